@@ -1,0 +1,121 @@
+/**
+ * Errors that a caller or a handler deals with.
+ *
+ * @module
+ */
+
+/** One fault of a config or scenario. */
+export interface Fault {
+  /** JSON Pointer to the place, such as `/pools/mail/size/min`. Empty for the whole. */
+  readonly pointer: string;
+  /** What is wrong, what is wanted, what to do. */
+  readonly message: string;
+  /** File that it stands in. `undefined` for a config given as an object. */
+  readonly file?: string | undefined;
+  /** Line, from 1. */
+  readonly line?: number | undefined;
+  /** Column, from 1. */
+  readonly column?: number | undefined;
+}
+
+/** The config has faults. Nothing was started. */
+export class ConfigError extends TypeError {
+  /** All faults found, in file order. */
+  readonly faults: readonly Fault[];
+
+  /** Makes one error of all faults. */
+  constructor(faults: readonly Fault[], options?: ErrorOptions) {
+    super(faults.map(formatFault).join("\n"), options);
+    this.name = "ConfigError";
+    this.faults = faults;
+  }
+}
+
+/** An option that only the factory of a plugin can judge is wrong. */
+export class OptionError extends TypeError {
+  /** Path below the plugin's options, such as `["reserve", "urgent"]`. */
+  readonly path: readonly (string | number)[];
+
+  /** Says which option is wrong and what is wanted. */
+  constructor(path: readonly (string | number)[], message: string) {
+    super(message);
+    this.name = "OptionError";
+    this.path = path;
+  }
+}
+
+/** A job was turned away. Nothing was stored. */
+export class RejectedError extends Error {
+  /** Why, in words for the one who enqueues. */
+  readonly reason: string;
+  /** When to come back, ms. */
+  readonly retryAfterMs: number;
+
+  /** Says why the job was turned away and when to come back. */
+  constructor(reason: string, retryAfterMs: number) {
+    super(`The job was rejected: ${reason}; retry in ${Math.ceil(retryAfterMs)} ms`);
+    this.name = "RejectedError";
+    this.reason = reason;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** A handler throws this to have its job run again later. A deferral: not a failure, not counted as an attempt. */
+export class RetryLater extends Error {
+  /** How long to wait, ms. The job becomes claimable never before, and a little after by jitter. */
+  readonly ms: number;
+
+  /**
+   * Defers a job.
+   *
+   * @throws {RangeError} If `ms` is not a number >= 0.
+   */
+  constructor(ms: number, reason = "the handler asked for a later retry") {
+    super(reason);
+    if (!(ms >= 0 && ms < Infinity)) {
+      throw new RangeError(`Expected RetryLater ms >= 0 but received ${ms}`);
+    }
+    this.name = "RetryLater";
+    this.ms = ms;
+  }
+}
+
+/** A handler throws this when no retry can help: the job is dead at once. */
+export class Fatal extends Error {
+  /** Ends a job for good. */
+  constructor(reason: string, options?: ErrorOptions) {
+    super(reason, options);
+    this.name = "Fatal";
+  }
+}
+
+/** Why a handler's signal aborted. */
+export type AbortCause = "timeout" | "cancelled" | "drain" | "lease-lost";
+
+/** `signal.reason` of a handler that is asked to end. */
+export class AbortedError extends Error {
+  /** Which of the reasons it is. */
+  readonly why: AbortCause;
+
+  /** Names the reason. */
+  constructor(why: AbortCause, message: string) {
+    super(message);
+    this.name = "AbortedError";
+    this.why = why;
+  }
+}
+
+/** Renders a fault as `file:line:column pointer: message`. */
+export function formatFault(fault: Fault): string {
+  const place = [fault.file, fault.line, fault.column].filter((part) => part !== undefined).join(
+    ":",
+  );
+  const pointer = fault.pointer === "" ? "" : `${fault.pointer}: `;
+  return `${place === "" ? "" : `${place} `}${pointer}${fault.message}`;
+}
+
+/** The message of anything thrown. */
+export function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  return typeof thrown === "string" ? thrown : `Thrown: ${String(thrown)}`;
+}

@@ -1,0 +1,124 @@
+/**
+ * Jobs, and what a handler is given to run one.
+ *
+ * @module
+ */
+
+/** A job to enqueue. */
+export interface NewJob<Payload = unknown, Lane extends string = string> {
+  /** Name of a lane of the pool. */
+  readonly lane: Lane;
+  /** Which of the pool's `handlers` runs it. Only for pools with several. */
+  readonly type?: string;
+  /** What the handler works on: any JSON value. */
+  readonly payload: Payload;
+  /** Jobs of one key share the lane's `maxRunningPerKey`. */
+  readonly key?: string;
+  /** Not claimable before so many ms have passed. @default {0} */
+  readonly delayMs?: number;
+  /** While a job with this key has not ended, another with the same key is a duplicate of it. */
+  readonly dedupeKey?: string;
+  /** Not started once so many ms have passed since the enqueue. @default {the lane's ttlMs} */
+  readonly ttlMs?: number;
+  /** W3C trace context of the enqueuer. */
+  readonly traceparent?: string;
+}
+
+/** A job as its handler sees it. */
+export interface Job<Payload = unknown> {
+  /** Unique within the store. */
+  readonly id: string;
+  /** Name of its lane. */
+  readonly lane: string;
+  /** Which handler runs it. Empty for a pool with one handler. */
+  readonly type: string;
+  /** What to work on. */
+  readonly payload: Payload;
+  /** Shared with the jobs that may not run beside it. `undefined`: none. */
+  readonly key?: string | undefined;
+  /** When it was enqueued. */
+  readonly createdAtMs: number;
+  /** 1 for the first run. Hand-backs and deferrals are not counted. */
+  readonly attempt: number;
+  /** Where an earlier run left off. `undefined`: at the start. */
+  readonly cursor?: unknown;
+  /** W3C trace context of the enqueuer. */
+  readonly traceparent?: string | undefined;
+}
+
+/** Where a job stands. */
+export type JobState = "ready" | "delayed" | "running" | "done" | "dead" | "cancelled";
+
+/** Why a job is dead. */
+export type DeadReason = "attempts" | "fatal" | "expired" | "late" | "payload";
+
+/** Everything known about one job. */
+export interface JobRecord extends Job {
+  /** Name of its pool. */
+  readonly pool: string;
+  /** Where it stands. */
+  readonly state: JobState;
+  /** When it becomes or became claimable. */
+  readonly dueAtMs: number;
+  /** When its latest attempt started. `undefined`: none has. */
+  readonly startedAtMs?: number | undefined;
+  /** When it ended. `undefined`: it has not. */
+  readonly endedAtMs?: number | undefined;
+  /** What the handler returned. Only when done. */
+  readonly result?: unknown;
+  /** Why it is dead. */
+  readonly reason?: DeadReason | undefined;
+  /** Message of the latest failure. */
+  readonly error?: string | undefined;
+  /** The key that makes others its duplicates. */
+  readonly dedupeKey?: string | undefined;
+}
+
+/** How a job ended. */
+export interface Outcome {
+  /** `unfinished`: the pool stopped before the job ended. */
+  readonly state: "done" | "dead" | "cancelled" | "unfinished";
+  /** What the handler returned. Only when done. */
+  readonly result?: unknown;
+  /** Why it is dead. Only when dead. */
+  readonly reason?: DeadReason | undefined;
+  /** Message of the latest failure, if there was one. */
+  readonly error?: string | undefined;
+}
+
+/** A place to write log lines to. */
+export interface Logger {
+  /** Details for those who look for a fault. */
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  /** What happened in the normal course. */
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  /** What goes on working but needs attention. */
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  /** What failed. */
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** What a handler may use while it runs a job. */
+export interface JobContext<Resource = unknown> {
+  /**
+   * Aborts at the time limit, a lost lease, a cancel or the drain deadline: `signal.reason` is an
+   * `AbortedError` that says which. Made when first read.
+   */
+  readonly signal: AbortSignal;
+  /** Rises with each lease of the job: a downstream may refuse a lower one. */
+  readonly fence: number;
+  /** Same for every attempt of the job: give it to systems that must not act twice. */
+  readonly idempotencyKey: string;
+  /** What `start` returned for this worker. `undefined` without a `start`. */
+  readonly resource: Resource;
+  /** Writes with pool, lane and job id. */
+  readonly log: Logger;
+  /** Shows how far the job is, while it runs. */
+  progress(value: unknown): Promise<void>;
+  /**
+   * Says that the downstream is overloaded (429, a wait for a pool): caps hear it, nothing is inferred.
+   *
+   * @param retryAfterMs How long the downstream asks to be left alone, ms. Unknown if omitted.
+   */
+  overloaded(retryAfterMs?: number): void;
+}

@@ -1,0 +1,279 @@
+/**
+ * Plugins: a name, an options schema and a factory, for one kind. The define helpers exist for
+ * inference; `use` pairs a plugin with its options; `bind` is the one validation, for code and JSON.
+ *
+ * @module
+ */
+
+import type { Job, JobContext, Logger } from "./job.ts";
+import type { InputOf, OutputOf, StandardIssue, StandardSchema } from "./standard_schema.ts";
+import type { MaybePromise, Store } from "./store.ts";
+import type { Admission, Cap, Controller, LanePolicy, Retirement } from "./strategy.ts";
+
+/** What a plugin may know of the pool it is made for. */
+export interface PluginContext {
+  /** Name of the pool. Empty for a store. */
+  readonly pool: string;
+  /** Names of the pool's lanes, highest priority first. */
+  readonly lanes: readonly string[];
+  /** Bounds of the pool's size. */
+  readonly size: { readonly min: number; readonly max: number };
+  /** Seeded chance, 0 to below 1. A slot's stream is its own. */
+  readonly random: () => number;
+  /** Writes with pool and plugin name. */
+  readonly log: Logger;
+}
+
+/** What a worker does for each job, and what it owns meanwhile. */
+export interface Handler<Payload = unknown, Resource = unknown> {
+  /** Checked at enqueue and again before the run. */
+  readonly payload?: StandardSchema<unknown, Payload> | undefined;
+  /** Opens what the worker owns. Called once a worker, before its first job; the worker starts when it resolves. */
+  start?(workerId: string): MaybePromise<Resource>;
+  /** Runs one job. What it returns is the result; a throw is a failure, `RetryLater` a deferral, `Fatal` the end. */
+  run(job: Job<Payload>, context: JobContext<Resource>): unknown;
+  /** Closes what `start` opened. Called once, after the worker's last job. */
+  stop?(resource: Resource): MaybePromise<void>;
+}
+
+/** The kinds, each with what its factory makes. */
+export interface Instances {
+  /** How many workers? */
+  readonly controller: Controller;
+  /** Which lane next? */
+  readonly "lane-policy": LanePolicy;
+  /** How far may it grow? */
+  readonly cap: Cap;
+  /** Whom to let go? */
+  readonly retirement: Retirement;
+  /** Take this job? */
+  readonly admission: Admission;
+  /** Where do jobs live? */
+  readonly store: MaybePromise<Store>;
+  /** What does a worker do? */
+  readonly handler: Handler;
+}
+
+/** A kind of plugin. */
+export type Kind = keyof Instances;
+
+/** A named factory of one kind. `Input` is what its options accept, `Payload` what a handler's jobs carry. */
+export interface Plugin<K extends Kind = Kind, Input = unknown, Payload = unknown> {
+  /** What it makes. */
+  readonly kind: K;
+  /** `kebab-case`, as written after `use` in a config. */
+  readonly name: string;
+  /** Checks the options and fills in defaults. `undefined`: it takes none. */
+  readonly options: StandardSchema<Input, unknown> | undefined;
+  /** Makes an instance from checked options. @throws {OptionError} If the options do not fit the pool. */
+  create(options: unknown, context: PluginContext): Instances[K];
+  /** Only for inference; never present at run time. */
+  readonly "~payload"?: Payload | undefined;
+}
+
+/** A plugin with its options, as a config given in code holds it. */
+export interface Slot<K extends Kind = Kind, Payload = unknown> {
+  /** The plugin. */
+  readonly use: Plugin<K, unknown, Payload>;
+  /** Its options, not yet checked. */
+  readonly with?: unknown;
+}
+
+/** A plugin with checked options: ready to make instances. */
+export interface Bound<K extends Kind = Kind> {
+  /** What it makes. */
+  readonly kind: K;
+  /** Name of the plugin. */
+  readonly name: string;
+  /** Options as given, with `{ "env": … }` unresolved: what may be shown. */
+  readonly given: unknown;
+  /** Options as checked, defaults filled in. */
+  readonly options: unknown;
+  /** Makes an instance. */
+  create(context: PluginContext): Instances[K];
+}
+
+/** What a define helper takes: name, options schema, factory. */
+export interface Definition<K extends Kind, Schema extends StandardSchema> {
+  /** `kebab-case`, as written after `use` in a config. */
+  readonly name: string;
+  /** Checks the options and fills in defaults. Omitted: it takes none. */
+  readonly options?: Schema | undefined;
+  /** Makes an instance from checked options. */
+  readonly create: (options: OutputOf<Schema>, context: PluginContext) => Instances[K];
+}
+
+/** The options of a plugin that takes none. */
+export type NoOptions = StandardSchema<Record<string, never>>;
+
+/** Defines a controller: how many workers? */
+export function defineController<Schema extends StandardSchema = NoOptions>(
+  definition: Definition<"controller", Schema>,
+): Plugin<"controller", InputOf<Schema>> {
+  return define("controller", definition);
+}
+
+/** Defines a lane policy: which lane does the next free worker serve? */
+export function defineLanePolicy<Schema extends StandardSchema = NoOptions>(
+  definition: Definition<"lane-policy", Schema>,
+): Plugin<"lane-policy", InputOf<Schema>> {
+  return define("lane-policy", definition);
+}
+
+/** Defines a cap: how far may the pool grow, how fast may jobs start? */
+export function defineCap<Schema extends StandardSchema = NoOptions>(
+  definition: Definition<"cap", Schema>,
+): Plugin<"cap", InputOf<Schema>> {
+  return define("cap", definition);
+}
+
+/** Defines a retirement: whom to let go now? */
+export function defineRetirement<Schema extends StandardSchema = NoOptions>(
+  definition: Definition<"retirement", Schema>,
+): Plugin<"retirement", InputOf<Schema>> {
+  return define("retirement", definition);
+}
+
+/** Defines an admission: take this job, or turn it away? */
+export function defineAdmission<Schema extends StandardSchema = NoOptions>(
+  definition: Definition<"admission", Schema>,
+): Plugin<"admission", InputOf<Schema>> {
+  return define("admission", definition);
+}
+
+/** Defines a store: where do jobs live? */
+export function defineStore<Schema extends StandardSchema = NoOptions>(
+  definition: Definition<"store", Schema>,
+): Plugin<"store", InputOf<Schema>> {
+  return define("store", definition);
+}
+
+/** A handler with options: its factory gets them checked. */
+export interface HandlerDefinition<Schema extends StandardSchema, Payload, Resource> {
+  /** `kebab-case`, as written after `use` in a config. */
+  readonly name: string;
+  /** Checks the options and fills in defaults. Omitted: it takes none. */
+  readonly options?: Schema | undefined;
+  /** Makes the handler from checked options. */
+  readonly create: (
+    options: OutputOf<Schema>,
+    context: PluginContext,
+  ) => Handler<Payload, Resource>;
+}
+
+/** A handler without options, written in one piece. */
+export interface HandlerParts<Payload extends StandardSchema, Resource> {
+  /** Shown in faults. @default {"handler"} */
+  readonly name?: string;
+  /** Types `job.payload`; checked at enqueue and again before the run. */
+  readonly payload?: Payload;
+  /** Opens what a worker owns: a connection, a browser. */
+  readonly start?: (workerId: string) => MaybePromise<Resource>;
+  /** Runs one job. */
+  readonly run: (job: Job<OutputOf<Payload>>, context: JobContext<Resource>) => unknown;
+  /** Closes what `start` opened. */
+  readonly stop?: (resource: Resource) => MaybePromise<void>;
+}
+
+/** Defines a handler in one piece. */
+export function defineHandler<
+  Payload extends StandardSchema = StandardSchema,
+  Resource = undefined,
+>(
+  parts: HandlerParts<Payload, Resource>,
+): Plugin<"handler", Record<string, never>, InputOf<Payload>>;
+/** Defines a handler that takes options. */
+export function defineHandler<
+  Schema extends StandardSchema = NoOptions,
+  Payload = unknown,
+  Resource = undefined,
+>(
+  definition: HandlerDefinition<Schema, Payload, Resource>,
+): Plugin<"handler", InputOf<Schema>, Payload>;
+export function defineHandler(
+  given:
+    | HandlerParts<StandardSchema, unknown>
+    | HandlerDefinition<StandardSchema, unknown, unknown>,
+): Plugin<"handler"> {
+  if ("create" in given) return define("handler", given);
+  const { name = "handler", ...handler } = given;
+  return define("handler", { name, create: () => handler });
+}
+
+/** Pairs a plugin with its options, for a config given in code. Options without defaults must be given. */
+export function use<K extends Kind, Input, Payload>(
+  plugin: Plugin<K, Input, Payload>,
+  ...options: Record<never, never> extends Input ? [options?: Input] : [options: Input]
+): Slot<K, Payload> {
+  return options[0] === undefined ? { use: plugin } : { use: plugin, with: options[0] };
+}
+
+/** What came of checking options. */
+export type Binding<K extends Kind> =
+  | { readonly ok: true; readonly bound: Bound<K> }
+  | { readonly ok: false; readonly issues: readonly StandardIssue[] };
+
+/**
+ * Checks options against a plugin's schema.
+ *
+ * @param plugin The plugin.
+ * @param options Options with secrets resolved. `undefined`: none given.
+ * @param given Options as may be shown. @default {options}
+ * @throws {TypeError} If the schema answers with a promise.
+ */
+export function bind<K extends Kind>(
+  plugin: Plugin<K>,
+  options: unknown,
+  given: unknown = options,
+): Binding<K> {
+  const checked = checkOptions(plugin, options);
+  if (checked.issues !== undefined) return { ok: false, issues: checked.issues };
+  const value = checked.value;
+  return {
+    ok: true,
+    bound: {
+      kind: plugin.kind,
+      name: plugin.name,
+      given,
+      options: value,
+      create: (context) => plugin.create(value, context),
+    },
+  };
+}
+
+/** True if `value` is a plugin of `kind`. */
+export function isPlugin<K extends Kind>(value: unknown, kind: K): value is Plugin<K> {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === kind &&
+    "name" in value && typeof value.name === "string" && "create" in value &&
+    typeof value.create === "function";
+}
+
+function define<K extends Kind, Schema extends StandardSchema>(
+  kind: K,
+  definition: Definition<K, Schema>,
+): Plugin<K, InputOf<Schema>> {
+  return {
+    kind,
+    name: definition.name,
+    options: definition.options as StandardSchema<InputOf<Schema>, unknown> | undefined, // the schema's own input
+    create: (options, context) => definition.create(options as OutputOf<Schema>, context), // checked by `bind`
+  };
+}
+
+function checkOptions(
+  plugin: Plugin,
+  options: unknown,
+): { readonly value?: unknown; readonly issues?: readonly StandardIssue[] | undefined } {
+  if (plugin.options === undefined) {
+    const empty = options === undefined ||
+      (typeof options === "object" && options !== null && Object.keys(options).length === 0);
+    return empty ? { value: {} } : { issues: [{ message: `"${plugin.name}" takes no options` }] };
+  }
+  const result = plugin.options["~standard"].validate(options ?? {});
+  if (result instanceof Promise) {
+    throw new TypeError(
+      `The options schema of "${plugin.name}" is asynchronous: use one that answers at once`,
+    );
+  }
+  return result;
+}

@@ -1,0 +1,117 @@
+/**
+ * What pools run with: a config after parsing, with every default filled in and every plugin bound.
+ *
+ * @module
+ */
+
+import type { Bound } from "./plugin.ts";
+import type { Keep } from "./store.ts";
+import type { SignalReader } from "./strategy.ts";
+
+/** How long a failed job waits before its next attempt. */
+export interface Backoff {
+  /** Wait after the first failure, ms; doubles with each further one. */
+  readonly baseMs: number;
+  /** Longest wait, ms, before jitter. */
+  readonly maxMs: number;
+  /** Share of the wait that is added by chance, 0 to 1: never earlier, always spread. */
+  readonly jitter: number;
+}
+
+/** One lane. */
+export interface LaneSettings {
+  /** Name, unique within the pool. */
+  readonly name: string;
+  /** Wait that growth aims to stay below, ms. `null`: never causes growth. */
+  readonly targetWaitMs: number | null;
+  /** Sojourn within which a job is still of use, ms. */
+  readonly deadlineMs: number | undefined;
+  /** Most jobs that wait: ready, blocked and delayed. `Infinity`: no bound. */
+  readonly maxDepth: number;
+  /** Most jobs that run in this process. `Infinity`: no bound. */
+  readonly maxRunning: number;
+  /** Most jobs of one key that run, over all processes. `Infinity`: no bound. */
+  readonly maxRunningPerKey: number;
+  /** Jobs not started within so many ms are dead. `Infinity`: never. */
+  readonly ttlMs: number;
+  /** How often a job may be started before it is dead, >= 1. */
+  readonly attempts: number;
+  /** Wait between attempts. */
+  readonly backoff: Backoff;
+  /** Share under contention, > 0. */
+  readonly weight: number;
+  /** True: starts paused. */
+  readonly paused: boolean;
+  /** Load the lane is expected to carry, for the feasibility check. */
+  readonly expect: { readonly perSec: number; readonly serviceMs: number } | undefined;
+}
+
+/** One cap with what the core does about it. */
+export interface CapSettings {
+  /** The plugin with its options. */
+  readonly bound: Bound<"cap">;
+  /** `cluster`: holds over all processes of the store together; `process`: in each. */
+  readonly scope: "cluster" | "process";
+}
+
+/** One pool. */
+export interface PoolSettings {
+  /** Name, unique within the config. */
+  readonly name: string;
+  /** Handlers by job type; the only one has type "". */
+  readonly handlers: ReadonlyMap<string, Bound<"handler">>;
+  /** Bounds of the worker count in this process. */
+  readonly size: { readonly min: number; readonly max: number };
+  /** Lanes, highest priority first, at least one. */
+  readonly lanes: readonly LaneSettings[];
+  /** How many workers? */
+  readonly controller: Bound<"controller">;
+  /** Which lane next? */
+  readonly lanePolicy: Bound<"lane-policy">;
+  /** How far may it grow? In config order. */
+  readonly caps: readonly CapSettings[];
+  /** Whom to let go? */
+  readonly retirement: Bound<"retirement">;
+  /** Take this job? */
+  readonly admission: Bound<"admission">;
+  /** Read before each tick. */
+  readonly signals: ReadonlyMap<string, SignalReader>;
+  /** Time between ticks, ms. */
+  readonly tickMs: number;
+  /** A process that has not renewed for so long is dead, ms. */
+  readonly leaseMs: number;
+  /** Longest run of one attempt, ms. `Infinity`: no limit. */
+  readonly timeoutMs: number;
+  /** How long a drain waits for running jobs, ms. */
+  readonly drainMs: number;
+  /** How many ended jobs stay to be looked up. */
+  readonly keep: Keep;
+}
+
+/** The admin API. */
+export interface AdminSettings {
+  /** Address to bind. */
+  readonly hostname: string;
+  /** Port to bind; 0 takes a free one. */
+  readonly port: number;
+  /** May read and write. `undefined`: none, so loopback only. */
+  readonly adminToken: string | undefined;
+  /** May read. */
+  readonly viewerToken: string | undefined;
+  /** `Host` names answered besides loopback's. */
+  readonly allowedHosts: readonly string[];
+}
+
+/** A whole config. */
+export interface Settings {
+  /** Where jobs live. */
+  readonly store: Bound<"store">;
+  /** The admin API. `undefined`: not configured. */
+  readonly admin: AdminSettings | undefined;
+  /** Names of payload fields that are not shown. */
+  readonly redact: readonly string[];
+  /** Pools in config order. */
+  readonly pools: readonly PoolSettings[];
+  /** The config as given, secrets as `{ "env": … }`: what may be shown. */
+  readonly shown: unknown;
+}

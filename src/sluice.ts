@@ -1,0 +1,118 @@
+/**
+ * The handles a user holds: a running config, its pools, a job.
+ *
+ * @module
+ */
+
+import type { Decision } from "./decision.ts";
+import type { Observer } from "./event.ts";
+import type { JobRecord, NewJob, Outcome } from "./job.ts";
+import type { PoolSettings } from "./settings.ts";
+import type { Change, Changed, JobPage, JobQuery } from "./store.ts";
+import type { PoolView } from "./view.ts";
+
+/** A job that was taken in. */
+export interface JobHandle {
+  /** Unique within the store. */
+  readonly id: string;
+  /** True if this is an earlier job with the same `dedupeKey`, and nothing was stored. */
+  readonly duplicate: boolean;
+  /** Resolves when the job has ended; never rejects. */
+  readonly done: Promise<Outcome>;
+}
+
+/** A frozen copy of a pool's view, with what only the outside needs. */
+export interface PoolSnapshot extends PoolView {
+  /** True while a strategy fails and its last good answer stands. */
+  readonly degraded: boolean;
+  /** True after `drain`. */
+  readonly draining: boolean;
+  /** True while the whole pool is paused. */
+  readonly paused: boolean;
+  /** Bounds in force instead of the config's. `undefined`: none. */
+  readonly override: (Override & { readonly untilMs: number }) | undefined;
+  /** The latest decision. `undefined` before the first tick. */
+  readonly decision: Decision | undefined;
+}
+
+/** Bounds to hold for a while. */
+export interface Override {
+  /** Instead of `size.min`. */
+  readonly min?: number | undefined;
+  /** Instead of `size.max`; at most `size.max`. */
+  readonly max?: number | undefined;
+  /** Instead of what the controller asks for. Caps still hold. */
+  readonly target?: number | undefined;
+}
+
+/** What a stop came to. */
+export interface StopReport {
+  /** Ids of jobs that did not end before the deadline and went back, uncharged. */
+  readonly handedBack: readonly string[];
+  /** Ids of jobs whose handlers ignore their abort. */
+  readonly stuck: readonly string[];
+  /** Jobs still waiting in the store. */
+  readonly waiting: number;
+}
+
+/** One running pool. */
+export interface PoolHandle<Submit extends NewJob = NewJob> {
+  /** Name from the config. */
+  readonly name: string;
+  /** What it runs with. */
+  readonly settings: PoolSettings;
+  /** A frozen copy of its view. */
+  snapshot(): PoolSnapshot;
+  /** Decisions, newest first. @param limit Most of them. @default {20} */
+  explain(limit?: number): readonly Decision[];
+  /**
+   * Stores a job; resolves once it is stored.
+   *
+   * @throws {RejectedError} If admission or the lane's depth turns it away.
+   * @throws {TypeError} If the lane, type or payload does not fit.
+   * @throws {RangeError} If a number is out of range.
+   */
+  enqueue(job: Submit): Promise<JobHandle>;
+  /** Stores many jobs at once. One answer each, in order: a handle, or the error it would have thrown. */
+  enqueueAll(jobs: readonly Submit[]): Promise<readonly (JobHandle | Error)[]>;
+  /** Stores a job and forgets it: like `enqueue`, but a fault of the store goes to the observers. */
+  post(job: Submit): void;
+  /** Stops starting jobs of a lane, or of all. Running ones go on. */
+  pause(lane?: string): Promise<void>;
+  /** Ends a pause. */
+  resume(lane?: string): Promise<void>;
+  /** Holds other bounds for a while. @throws {RangeError} If they do not fit `size` or are not whole. */
+  override(bounds: Override, expiresInMs: number): void;
+  /** Goes back to the config's bounds. */
+  clearOverride(): void;
+  /** Looks a job up. */
+  find(id: string): Promise<JobRecord | undefined>;
+  /** Lists jobs, oldest first. */
+  list(query: JobQuery): Promise<JobPage>;
+  /** Cancels, revives or removes a job. */
+  change(id: string, change: Change): Promise<Changed>;
+  /** Stops claiming, lets running jobs end, hands back the rest at the deadline. */
+  drain(deadlineMs?: number): Promise<StopReport>;
+}
+
+/** A running config. `Jobs` maps pool names to what may be enqueued there. */
+export interface Sluice<Jobs extends Record<string, NewJob> = Record<string, NewJob>> {
+  /** Address of the admin API. `undefined`: none is served. */
+  readonly adminUrl: string | undefined;
+  /** The config as given, secrets as `{ "env": … }`. */
+  readonly config: unknown;
+  /** Pools in config order. */
+  readonly pools: readonly PoolHandle[];
+  /** One pool. @throws {TypeError} If there is none of that name. */
+  pool<Name extends keyof Jobs & string>(name: Name): PoolHandle<Jobs[Name]>;
+  /** Stores a job; resolves once it is stored. Throws as `PoolHandle.enqueue` does. */
+  enqueue<Name extends keyof Jobs & string>(pool: Name, job: Jobs[Name]): Promise<JobHandle>;
+  /** Stores a job and forgets it. Throws as `PoolHandle.post` does. */
+  post<Name extends keyof Jobs & string>(pool: Name, job: Jobs[Name]): void;
+  /** Tells `observer` of every event until the function it returns is called. */
+  observe(observer: Observer): () => void;
+  /** Drains all pools and frees everything. Safe to call again. */
+  stop(): Promise<StopReport>;
+  /** Stops. */
+  [Symbol.asyncDispose](): Promise<void>;
+}

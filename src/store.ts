@@ -1,0 +1,234 @@
+/**
+ * Where jobs live: what a store does for a pool. A store reads no clock; every call brings the time.
+ *
+ * @module
+ */
+
+import type { DeadReason, Job, JobRecord, JobState, Outcome } from "./job.ts";
+
+/** A value, or a promise of it: a store in memory answers at once. */
+export type MaybePromise<T> = T | Promise<T>;
+
+/** How many ended jobs stay to be looked up, oldest dropped first. */
+export interface Keep {
+  /** Done and cancelled jobs. */
+  readonly done: number;
+  /** Dead jobs. */
+  readonly dead: number;
+  /** Dropped after so many ms. `Infinity`: only by count. */
+  readonly forMs: number;
+}
+
+/** What a store must know of a lane. */
+export interface LaneRules {
+  /** Name, unique within the pool. */
+  readonly name: string;
+  /** How many jobs of one key may run at once, over all processes. `Infinity`: no bound. */
+  readonly maxRunningPerKey: number;
+}
+
+/** What a store tells the pool that opened a queue. */
+export interface QueueListener {
+  /** Jobs may have become claimable, or counts have changed, by another's doing. Cheap; may come often. */
+  wake(): void;
+  /** A job that this queue holds a lease on was cancelled: its handler is to be aborted. */
+  cancelled(id: string): void;
+  /** A job ended without a settlement from this pool's workers: expired while it waited. */
+  ended(record: JobRecord): void;
+}
+
+/** How a pool opens its queue. */
+export interface QueueOptions {
+  /** Name of the pool: queues of one name share their jobs. */
+  readonly pool: string;
+  /** Lanes, highest priority first. */
+  readonly lanes: readonly LaneRules[];
+  /** A holder that has not renewed for so long is dead: its jobs go back. */
+  readonly leaseMs: number;
+  /** Attempts of a job by lane index: a job whose holder died with its last attempt is dead. */
+  readonly attempts: readonly number[];
+  /** How many ended jobs stay to be looked up. */
+  readonly keep: Keep;
+  /** Chance for ids and jitter, 0 to below 1. */
+  readonly random: () => number;
+  /** Now. */
+  readonly nowMs: number;
+  /** Told of what others do. */
+  readonly listener: QueueListener;
+}
+
+/** A job to store: checked, with its times resolved. */
+export interface JobEntry {
+  /** Index of the lane. */
+  readonly lane: number;
+  /** Name of the handler; empty for the only one. */
+  readonly type: string;
+  /** What to work on. A store in memory keeps the very value. */
+  readonly payload: unknown;
+  /** Bound by the lane's `maxRunningPerKey`. */
+  readonly key: string | undefined;
+  /** When it becomes claimable; at once if not after now. */
+  readonly dueAtMs: number;
+  /** Not started from then on. `Infinity`: never expires. */
+  readonly expiresAtMs: number;
+  /** Makes others with the same key duplicates until it ends. */
+  readonly dedupeKey: string | undefined;
+  /** Trace context of the enqueuer. */
+  readonly traceparent: string | undefined;
+}
+
+/** What became of one entry of `add`. */
+export interface Added {
+  /** Id of the job, or of the owner of its `dedupeKey`. May be formatted when read. */
+  readonly id: string;
+  /** True if nothing was stored because a job with the same `dedupeKey` has not ended. */
+  readonly duplicate: boolean;
+}
+
+/** A job held by this queue. */
+export interface Leased extends Job {
+  /** Index of its lane. */
+  readonly laneIndex: number;
+  /** When it became claimable. */
+  readonly readyAtMs: number;
+  /** Rises with each lease of the job. */
+  readonly fence: number;
+}
+
+/** How a leased job leaves its worker. */
+export interface Settlement {
+  /** The job, as leased. */
+  readonly job: Leased;
+  /** Its fence when it was leased. */
+  readonly fence: number;
+  /** `retry`: again at `dueAtMs`; `back`: to its old place at once. */
+  readonly to: "done" | "retry" | "dead" | "back" | "cancelled";
+  /** False gives the attempt back: hand-backs and deferrals. */
+  readonly charged: boolean;
+  /** When a retry becomes claimable. */
+  readonly dueAtMs: number;
+  /** What the handler returned. Only when done. */
+  readonly result: unknown;
+  /** Why it is dead. Only when dead. */
+  readonly reason: DeadReason | undefined;
+  /** Message of the failure. */
+  readonly error: string | undefined;
+}
+
+/** Counts of one lane, whole store. May be live: read it, do not keep it. */
+export interface LaneCounts {
+  /** Due and not held by a key limit. */
+  readonly ready: number;
+  /** Due and held by a key limit. */
+  readonly blocked: number;
+  /** Due later. */
+  readonly delayed: number;
+  /** Leased by anyone. */
+  readonly running: number;
+  /** When the oldest ready job became claimable. `Infinity` if none is ready. */
+  readonly oldestReadyAtMs: number;
+  /** When the next delayed job is due. `Infinity` if none is delayed. */
+  readonly nextDueAtMs: number;
+}
+
+/** What a heartbeat found out. */
+export interface Renewal {
+  /** False: this holder was declared dead, and its jobs went back. It has joined anew. */
+  readonly alive: boolean;
+  /** Live holders of this pool's queue, this one included. */
+  readonly peers: number;
+  /** Jobs taken back from dead holders by this call. */
+  readonly reaped: number;
+  /** When to renew again. `Infinity`: not until this queue holds a lease or `wake` was called. */
+  readonly nextAtMs: number;
+}
+
+/** Which jobs to list. */
+export interface JobQuery {
+  /** Only these states. Omitted: all. */
+  readonly state?: JobState | undefined;
+  /** Only this lane. Omitted: all. */
+  readonly lane?: string | undefined;
+  /** Most records, > 0. */
+  readonly limit: number;
+  /** Where the last page ended. */
+  readonly cursor?: string | undefined;
+}
+
+/** A page of jobs, oldest first. */
+export interface JobPage {
+  /** The records. */
+  readonly jobs: readonly JobRecord[];
+  /** Where to go on. `undefined`: this was the last page. */
+  readonly cursor: string | undefined;
+}
+
+/** What is to happen to a job. `revive`: dead to ready, attempts anew; `remove`: an ended one is forgotten. */
+export type Change = "cancel" | "revive" | "remove";
+
+/** What came of a change. */
+export type Changed =
+  | { readonly ok: true; readonly state: JobState | "removed" }
+  | {
+    readonly ok: false;
+    /** Where the job stands instead. `undefined`: it is not known. */
+    readonly state: JobState | undefined;
+  };
+
+/** The jobs of one pool, as one process holds them. */
+export interface Queue {
+  /** Stores jobs. One answer an entry, in order; one bad entry fails no other. */
+  add(entries: readonly JobEntry[], nowMs: number): MaybePromise<readonly Added[]>;
+  /**
+   * Leases up to `wants[lane]` claimable jobs of each lane, oldest first. Expired ones are dead
+   * instead. `wants` and the answer may be reused after the call.
+   */
+  lease(wants: readonly number[], nowMs: number): MaybePromise<readonly Leased[]>;
+  /** Ends leases. One answer a settlement: false if the lease was lost, and nothing was changed. */
+  settle(settlements: readonly Settlement[], nowMs: number): MaybePromise<readonly boolean[]>;
+  /** Says that this holder lives, and takes back the jobs of those that do not. */
+  renew(nowMs: number): MaybePromise<Renewal>;
+  /** Counts by lane, in lane order, with due jobs moved up. */
+  count(nowMs: number): MaybePromise<readonly LaneCounts[]>;
+  /** Ready jobs of a lane that became claimable at `atMs` or before. A store that knows only the head answers 0 or 1. */
+  readySince(lane: number, atMs: number): number;
+  /** Looks a job up. */
+  find(id: string): MaybePromise<JobRecord | undefined>;
+  /** Lists jobs, oldest first. */
+  list(query: JobQuery): MaybePromise<JobPage>;
+  /** Cancels, revives or removes one job. */
+  change(id: string, change: Change, nowMs: number): MaybePromise<Changed>;
+  /** Resolves when the job has ended. `job` is what `add` answered, or has just its id. */
+  outcome(job: { readonly id: string }): Promise<Outcome>;
+  /** Hands all leases back uncharged and leaves. Waiting `outcome`s become `unfinished`. */
+  leave(nowMs: number): MaybePromise<void>;
+}
+
+/** One entry of a store's shared state. */
+export interface StateEntry {
+  /** The value, JSON. */
+  readonly value: unknown;
+  /** Differs after each change. */
+  readonly version: string;
+}
+
+/** Where jobs live. Several pools, of one process or many, may share one. */
+export interface Store {
+  /** Opens the queue of one pool and joins as a holder. */
+  open(options: QueueOptions): MaybePromise<Queue>;
+  /** Reads shared state: pauses, permits, schedules. */
+  get(key: string): MaybePromise<StateEntry | undefined>;
+  /**
+   * Changes shared state if nothing changed under it.
+   *
+   * @param checks Expected versions; `undefined`: no such key.
+   * @param sets New values; `undefined` deletes.
+   * @returns False if a check failed, and nothing was changed.
+   */
+  commit(
+    checks: Readonly<Record<string, string | undefined>>,
+    sets: Readonly<Record<string, unknown>>,
+  ): MaybePromise<boolean>;
+  /** Frees what the store holds. */
+  close(): MaybePromise<void>;
+}

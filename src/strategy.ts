@@ -1,0 +1,74 @@
+/**
+ * The kinds of strategies. Each is a pure function of a view: time is `view.nowMs`, chance is
+ * `context.random`, the outside world is `view.signals`.
+ *
+ * @module
+ */
+
+import type { NewJob } from "./job.ts";
+import type { LaneView, PoolView } from "./view.ts";
+
+/** What a controller asks for. */
+export interface Proposal {
+  /** Wanted worker count, >= 0. Fractions are rounded up; bounds are the core's. */
+  readonly workers: number;
+  /** Why, with the numbers that decided. */
+  readonly reason: string;
+  /** Ask again then, at the latest. Needed for a change that no event will cause. */
+  readonly reviewAtMs?: number | undefined;
+}
+
+/** How far a pool may grow, and how fast jobs may start. */
+export interface Limit {
+  /** Most workers, >= 0. `Infinity`: no bound. 0 stops the pool. */
+  readonly workers: number;
+  /** Most starts in any second. Omitted: no bound. */
+  readonly startsPerSec?: number | undefined;
+  /** Why, with the numbers that decided. */
+  readonly reason: string;
+  /** Ask again then, at the latest. */
+  readonly reviewAtMs?: number | undefined;
+}
+
+/**
+ * How many workers? Asked at each tick, when an arrival is left waiting (at most once a turn of the
+ * event loop), and at `reviewAtMs`.
+ */
+export type Controller = (view: PoolView) => Proposal;
+
+/** How far may the pool grow? Asked after the controller, with what is wanted so far. */
+export type Cap = (view: PoolView, wanted: number) => Limit;
+
+/**
+ * Whom does the next free worker serve? `eligible` holds the lanes that may be served now, highest
+ * priority first, at least one. `undefined` leaves the worker idle.
+ */
+export type LanePolicy = (view: PoolView, eligible: readonly LaneView[]) => LaneView | undefined;
+
+/**
+ * Whom to let go now? Asked each tick, with 0 too. Ids of workers: an idle one leaves at once, a
+ * busy one after its job. Ids beyond `excess` are honoured as far as the minimum allows, for strategies that replace workers.
+ */
+export type Retirement = (view: PoolView, excess: number) => readonly string[];
+
+/** Whether a job is taken in. */
+export type Verdict =
+  | { readonly admit: true }
+  | {
+    readonly admit: false;
+    /** Why, in words for the one who enqueues. */
+    readonly reason: string;
+    /** When to come back, ms, >= 0. */
+    readonly retryAfterMs: number;
+  };
+
+/** Take this job, or turn it away with a time to come back? */
+export interface Admission {
+  /** Asked at each enqueue, before the job is stored. */
+  submit(job: NewJob, view: PoolView): Verdict;
+  /** Asked when a worker is about to start a job that waited `ageMs`. False drops it as late. */
+  take?(lane: LaneView, ageMs: number): boolean;
+}
+
+/** Reads one downstream figure before each tick. */
+export type SignalReader = () => number | Promise<number>;

@@ -1,0 +1,169 @@
+/**
+ * What a strategy may read: the live, read-only face of one pool.
+ *
+ * All times are ms since epoch (`…AtMs`, `nowMs`), all durations are ms, all shares 0 to 1.
+ *
+ * @module
+ */
+
+/** A reading of a downstream system, sampled before each tick. */
+export interface Signal {
+  /** The last value read. 0 until the first reading succeeded. */
+  readonly value: number;
+  /** True while the reader fails: `value` is then the last known one. */
+  readonly stale: boolean;
+}
+
+/** Quantiles of durations that ended within a window, ms. */
+export interface Summary {
+  /** How many ended in the window, > 0. */
+  readonly count: number;
+  /** Arithmetic mean, ms. */
+  readonly mean: number;
+  /** Median, ms. */
+  readonly p50: number;
+  /** 95th percentile, ms. */
+  readonly p95: number;
+  /** 99th percentile, ms. */
+  readonly p99: number;
+}
+
+/** Rates and durations over the latest window. */
+export interface WindowStats {
+  /** Length of the window, ms. Shorter than its full length while the pool is young. */
+  readonly windowMs: number;
+  /** Jobs accepted per second. */
+  readonly arrivalsPerSec: number;
+  /** Jobs done per second. */
+  readonly completionsPerSec: number;
+  /** Attempts failed per second. Deferrals are not failures. */
+  readonly failuresPerSec: number;
+  /** Jobs turned away or dropped as late per second. */
+  readonly shedPerSec: number;
+  /** Run time of attempts. `undefined`: none ended in the window. */
+  readonly serviceMs: Summary | undefined;
+  /** From claimable to started. `undefined`: none started in the window. */
+  readonly waitMs: Summary | undefined;
+}
+
+/** One lane. Live and reused between calls; a snapshot holds a frozen copy. */
+export interface LaneView {
+  /** Name from the config. */
+  readonly name: string;
+  /** Place in priority order, 0 is the highest. */
+  readonly index: number;
+  /** Share under contention, > 0. */
+  readonly weight: number;
+  /** How many of its jobs may run at once in this process. `Infinity`: no bound. */
+  readonly maxRunning: number;
+  /** Share of worker time that the lane is owed, 0 to 1. 0: none. */
+  readonly minShare: number;
+  /** Wait that growth aims to stay below, ms. `null`: this lane never causes growth. */
+  readonly targetWaitMs: number | null;
+  /** Sojourn within which a job is still of use, ms. `undefined`: always. */
+  readonly deadlineMs: number | undefined;
+  /** Claimable jobs: due, and held by no pause and no key limit. Whole store. */
+  readonly ready: number;
+  /** Due jobs held by a pause or a key limit: more workers would not help them. */
+  readonly blocked: number;
+  /** Jobs due later: delays and retry back-off. */
+  readonly delayed: number;
+  /** Jobs running in this process. */
+  readonly running: number;
+  /** Time since the oldest ready job became claimable, ms. 0 if none is ready. */
+  readonly oldestWaitMs: number;
+  /** True while the lane or its pool is paused. */
+  readonly paused: boolean;
+  /** Smoothed arrival rate (time constant 1 s, bias-corrected), jobs per second. */
+  readonly arrivalsPerSec: number;
+  /** Smoothed run time of an attempt, ms. 0 until one has ended. */
+  readonly meanServiceMs: number;
+  /** Worker time spent on this lane so far, running jobs included, ms. */
+  readonly servedMs: number;
+  /** When a job of this lane started last. 0 if none has. */
+  readonly lastServedAtMs: number;
+  /** Rates and durations of the last tick's window. */
+  readonly window: WindowStats;
+}
+
+/** Counts since the pool began. Differences of two readings give every window. */
+export interface Totals {
+  /** Jobs accepted. */
+  readonly arrivals: number;
+  /** Attempts started. */
+  readonly starts: number;
+  /** Attempts that ended done. */
+  readonly completions: number;
+  /** Attempts that failed. Deferrals are not failures. */
+  readonly failures: number;
+  /** Jobs turned away by admission or dropped as late. */
+  readonly shed: number;
+  /** Sum of run times of ended attempts, ms. */
+  readonly serviceMs: number;
+  /** Sum of squared run times of ended attempts, ms². */
+  readonly serviceMsSq: number;
+  /** Integral of the number of busy workers over time, ms. */
+  readonly busyMs: number;
+  /** Attempts that ended with `RetryLater`. */
+  readonly deferrals: number;
+  /** Calls of `context.overloaded()`. */
+  readonly overloads: number;
+}
+
+/** What a worker is doing. */
+export type WorkerState = "starting" | "idle" | "busy" | "retiring" | "stuck";
+
+/** One worker. */
+export interface WorkerView {
+  /** Unique within the pool for its whole life. */
+  readonly id: string;
+  /** What it is doing. `retiring`: leaves after its job; `stuck`: its handler ignores the abort. */
+  readonly state: WorkerState;
+  /** When it was created. */
+  readonly startedAtMs: number;
+  /** When it entered `state`. */
+  readonly sinceMs: number;
+  /** Jobs it has ended. */
+  readonly jobsDone: number;
+}
+
+/** All that a strategy may read. Live: values hold for the call only. */
+export interface PoolView {
+  /** Name from the config. */
+  readonly pool: string;
+  /** Time of this decision, ms since epoch. */
+  readonly nowMs: number;
+  /** Lanes, highest priority first. */
+  readonly lanes: readonly LaneView[];
+  /** All workers, oldest first. */
+  readonly workers: readonly WorkerView[];
+  /** Workers that are neither starting, retiring nor stuck. */
+  readonly live: number;
+  /** Live workers that run a job. */
+  readonly busy: number;
+  /** Live workers that run none. */
+  readonly idle: number;
+  /** Worker count of the last decision. */
+  readonly target: number;
+  /** Bounds from the config or an override. */
+  readonly size: { readonly min: number; readonly max: number };
+  /** The tightest bound of the last decision: caps and `size.max`. */
+  readonly limit: number;
+  /** True while a start rate, not workers, holds ready jobs back. */
+  readonly rateBound: boolean;
+  /** Counts since the pool began. */
+  readonly totals: Totals;
+  /** Rates and durations of the last tick's window. */
+  readonly window: WindowStats;
+  /** Live processes that share this pool's store, this one included. */
+  readonly peers: number;
+  /** True while the store cannot be read: counts are the last known ones. */
+  readonly stale: boolean;
+  /** Readings of downstream systems by name, as configured under `signals`. */
+  readonly signals: Readonly<Record<string, Signal>>;
+  /**
+   * Ready jobs that have waited at least `ageMs`, over all lanes.
+   * O(log n) in memory; a store that knows only the head answers 0 or 1 a lane.
+   */
+  readyOlderThan(ageMs: number): number;
+}

@@ -1,0 +1,121 @@
+/**
+ * Time that moves only when told to.
+ *
+ * @module
+ */
+
+import { setImmediate } from "node:timers";
+import type { Clock, Timer } from "./clock.ts";
+import { Heap } from "./heap.ts";
+
+interface Entry extends Timer {
+  readonly atMs: number;
+  readonly order: number;
+  run: (() => void) | undefined;
+}
+
+/**
+ * A clock for tests and simulation. Time stands while anything is left to run: before each step,
+ * every microtask that is pending runs (one hop of the event loop an instant, never a timer).
+ *
+ * @example
+ * ```ts
+ * import { VirtualClock } from "@sluice/sluice/testing";
+ * import assert from "node:assert/strict";
+ *
+ * const clock = new VirtualClock();
+ * let fired = 0;
+ * clock.at(clock.nowMs() + 60_000, () => fired++);
+ *
+ * await clock.advance(59_999);
+ * assert.equal(fired, 0);
+ * await clock.advance(1);
+ * assert.equal(fired, 1);
+ * ```
+ */
+export class VirtualClock implements Clock {
+  #nowMs: number;
+  #order = 0;
+  readonly #timers = new Heap<Entry>(before);
+
+  /** Starts at `startMs`, ms since epoch. @default {2026-01-01T00:00:00Z} */
+  constructor(startMs: number = Date.UTC(2026, 0, 1)) {
+    this.#nowMs = startMs;
+  }
+
+  /** The time it was moved to, ms since epoch. */
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  /** Calls `run` when time is moved to `atMs` or past it; at the next step if that is past already. */
+  at(atMs: number, run: () => void): Timer {
+    const entry: Entry = {
+      atMs: Math.max(atMs, this.#nowMs),
+      order: this.#order++,
+      run,
+      cancel: () => {
+        entry.run = undefined;
+      },
+    };
+    this.#timers.push(entry);
+    return entry;
+  }
+
+  /** When the next timer fires. `undefined`: none is set. */
+  nextAtMs(): number | undefined {
+    this.#dropCancelled();
+    return this.#timers.peek()?.atMs;
+  }
+
+  /** Moves time by `ms`, firing each timer at its instant. */
+  async advance(ms: number): Promise<void> {
+    await this.runUntil(this.#nowMs + ms);
+  }
+
+  /** Moves time to `atMs`, firing each timer at its instant. */
+  async runUntil(atMs: number): Promise<void> {
+    await hop();
+    for (;;) {
+      const next = this.nextAtMs();
+      if (next === undefined || next > atMs) break;
+      this.#nowMs = next;
+      this.#fireDue();
+      await hop();
+    }
+    this.#nowMs = Math.max(this.#nowMs, atMs);
+  }
+
+  /** Lets everything that is pending at this instant run. */
+  async settle(): Promise<void> {
+    await this.runUntil(this.#nowMs);
+  }
+
+  #fireDue(): void {
+    for (;;) {
+      this.#dropCancelled();
+      const next = this.#timers.peek();
+      if (next === undefined || next.atMs > this.#nowMs) return;
+      this.#timers.pop();
+      const run = next.run;
+      next.run = undefined;
+      run?.();
+    }
+  }
+
+  #dropCancelled(): void {
+    let next = this.#timers.peek();
+    while (next !== undefined && next.run === undefined) {
+      this.#timers.pop();
+      next = this.#timers.peek();
+    }
+  }
+}
+
+function hop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function before(a: Entry, b: Entry): boolean {
+  return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
+}
