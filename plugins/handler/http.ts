@@ -1,0 +1,163 @@
+/**
+ * The `http` handler: delivers each job's payload to a URL.
+ *
+ * @module
+ */
+
+import * as v from "valibot";
+import { Fatal, messageOf, RetryLater } from "../../src/errors.ts";
+import type { Job, JobContext } from "../../src/job.ts";
+import { defineHandler, type Plugin } from "../../src/plugin.ts";
+import { retryAfterMs } from "./_retry_after.ts";
+
+/** Options of `http`. */
+export interface HttpOptions {
+  /** Where to deliver: an `http:` or `https:` URL. */
+  readonly url: string;
+  /** Method of the request. @default {"POST"} */
+  readonly method?: "POST" | "PUT" | "PATCH";
+  /** Headers of every request. Secrets are `{ "env": "NAME" }`. @default {{}} */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Longest time from the request to the end of the answer, ms. @default {10000} */
+  readonly timeoutMs?: number;
+}
+
+/** Statuses that say "later" rather than "no". */
+const DEFERRING: ReadonlySet<number> = new Set([408, 425, 429, 503]);
+
+/** Wait when the receiver asks for one without saying how long, ms. */
+const DEFAULT_RETRY_MS = 1000;
+
+/** Longest delay a platform timer takes, ms. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
+
+/** Answers are read up to here, so that the connection can serve the next request. */
+const LONGEST_READ_BYTES = 65_536;
+
+const Options = v.strictObject({
+  url: v.pipe(
+    v.string(),
+    v.url('Expected a URL such as "https://example.com/hook"'),
+    v.regex(/^https?:\/\//, 'Expected a URL that begins with "http://" or "https://"'),
+  ),
+  method: v.exactOptional(v.picklist(["POST", "PUT", "PATCH"]), "POST"),
+  headers: v.exactOptional(
+    v.record(
+      v.pipe(v.string(), v.regex(/^[\w!#$%&'*+.^`|~-]+$/, "Expected a header name")),
+      v.pipe(
+        v.string(),
+        v.regex(/^[\t\x20-\x7e\x80-\xff]*$/, "Expected a header value in one line of Latin-1"),
+      ),
+    ),
+    {},
+  ),
+  timeoutMs: v.exactOptional(
+    v.pipe(v.number(), v.minValue(1), v.maxValue(LONGEST_DELAY_MS)),
+    10_000,
+  ),
+});
+
+type Settings = v.InferOutput<typeof Options>;
+
+/**
+ * Sends the payload as JSON and judges the answer by its status: 2xx is done with result
+ * `{ status }`; 408, 425, 429 and 503 defer the job by `Retry-After`, or by a second without one;
+ * other 4xx and redirects are fatal; the rest, silence and network faults are failures.
+ *
+ * `idempotency-key` is the same for every attempt of a job. `sluice-job-id`, `sluice-lane` and
+ * `sluice-attempt` say which job it is.
+ */
+export const http: Plugin<"handler", HttpOptions> = defineHandler({
+  name: "http",
+  options: Options,
+  create: (options) => ({ run: (job, context) => deliver(options, job, context) }),
+});
+
+async function deliver(
+  options: Settings,
+  job: Job,
+  context: JobContext,
+): Promise<{ readonly status: number }> {
+  const response = await send(options, job, context);
+  const { status } = response;
+  if (status >= 200 && status < 300) return { status };
+  const answer = `${originOf(options.url)} answered ${status}`;
+  const askedMs = retryAfterMs(response.headers);
+  if (askedMs !== undefined && DEFERRING.has(status)) {
+    context.overloaded(askedMs);
+    throw new RetryLater(askedMs, answer);
+  }
+  if (status === 429 || status === 503) context.overloaded();
+  if (DEFERRING.has(status)) throw new RetryLater(DEFAULT_RETRY_MS, answer);
+  if (status >= 500) throw new Error(answer);
+  if (status >= 400) throw new Fatal(answer);
+  throw new Fatal(`${answer}: redirects are not followed, set "url" to the place itself`);
+}
+
+/** Resolves once the answer is read. Its body is not kept: the status is the answer. */
+async function send(options: Settings, job: Job, context: JobContext): Promise<Response> {
+  const { url, method, timeoutMs } = options;
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), timeoutMs);
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: headersFor(options, job, context),
+      body: JSON.stringify(job.payload) ?? "null",
+      redirect: "manual", // a followed redirect turns a POST into a GET
+      signal: AbortSignal.any([context.signal, limit.signal]),
+    });
+    await readToEnd(response);
+    return response;
+  } catch (thrown) {
+    context.signal.throwIfAborted();
+    if (limit.signal.aborted) {
+      throw new Error(`No answer from ${originOf(url)} within ${timeoutMs} ms`, { cause: thrown });
+    }
+    throw new Error(`Cannot reach ${originOf(url)}: ${networkFault(thrown, url)}`, {
+      cause: thrown,
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function headersFor(options: Settings, job: Job, context: JobContext): Headers {
+  const headers = new Headers(options.headers);
+  if (!headers.has("content-type")) headers.set("content-type", "application/json");
+  headers.set("idempotency-key", headerSafe(context.idempotencyKey));
+  headers.set("sluice-job-id", headerSafe(job.id));
+  headers.set("sluice-lane", headerSafe(job.lane));
+  headers.set("sluice-attempt", String(job.attempt));
+  if (job.traceparent !== undefined) headers.set("traceparent", headerSafe(job.traceparent));
+  return headers;
+}
+
+/** Names may hold any characters, headers may not: the others are percent-encoded. */
+function headerSafe(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]+/gu, encodeURIComponent);
+}
+
+/** Reads a short body, so that the connection can serve the next request; cancels a long one. */
+async function readToEnd(response: Response): Promise<void> {
+  let bytes = 0;
+  try {
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.byteLength;
+      if (bytes > LONGEST_READ_BYTES) return; // leaving the loop cancels the body
+    }
+  } catch {
+    // The status has arrived: what becomes of the body changes nothing about the delivery.
+  }
+}
+
+/** `fetch` says only "fetch failed": the fault is its cause, which names the whole URL. */
+function networkFault(thrown: unknown, url: string): string {
+  const fault = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
+  return messageOf(fault).replaceAll(new URL(url).href, originOf(url));
+}
+
+/** What of a URL may be shown: its path and query may hold a secret. */
+function originOf(url: string): string {
+  return new URL(url).origin;
+}

@@ -1,0 +1,267 @@
+import assert from "node:assert/strict";
+import { http } from "../../../plugins/handler/http.ts";
+import { AbortedError, Fatal, RetryLater } from "../../../src/errors.ts";
+import type { Job } from "../../../src/job.ts";
+import { contextOf, faultsOf, handlerOf, jobOf, type RecordedContext } from "./_run.ts";
+
+/** Serves `answer` on loopback while `body` runs. */
+async function withReceiver(
+  answer: (request: Request) => Response | Promise<Response>,
+  body: (origin: string) => Promise<void>,
+): Promise<void> {
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
+  try {
+    await body(`http://127.0.0.1:${server.addr.port}`);
+  } finally {
+    await server.shutdown();
+  }
+}
+
+/** What a run came to: the result, or what was thrown. */
+async function runOf(
+  options: Record<string, unknown>,
+  job: Job = jobOf(),
+  context: RecordedContext = contextOf(),
+): Promise<unknown> {
+  try {
+    return await handlerOf(http, options).run(job, context);
+  } catch (thrown) {
+    return thrown;
+  }
+}
+
+Deno.test("http delivers the payload as JSON with the job's headers", async () => {
+  let seen:
+    | { readonly method: string; readonly body: unknown; readonly headers: Headers }
+    | undefined;
+  const receive = async (request: Request): Promise<Response> => {
+    seen = { method: request.method, body: await request.json(), headers: request.headers };
+    return new Response("thanks", { status: 202 });
+  };
+
+  await withReceiver(receive, async (origin) => {
+    const result = await runOf(
+      { url: `${origin}/hook`, headers: { authorization: "Bearer abc" } },
+      jobOf({ attempt: 3, traceparent: "00-1-2-01" }),
+    );
+
+    assert.deepEqual(result, { status: 202 });
+  });
+  assert.equal(seen?.method, "POST");
+  assert.deepEqual(seen?.body, { to: "ada" });
+  const sent = ["content-type", "authorization", "idempotency-key", "sluice-job-id", "sluice-lane"];
+  assert.deepEqual(sent.map((name) => seen?.headers.get(name)), [
+    "application/json",
+    "Bearer abc",
+    "mail/mail-1",
+    "mail-1",
+    "urgent",
+  ]);
+  assert.equal(seen?.headers.get("sluice-attempt"), "3");
+  assert.equal(seen?.headers.get("traceparent"), "00-1-2-01");
+});
+
+Deno.test("http delivers with the configured method, content type and a lane name of any letters", async () => {
+  let seen: readonly unknown[] = [];
+  const receive = async (request: Request): Promise<Response> => {
+    const { headers } = request;
+    seen = [
+      request.method,
+      headers.get("content-type"),
+      headers.get("sluice-lane"),
+      await request.text(),
+    ];
+    return new Response(null, { status: 204 });
+  };
+
+  await withReceiver(receive, async (origin) => {
+    await runOf(
+      { url: origin, method: "PUT", headers: { "Content-Type": "application/cloudevents+json" } },
+      jobOf({ lane: "für später", payload: undefined }),
+    );
+  });
+
+  assert.deepEqual(seen, ["PUT", "application/cloudevents+json", "f%C3%BCr sp%C3%A4ter", "null"]);
+});
+
+Deno.test("http defers the job by Retry-After in seconds, and tells the caps", async () => {
+  for (const status of [408, 425, 429, 503]) {
+    const receive = (): Response =>
+      new Response("later", { status, headers: { "retry-after": "7" } });
+
+    await withReceiver(receive, async (origin) => {
+      const context = contextOf();
+      const thrown = await runOf({ url: `${origin}/secret` }, jobOf(), context);
+
+      assert.ok(thrown instanceof RetryLater);
+      assert.equal(thrown.ms, 7000);
+      assert.equal(thrown.message, `${origin} answered ${status}`);
+      assert.deepEqual(context.overloads, [7000]);
+    });
+  }
+});
+
+Deno.test("http reckons Retry-After as a date by the receiver's own clock", async () => {
+  const headers = {
+    "date": "Thu, 01 Jan 2026 00:00:00 GMT",
+    "retry-after": "Thu, 01 Jan 2026 00:00:12 GMT",
+  };
+  const receive = (): Response => new Response(null, { status: 503, headers });
+
+  await withReceiver(receive, async (origin) => {
+    const thrown = await runOf({ url: origin });
+
+    assert.ok(thrown instanceof RetryLater);
+    assert.equal(thrown.ms, 12_000);
+  });
+});
+
+Deno.test("http keeps a deferral between a tenth of a second and an hour", async () => {
+  const cases = [["0", 100], ["99999999", 3_600_000], [
+    "Thu, 01 Jan 1970 00:00:00 GMT",
+    100,
+  ]] as const;
+  for (const [retryAfter, ms] of cases) {
+    const receive = (): Response =>
+      new Response(null, { status: 429, headers: { "retry-after": retryAfter } });
+
+    await withReceiver(receive, async (origin) => {
+      const thrown = await runOf({ url: origin });
+
+      assert.ok(thrown instanceof RetryLater);
+      assert.equal(thrown.ms, ms);
+    });
+  }
+});
+
+Deno.test("http defers by a second when Retry-After is missing or unreadable", async () => {
+  const cases = [[429, {}, [undefined]], [503, { "retry-after": "soon" }, [undefined]], [
+    425,
+    {},
+    [],
+  ]] as const;
+  for (const [status, headers, overloads] of cases) {
+    const receive = (): Response => new Response(null, { status, headers });
+
+    await withReceiver(receive, async (origin) => {
+      const context = contextOf();
+      const thrown = await runOf({ url: origin }, jobOf(), context);
+
+      assert.ok(thrown instanceof RetryLater);
+      assert.equal(thrown.ms, 1000);
+      assert.deepEqual(context.overloads, overloads);
+    });
+  }
+});
+
+Deno.test("http gives a job up on any other 4xx", async () => {
+  await withReceiver(() => new Response("no", { status: 404 }), async (origin) => {
+    const context = contextOf();
+    const thrown = await runOf({ url: `${origin}/hook?token=secret` }, jobOf(), context);
+
+    assert.ok(thrown instanceof Fatal);
+    assert.equal(thrown.message, `${origin} answered 404`);
+    assert.deepEqual(context.overloads, []);
+  });
+});
+
+Deno.test("http gives a job up on a redirect rather than follow it", async () => {
+  let asked = 0;
+  const receive = (): Response => {
+    asked++;
+    return new Response(null, { status: 302, headers: { location: "/elsewhere" } });
+  };
+
+  await withReceiver(receive, async (origin) => {
+    const thrown = await runOf({ url: origin });
+
+    assert.ok(thrown instanceof Fatal);
+    assert.equal(
+      thrown.message,
+      `${origin} answered 302: redirects are not followed, set "url" to the place itself`,
+    );
+  });
+  assert.equal(asked, 1);
+});
+
+Deno.test("http fails on a 5xx, so that the job is tried again", async () => {
+  await withReceiver(() => new Response("oops", { status: 500 }), async (origin) => {
+    const thrown = await runOf({ url: origin });
+
+    assert.ok(thrown instanceof Error);
+    assert.equal(thrown.name, "Error");
+    assert.equal(thrown.message, `${origin} answered 500`);
+  });
+});
+
+Deno.test("http fails when nobody listens, and shows no more of the URL than its origin", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const origin = `http://127.0.0.1:${listener.addr.port}`;
+  listener.close();
+
+  const thrown = await runOf({ url: `${origin}/hook?token=secret` });
+
+  assert.ok(thrown instanceof Error);
+  assert.equal(thrown.name, "Error");
+  assert.match(thrown.message, /^Cannot reach http:\/\/127\.0\.0\.1:\d+: .*refused/i);
+  assert.doesNotMatch(thrown.message, /secret/);
+});
+
+Deno.test("http fails when no answer comes within timeoutMs", async () => {
+  const { promise, resolve } = Promise.withResolvers<Response>();
+
+  await withReceiver(() => promise, async (origin) => {
+    const thrown = await runOf({ url: origin, timeoutMs: 20 });
+    resolve(new Response(null));
+
+    assert.ok(thrown instanceof Error);
+    assert.equal(thrown.message, `No answer from ${origin} within 20 ms`);
+  });
+});
+
+Deno.test("http ends at once with the signal's reason when the job is aborted", async () => {
+  const { promise, resolve } = Promise.withResolvers<Response>();
+  const controller = new AbortController();
+  const reason = new AbortedError("cancelled", "The job was cancelled");
+  const receive = (): Promise<Response> => {
+    controller.abort(reason);
+    return promise;
+  };
+
+  await withReceiver(receive, async (origin) => {
+    const thrown = await runOf({ url: origin }, jobOf(), contextOf(controller.signal));
+    resolve(new Response(null));
+
+    assert.equal(thrown, reason);
+  });
+});
+
+Deno.test("http is done when a 2xx arrived, however long or broken its body", async () => {
+  const endless = (): Response => {
+    const body = new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(16_384)) });
+    return new Response(body);
+  };
+
+  await withReceiver(endless, async (origin) => {
+    assert.deepEqual(await runOf({ url: origin }), { status: 200 });
+  });
+});
+
+Deno.test("http refuses options that cannot work, each with what is wanted", () => {
+  assert.deepEqual(faultsOf(http, { url: "ftp://example.com" }), [
+    'Expected a URL that begins with "http://" or "https://"',
+  ]);
+  assert.ok(
+    faultsOf(http, { url: "hook" }).includes('Expected a URL such as "https://example.com/hook"'),
+  );
+  const url = "https://example.com";
+  assert.deepEqual(faultsOf(http, { url, headers: { "two words": "x" } }), [
+    "Expected a header name",
+  ]);
+  assert.deepEqual(faultsOf(http, { url, headers: { "x-note": "a\r\nb" } }), [
+    "Expected a header value in one line of Latin-1",
+  ]);
+  assert.equal(faultsOf(http, { url, timeoutMs: 0 }).length, 1);
+  assert.equal(faultsOf(http, { url, timeout: 5 }).length, 1);
+  assert.equal(faultsOf(http, undefined).length, 1);
+});
