@@ -5,10 +5,11 @@
  */
 
 import * as v from "valibot";
-import { Fatal, messageOf, RetryLater } from "../../src/errors.ts";
+import { Fatal, RetryLater } from "../../src/errors.ts";
 import type { Job, JobContext } from "../../src/job.ts";
 import { defineHandler, type Plugin } from "../../src/plugin.ts";
 import { retryAfterMs } from "./_retry_after.ts";
+import { originOf, send } from "./_send.ts";
 
 /** Options of `http`. */
 export interface HttpOptions {
@@ -30,9 +31,6 @@ const DEFAULT_RETRY_MS = 1000;
 
 /** Longest delay a platform timer takes, ms. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
-
-/** Answers are read up to here, so that the connection can serve the next request. */
-const LONGEST_READ_BYTES = 65_536;
 
 const Options = v.strictObject({
   url: v.pipe(
@@ -78,11 +76,18 @@ async function deliver(
   job: Job,
   context: JobContext,
 ): Promise<{ readonly status: number }> {
-  const response = await send(options, job, context);
-  const { status } = response;
+  const { url, method, timeoutMs } = options;
+  const { status, headers } = await send({
+    url,
+    method,
+    headers: headersFor(options, job, context),
+    body: JSON.stringify(job.payload) ?? "null",
+    timeoutMs,
+    signal: context.signal,
+  });
   if (status >= 200 && status < 300) return { status };
-  const answer = `${originOf(options.url)} answered ${status}`;
-  const askedMs = retryAfterMs(response.headers);
+  const answer = `${originOf(url)} answered ${status}`;
+  const askedMs = retryAfterMs(headers);
   if (askedMs !== undefined && DEFERRING.has(status)) {
     context.overloaded(askedMs);
     throw new RetryLater(askedMs, answer);
@@ -92,34 +97,6 @@ async function deliver(
   if (status >= 500) throw new Error(answer);
   if (status >= 400) throw new Fatal(answer);
   throw new Fatal(`${answer}: redirects are not followed, set "url" to the place itself`);
-}
-
-/** Resolves once the answer is read. Its body is not kept: the status is the answer. */
-async function send(options: Settings, job: Job, context: JobContext): Promise<Response> {
-  const { url, method, timeoutMs } = options;
-  const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(), timeoutMs);
-  try {
-    const response = await fetch(url, {
-      method,
-      headers: headersFor(options, job, context),
-      body: JSON.stringify(job.payload) ?? "null",
-      redirect: "manual", // a followed redirect turns a POST into a GET
-      signal: AbortSignal.any([context.signal, limit.signal]),
-    });
-    await readToEnd(response);
-    return response;
-  } catch (thrown) {
-    context.signal.throwIfAborted();
-    if (limit.signal.aborted) {
-      throw new Error(`No answer from ${originOf(url)} within ${timeoutMs} ms`, { cause: thrown });
-    }
-    throw new Error(`Cannot reach ${originOf(url)}: ${networkFault(thrown, url)}`, {
-      cause: thrown,
-    });
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function headersFor(options: Settings, job: Job, context: JobContext): Headers {
@@ -136,28 +113,4 @@ function headersFor(options: Settings, job: Job, context: JobContext): Headers {
 /** Names may hold any characters, headers may not: the others are percent-encoded. */
 function headerSafe(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]+/gu, encodeURIComponent);
-}
-
-/** Reads a short body, so that the connection can serve the next request; cancels a long one. */
-async function readToEnd(response: Response): Promise<void> {
-  let bytes = 0;
-  try {
-    for await (const chunk of response.body ?? []) {
-      bytes += chunk.byteLength;
-      if (bytes > LONGEST_READ_BYTES) return; // leaving the loop cancels the body
-    }
-  } catch {
-    // The status has arrived: what becomes of the body changes nothing about the delivery.
-  }
-}
-
-/** `fetch` says only "fetch failed": the fault is its cause, which names the whole URL. */
-function networkFault(thrown: unknown, url: string): string {
-  const fault = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
-  return messageOf(fault).replaceAll(new URL(url).href, originOf(url));
-}
-
-/** What of a URL may be shown: its path and query may hold a secret. */
-function originOf(url: string): string {
-  return new URL(url).origin;
 }
