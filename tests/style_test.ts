@@ -1,0 +1,129 @@
+/**
+ * House style, as far as a test can judge it.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { isPlugin, type Kind } from "../src/plugin.ts";
+import { findIn, ROOT, type SourceFile, sourceFiles } from "./_source.ts";
+
+const LONGEST_FILE = 400;
+const LONGEST_PLUGIN = 150;
+
+const CODE = ["mod.ts", "src", "plugins"] as const;
+const ALL = [...CODE, "tests", "examples", "bench"] as const;
+
+/** Errors whose first argument is a message that users see. */
+const MESSAGE_FIRST = /^(Error|TypeError|RangeError|SyntaxError|AbortedError)$/;
+
+Deno.test("no file is longer than 400 lines, no plugin than 150", async () => {
+  const tooLong = (await sourceFiles(...ALL)).filter(({ path, text }) => {
+    const isOneFilePlugin = path.startsWith("plugins/") && !path.startsWith("plugins/store/");
+    return text.split("\n").length - 1 > (isOneFilePlugin ? LONGEST_PLUGIN : LONGEST_FILE);
+  });
+
+  assert.deepEqual(tooLong.map((file) => file.path), []);
+});
+
+Deno.test("files are named in snake_case, and none index.ts", async () => {
+  const misnamed = (await sourceFiles(...ALL)).filter(({ path }) =>
+    !path.split("/").every((part) => /^_?[a-z0-9]+(_[a-z0-9]+)*(\.tsx?)?$/.test(part)) ||
+    /(^|\/)index\.tsx?$/.test(path)
+  );
+
+  assert.deepEqual(misnamed.map((file) => file.path), []);
+});
+
+Deno.test("every file of ours begins with a module doc", async () => {
+  const without = (await sourceFiles(...CODE)).filter(({ text }) =>
+    !/^(#!.*\n)?\/\*\*(?:(?!\*\/)[^])*@module\n \*\/\n/.test(text)
+  );
+
+  assert.deepEqual(without.map((file) => file.path), []);
+});
+
+Deno.test("no file of ours has a default export or an `any`", async () => {
+  const found = (await sourceFiles(...CODE)).flatMap((file) =>
+    findIn(file, (report) => ({
+      ExportDefaultDeclaration: (node) => report(node, "default export"),
+      TSAnyKeyword: (node) => report(node, "any"),
+    })).map((what) => `${file.path}:${what}`)
+  );
+
+  assert.deepEqual(found, []);
+});
+
+Deno.test("error messages begin in upper case, end without a period and use no contractions", async () => {
+  const found = (await sourceFiles(...CODE)).flatMap((file) =>
+    messageFaultsIn(file).map((what) => `${file.path}:${what}`)
+  );
+
+  assert.deepEqual(found, []);
+});
+
+Deno.test("messageFaultsIn() finds what is planted", () => {
+  const text = [
+    'throw new TypeError("no lane is named so");',
+    'throw new RangeError("Expected 1 but received 2.");',
+    "throw new Error(`Lane ${name} can't be served`);",
+    'throw new Error("No lane is named so");',
+    "throw new Error(`${name} answered 404`);",
+  ].join("\n");
+
+  assert.deepEqual(messageFaultsIn({ path: "planted.ts", text }).map((what) => what.slice(0, 2)), [
+    "1:",
+    "2:",
+    "3:",
+  ]);
+});
+
+Deno.test("each plugin's folder, file, export and name agree", async () => {
+  const files = (await sourceFiles("plugins")).filter(({ path }) =>
+    /^plugins\/\w+\/([a-z]\w*|\w+\/mod)\.ts$/.test(path)
+  );
+  assert.ok(files.length > 0);
+  for (const { path } of files) {
+    const [, folder = "", file = ""] = path.replace("/mod.ts", ".ts").replace(".ts", "").split("/");
+    const kind = folder.replaceAll("_", "-") as Kind; // a folder that is no kind has no plugin of it
+    const exports: Record<string, unknown> = await import(new URL(path, ROOT).href);
+
+    const plugins = Object.entries(exports).filter(([, value]) => isPlugin(value, kind));
+
+    assert.deepEqual(
+      plugins.map(([key, value]) => [key, isPlugin(value, kind) && value.name]),
+      [[camelCase(file), file.replaceAll("_", "-")]],
+      `${path} exports one plugin of its kind, named after the file`,
+    );
+  }
+});
+
+function messageFaultsIn(file: SourceFile): readonly string[] {
+  return findIn(file, (report) => ({
+    NewExpression(node): void {
+      const [message] = node.arguments;
+      if (message === undefined || node.callee.type !== "Identifier") return;
+      if (!MESSAGE_FIRST.test(node.callee.name)) return;
+      const text = textOf(message);
+      const fault = text === undefined ? undefined : faultOf(text);
+      if (fault !== undefined) report(node, `${fault}: ${text}`);
+    },
+  }));
+}
+
+/** A message as written, with `…` for what is put in. */
+function textOf(node: Deno.lint.Node): string | undefined {
+  if (node.type === "Literal" && typeof node.value === "string") return node.value;
+  if (node.type !== "TemplateLiteral") return undefined;
+  return node.quasis.map((part) => part.cooked).join("…");
+}
+
+function faultOf(message: string): string | undefined {
+  if (/^[a-z]/.test(message)) return "begins in lower case";
+  if (message.endsWith(".")) return "ends with a period";
+  return /\w('t|'re|'ll|'ve|n't)\b/.test(message) ? "has a contraction" : undefined;
+}
+
+function camelCase(snake: string): string {
+  return snake.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
