@@ -16,6 +16,8 @@ export interface Fault {
   readonly line?: number | undefined;
   /** Column, from 1. */
   readonly column?: number | undefined;
+  /** What a plugin, module or file threw. */
+  readonly cause?: unknown;
 }
 
 /** The config has faults. Nothing was started. */

@@ -67,9 +67,16 @@ export interface Plugin<K extends Kind = Kind, Input = unknown, Payload = unknow
   readonly options: StandardSchema<Input, unknown> | undefined;
   /** Makes an instance from checked options. @throws {OptionError} If the options do not fit the pool. */
   create(options: unknown, context: PluginContext): Instances[K];
+  /** Where a cap holds unless its slot says otherwise. Only caps have it. @default {"process"} */
+  readonly scope?: Scope | undefined;
   /** Only for inference; never present at run time. */
   readonly "~payload"?: Payload | undefined;
+  /** Only for inference: what its options may be. Never present at run time. */
+  "~accepts"?(options: Input): void;
 }
+
+/** `cluster`: over all processes that share a store together; `process`: in each. */
+export type Scope = "cluster" | "process";
 
 /** A plugin with its options, as a config given in code holds it. */
 export interface Slot<K extends Kind = Kind, Payload = unknown> {
@@ -120,11 +127,17 @@ export function defineLanePolicy<Schema extends StandardSchema = NoOptions>(
   return define("lane-policy", definition);
 }
 
+/** What `defineCap` takes. */
+export interface CapDefinition<Schema extends StandardSchema> extends Definition<"cap", Schema> {
+  /** Where it holds unless its slot says otherwise. @default {"process"} */
+  readonly scope?: Scope | undefined;
+}
+
 /** Defines a cap: how far may the pool grow, how fast may jobs start? */
 export function defineCap<Schema extends StandardSchema = NoOptions>(
-  definition: Definition<"cap", Schema>,
+  definition: CapDefinition<Schema>,
 ): Plugin<"cap", InputOf<Schema>> {
-  return define("cap", definition);
+  return { ...define("cap", definition), scope: definition.scope ?? "process" };
 }
 
 /** Defines a retirement: whom to let go now? */
