@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Logger } from "../src/job.ts";
-import { jsonLogger, type LogOptions, prettyLogger, silentLogger, withFields } from "../src/log.ts";
+import { jsonLogger, type LogOptions, prettyLogger, withFields } from "../src/log.ts";
 
 /** What a logger of these options writes at a fixed time. */
 function linesOf(
