@@ -1,0 +1,107 @@
+/**
+ * The `reserved-lane` lane policy.
+ *
+ * @module
+ */
+
+import * as v from "valibot";
+import { OptionError } from "../../src/errors.ts";
+import { defineLanePolicy, type Plugin, type PluginContext } from "../../src/plugin.ts";
+import type { LanePolicy } from "../../src/strategy.ts";
+import type { LaneView } from "../../src/view.ts";
+import { checkLaneNames } from "./_lane_names.ts";
+
+/** Options of `reserved-lane`. */
+export interface ReservedLaneOptions {
+  /**
+   * Workers kept for each lane named, fewer than `size.max` in all; the rest is shared. `"auto"`: for
+   * every lane but the lowest what its measured traffic needs, following it.
+   *
+   * @default {"auto"}
+   */
+  readonly reserve?: "auto" | Readonly<Record<string, number>>;
+}
+
+/** Room that `"auto"` leaves above the mean load. */
+const HEADROOM = 1.5;
+
+const Options = v.strictObject({
+  reserve: v.exactOptional(
+    v.union([
+      v.literal("auto"),
+      v.record(v.string(), v.pipe(v.number(), v.integer(), v.minValue(0))),
+    ], 'Expected "auto" or numbers of workers by lane, such as { "urgent": 2 }'),
+    "auto",
+  ),
+});
+
+/**
+ * Keeps workers for lanes; all others serve the highest lane that has work. The reserve covers a
+ * lane's normal load, sharing covers its spikes.
+ *
+ * A reserve counts workers, not free slots: the jobs of other lanes run on at most
+ * `workers - reserve` of them, where a worker that retires counts until its job has ended. With
+ * several reserves all hold together: a lane beyond its own takes a worker only if those left idle
+ * still cover what every other lane has not used of its reserve.
+ *
+ * While the pool is small the reserves give way, those of the lowest lanes first, until one worker
+ * is shared; one worker alone serves by priority. What a lane cannot use, because it is paused or
+ * by its `maxRunning`, is not kept for it.
+ */
+export const reservedLane: Plugin<"lane-policy", ReservedLaneOptions> = defineLanePolicy({
+  name: "reserved-lane",
+  options: Options,
+  create: ({ reserve }, context) =>
+    reserve === "auto"
+      ? keep(context.lanes.length, autoReserve(context.lanes.length - 1))
+      : keep(context.lanes.length, fixedReserve(reserve, context)),
+});
+
+type ReserveOf = (lane: LaneView) => number;
+
+function fixedReserve(
+  reserve: Readonly<Record<string, number>>,
+  context: PluginContext,
+): ReserveOf {
+  checkLaneNames("reserve", reserve, context);
+  const { max } = context.size;
+  const byIndex = context.lanes.map((lane) =>
+    Object.hasOwn(reserve, lane) ? reserve[lane] ?? 0 : 0
+  );
+  const sum = byIndex.reduce((total, workers) => total + workers, 0);
+  if (sum > 0 && sum >= max) {
+    throw new OptionError(
+      ["reserve"],
+      `Expected reserves of fewer than size.max (${max}) workers in all but received ${sum}: ` +
+        "nobody would be shared",
+    );
+  }
+  return (lane) => byIndex[lane.index] ?? 0;
+}
+
+/** `max(1, ceil(rate * job time * headroom))` while the lane has traffic, 0 before and for the lowest. */
+function autoReserve(lowest: number): ReserveOf {
+  return (lane) => {
+    if (lane.index === lowest || lane.arrivalsPerSec === 0) return 0;
+    return Math.max(1, Math.ceil(lane.arrivalsPerSec * lane.meanServiceMs / 1000 * HEADROOM));
+  };
+}
+
+function keep(lanes: number, reserveOf: ReserveOf): LanePolicy {
+  const unused = new Array<number>(lanes).fill(0); // by lane; reused, as this is asked for every start
+  return (view, eligible) => {
+    let room = Math.max(0, view.live - 1); // one worker stays shared
+    let kept = 0;
+    for (const lane of view.lanes) {
+      const reserve = lane.paused ? 0 : Math.min(reserveOf(lane), lane.maxRunning, room);
+      room -= reserve;
+      const left = Math.max(0, reserve - lane.running);
+      unused[lane.index] = left;
+      kept += left;
+    }
+    for (const lane of eligible) {
+      if (view.idle > kept || unused[lane.index]! > 0) return lane;
+    }
+    return undefined;
+  };
+}
