@@ -1,0 +1,167 @@
+/**
+ * Sends a spike to a running pool and shows once a second how it grows and shrinks:
+ *
+ * `deno task load --pool limited --phases 50x5,200x10,50x5 --lanes urgent=1,batch=4`
+ *
+ * A phase is jobs a second x seconds. Lanes take turns by weight; without `--lanes` all take the
+ * same share. Jobs keep an absolute schedule: what is due is sent, however late the timer fires.
+ *
+ * @module
+ */
+
+import { parseArgs } from "node:util";
+import type { PoolJson } from "../src/admin/api.ts";
+import { delay } from "../src/async.ts";
+import { messageOf } from "../src/errors.ts";
+import { dueAfter, parseLanes, parsePhases, type Phase, SPIKE, turns } from "./phases.ts";
+
+/** Options of `sendLoad`. */
+export interface LoadOptions {
+  /** Where the admin API listens. */
+  readonly adminUrl: string;
+  /** Which pool to send to. */
+  readonly pool: string;
+  /** What to send, in order. @default {50/s, 800/s and 50/s for 10 s each} */
+  readonly phases?: readonly Phase[];
+  /** Weights of lanes. @default {all lanes of the pool alike} */
+  readonly lanes?: Readonly<Record<string, number>> | undefined;
+  /** Takes each line of the report. */
+  readonly print: (line: string) => void;
+  /** Ends it early. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Most jobs of one request. */
+const MOST_AT_ONCE = 1000;
+
+/** Time between requests, ms: jobs that fell due meanwhile go together. */
+const SEND_EVERY_MS = 10;
+
+/** How long the report waits for the pool to shrink back, ms. */
+const SETTLE_MS = 60_000;
+
+/**
+ * Sends the phases; resolves once the pool is empty and back at its minimum.
+ *
+ * @throws {TypeError} If the pool has no lane of a given name.
+ */
+export async function sendLoad(options: LoadOptions): Promise<void> {
+  const { phases = SPIKE, signal } = options;
+  const known = (await readPool(options)).lanes.map((lane) => lane.name);
+  const lanes = options.lanes ?? Object.fromEntries(known.map((name) => [name, 1]));
+  const unknown = Object.keys(lanes).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new TypeError(`No lane is named "${unknown}": the pool has ${known.join(", ")}`);
+  }
+  const nextLane = turns(lanes);
+  const endMs = phases.reduce((sum, { seconds }) => sum + seconds * 1000, 0);
+  const total = dueAfter(phases, endMs);
+  const sending = new Set<Promise<void>>();
+  const startedMs = performance.now();
+  let sent = 0;
+  const report = reporter(options, startedMs, () => sent);
+  while (sent < total && signal?.aborted !== true) {
+    const due = dueAfter(phases, performance.now() - startedMs);
+    const jobs = Array.from({ length: Math.min(due - sent, MOST_AT_ONCE) }, () => ({
+      lane: nextLane(),
+      payload: { event: "order.paid", order: ++sent },
+    }));
+    if (jobs.length > 0) {
+      const request = post(options, jobs).finally(() => sending.delete(request));
+      sending.add(request);
+    }
+    await Promise.all([report(), delay(SEND_EVERY_MS)]);
+  }
+  await Promise.all(sending);
+  await settle(options, report);
+}
+
+/** Goes on with the report until the pool is empty and at its minimum. */
+async function settle(options: LoadOptions, report: () => Promise<void>): Promise<void> {
+  const untilMs = performance.now() + SETTLE_MS;
+  while (performance.now() < untilMs && options.signal?.aborted !== true) {
+    const pool = await readPool(options);
+    const isEmpty = pool.lanes.every((lane) => lane.ready + lane.delayed + lane.running === 0);
+    if (isEmpty && pool.live <= pool.size.min) break;
+    await report();
+    await delay(100);
+  }
+  const { live, totals } = await readPool(options);
+  options.print(`Done: ${totals.completions} jobs done, ${totals.shed} shed, ${live} workers live`);
+}
+
+/** Prints a line when a second has passed since the last one. */
+function reporter(
+  options: LoadOptions,
+  startedMs: number,
+  sent: () => number,
+): () => Promise<void> {
+  let second = 0;
+  let before = { sent: 0, done: 0 };
+  return async () => {
+    const now = Math.floor((performance.now() - startedMs) / 1000);
+    if (now === second) return;
+    const pool = await readPool(options);
+    const after = { sent: sent(), done: pool.totals.completions };
+    const perSec = (from: number, to: number): string => {
+      return `${Math.round((to - from) / (now - second))}/s`.padStart(5);
+    };
+    const waits = pool.lanes.map((lane) => `${lane.name} ${Math.round(lane.oldestWaitMs)} ms`);
+    options.print([
+      `${String(now).padStart(3)} s`,
+      `sent ${perSec(before.sent, after.sent)}`,
+      `done ${second === 0 ? "" : perSec(before.done, after.done)}`.padEnd(10),
+      `workers ${String(pool.live).padStart(2)} (${pool.busy} busy)`.padEnd(19),
+      `oldest wait: ${waits.join(", ")}`,
+      `shed ${pool.totals.shed}`,
+    ].join("  "));
+    second = now;
+    before = after;
+  };
+}
+
+async function post(options: LoadOptions, jobs: readonly unknown[]): Promise<void> {
+  try {
+    const response = await fetch(`${options.adminUrl}/api/pools/${options.pool}/jobs`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(jobs),
+    });
+    const text = await response.text();
+    const isTaken = response.ok || response.status === 429; // turned away: the report counts it
+    if (!isTaken) options.print(`The pool answered ${response.status}: ${text}`);
+  } catch (thrown) {
+    options.print(`The pool cannot be reached: ${messageOf(thrown)}`);
+  }
+}
+
+async function readPool({ adminUrl, pool }: LoadOptions): Promise<PoolJson> {
+  const response = await fetch(`${adminUrl}/api/pools/${pool}`);
+  if (response.ok) return await response.json();
+  throw new Error(`The admin API answered ${response.status}: ${await response.text()}`);
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      url: { type: "string", default: "http://127.0.0.1:8787" },
+      pool: { type: "string", default: "webhooks" },
+      phases: { type: "string" },
+      lanes: { type: "string" },
+    },
+  });
+  try {
+    await sendLoad({
+      adminUrl: values.url,
+      pool: values.pool,
+      phases: values.phases === undefined ? SPIKE : parsePhases(values.phases),
+      lanes: values.lanes === undefined ? undefined : parseLanes(values.lanes),
+      // deno-lint-ignore no-console
+      print: console.log,
+    });
+  } catch (thrown) {
+    // deno-lint-ignore no-console
+    console.error(`${messageOf(thrown)} (is "deno task start" running?)`);
+    Deno.exit(1);
+  }
+}
