@@ -98,6 +98,15 @@ Deno.test("each plugin's folder, file, export and name agree", async () => {
   }
 });
 
+Deno.test("every path that CONTRIBUTING.md names exists", async () => {
+  const text = await Deno.readTextFile(new URL("CONTRIBUTING.md", ROOT));
+  const paths = [...text.matchAll(/`((?:src|plugins|tests)\/[\w/.]*|mod\.ts|deno\.json)`/g)]
+    .map(([, path = ""]) => path);
+  assert.ok(paths.length > 0);
+
+  for (const path of paths) await assert.doesNotReject(Deno.stat(new URL(path, ROOT)), path);
+});
+
 function messageFaultsIn(file: SourceFile): readonly string[] {
   return findIn(file, (report) => ({
     NewExpression(node): void {
