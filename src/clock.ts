@@ -4,6 +4,8 @@
  * @module
  */
 
+import { setImmediate } from "node:timers";
+
 /** A timer that is set. */
 export interface Timer {
   /** Unsets it. Safe to call again, and after it fired. */
@@ -16,6 +18,8 @@ export interface Clock {
   nowMs(): number;
   /** Calls `run` once at `atMs`, or as soon as it can if that is past. Any distance works. */
   at(atMs: number, run: () => void): Timer;
+  /** Calls `run` after the event loop has run once. Omitted: a turn of microtasks is never too long. */
+  hop?(run: () => void): void;
 }
 
 /** Longest delay a platform timer takes: a longer one would fire at once. */
@@ -59,6 +63,9 @@ export function systemClock(): Clock {
   return {
     nowMs: () => left-- > 0 ? now : look(),
     at: setTimer,
+    hop: (run) => {
+      setImmediate(run);
+    },
   };
 
   function setTimer(atMs: number, run: () => void): Timer {

@@ -70,6 +70,8 @@ export interface JobRecord extends Job {
   readonly reason?: DeadReason | undefined;
   /** Message of the latest failure. */
   readonly error?: string | undefined;
+  /** What its handler last reported, while it runs in this process. */
+  readonly progress?: unknown;
   /** The key that makes others its duplicates. */
   readonly dedupeKey?: string | undefined;
 }

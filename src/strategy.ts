@@ -66,8 +66,8 @@ export type Verdict =
 export interface Admission {
   /** Asked at each enqueue, before the job is stored. */
   submit(job: NewJob, view: PoolView): Verdict;
-  /** Asked when a worker is about to start a job that waited `ageMs`. False drops it as late. `view` is given by the pool. */
-  take?(lane: LaneView, ageMs: number, view?: PoolView): boolean;
+  /** Asked when a worker is about to start a job that became claimable `ageMs` ago. False drops it as late. */
+  take?(lane: LaneView, ageMs: number, view: PoolView): boolean;
 }
 
 /** Reads one downstream figure before each tick. */

@@ -1,0 +1,71 @@
+/**
+ * Autoscaling worker pools with priority lanes, from a JSON file or from code.
+ *
+ * @example
+ * ```ts
+ * import { start } from "@sluice/sluice";
+ * import assert from "node:assert/strict";
+ *
+ * await using sluice = await start({
+ *   pools: {
+ *     mail: {
+ *       handler: (job) => `sent ${job.payload}`,
+ *       size: { min: 1, max: 4 },
+ *       lanes: [{ name: "urgent" }, { name: "batch" }],
+ *     },
+ *   },
+ * });
+ *
+ * const job = await sluice.enqueue("mail", { lane: "urgent", payload: "hello" });
+ *
+ * assert.deepEqual(await job.done, { state: "done", result: "sent hello" });
+ * ```
+ *
+ * @module
+ */
+
+import { builtins, defaults } from "./plugins/mod.ts";
+import { serveAdmin } from "./src/admin/serve.ts";
+import type { ConfigInput, HandlerFunction } from "./src/config.ts";
+import type { JobsOf } from "./src/jobs_of.ts";
+import type { Plugin } from "./src/plugin.ts";
+import { type ReadEnv, resolveConfig } from "./src/resolve.ts";
+import { supervise, type SupervisorOptions } from "./src/runtime/supervisor.ts";
+import type { Sluice } from "./src/sluice.ts";
+import type { SignalReader } from "./src/strategy.ts";
+
+/** What code adds to a config. */
+export interface StartOptions extends SupervisorOptions {
+  /** Plugins and handler functions, by the name that the config knows them by. */
+  readonly plugins?: Readonly<Record<string, Plugin | HandlerFunction>> | undefined;
+  /** Functions read before each tick, by the name that the config knows them by. */
+  readonly signals?: Readonly<Record<string, SignalReader>> | undefined;
+  /** Reads the environment, for names that the config refers to. @default {Deno.env.get} */
+  readonly env?: ReadEnv | undefined;
+}
+
+/**
+ * Starts the pools of a config, and the admin API if the config has `admin`.
+ *
+ * @param config Path or `file:` URL of a JSON file with comments, or the config itself: then lane
+ * names and payloads are typed.
+ * @throws {ConfigError} If the config has faults: all of them. Nothing was started.
+ */
+export async function start<const Config extends ConfigInput | string | URL>(
+  config: Config,
+  options: StartOptions = {},
+): Promise<Sluice<JobsOf<Config>>> {
+  const { plugins, signals, env, ...rest } = options;
+  const settings = await resolveConfig(config, { builtins, defaults, plugins, signals, env });
+  const sluice = await supervise(settings, rest);
+  if (settings.admin !== undefined) {
+    try {
+      const { redact } = settings;
+      sluice.admin = await serveAdmin(sluice, settings.admin, { redact, log: rest.log });
+    } catch (thrown) {
+      await sluice.stop();
+      throw thrown;
+    }
+  }
+  return sluice as Sluice<JobsOf<Config>>; // the settings were made from this very config
+}

@@ -1,0 +1,206 @@
+/**
+ * Composition: what controller, caps and bounds together make of a view. Targets, not steps.
+ *
+ * @module
+ */
+
+import type { DecisionPart } from "./decision.ts";
+import { messageOf } from "./errors.ts";
+import type { Cap, Controller, Limit, Proposal } from "./strategy.ts";
+import type { PoolView } from "./view.ts";
+
+/** A strategy with its name. */
+export interface Named<Strategy> {
+  /** Name of the plugin. */
+  readonly name: string;
+  /** The instance. */
+  readonly run: Strategy;
+}
+
+/** A cap with what the core does about it. */
+export interface NamedCap extends Named<Cap> {
+  /** `cluster`: holds over all processes together, so each takes its share. */
+  readonly scope: "cluster" | "process";
+}
+
+/** What a plan is made under. */
+export interface PlanBounds {
+  /** Least workers. */
+  readonly min: number;
+  /** Most workers. */
+  readonly max: number;
+  /** Wanted count instead of the controller's. `undefined`: ask the controller. */
+  readonly target: number | undefined;
+  /** Workers that are being started. */
+  readonly starting: number;
+  /** Place of this process among its peers, from 0. */
+  readonly rank: number;
+}
+
+/** A strategy that threw or answered nonsense. */
+export interface PlanFailure {
+  /** Name of the plugin. */
+  readonly plugin: string;
+  /** What it threw, or what is wrong with its answer. */
+  readonly error: string;
+}
+
+/** What a pool is to do. Repeating it changes nothing. */
+export interface Plan {
+  /** Workers to have. */
+  readonly target: number;
+  /** The tightest bound: caps and the maximum. */
+  readonly limit: number;
+  /** Most starts in any second. `Infinity`: no bound. */
+  readonly startsPerSec: number;
+  /** What set the target. */
+  readonly boundBy: string;
+  /** What each strategy asked for. */
+  readonly proposals: readonly DecisionPart[];
+  /** Plan again then, at the latest. `Infinity`: when something happens. */
+  readonly reviewAtMs: number;
+  /** Strategies whose last good answer stands in. */
+  readonly failures: readonly PlanFailure[];
+}
+
+/** Makes plans; remembers the last good answer of each strategy, for when one fails. */
+export interface Planner {
+  /** Makes the plan for this moment. */
+  plan(view: PoolView, bounds: PlanBounds): Plan;
+}
+
+/** Composes one controller and caps, in order. A cap wins over the minimum. */
+export function createPlanner(
+  controller: Named<Controller>,
+  caps: readonly NamedCap[],
+): Planner {
+  const lastLimits = new Map<NamedCap, Limit>();
+  return { plan };
+
+  function plan(view: PoolView, bounds: PlanBounds): Plan {
+    const failures: PlanFailure[] = [];
+    const proposals: DecisionPart[] = [];
+    let reviewAtMs = Infinity;
+
+    let target: number;
+    let boundBy: string;
+    if (bounds.target === undefined) {
+      const proposal = propose(view, failures);
+      proposals.push({
+        by: controller.name,
+        kind: "controller",
+        workers: proposal.workers,
+        reason: proposal.reason,
+      });
+      reviewAtMs = proposal.reviewAtMs ?? Infinity;
+      target = Math.ceil(proposal.workers - 1e-9);
+      boundBy = "controller";
+    } else {
+      target = bounds.target;
+      boundBy = "override";
+    }
+    if (target < bounds.min) {
+      target = bounds.min;
+      boundBy = "size.min";
+    }
+    if (target > bounds.max) {
+      target = bounds.max;
+      boundBy = "size.max";
+    }
+
+    let limit = bounds.max;
+    let startsPerSec = Infinity;
+    let rateCap = "";
+    for (const cap of caps) {
+      const answer = ask(cap, view, target, failures);
+      const workers = share(answer.workers, cap, view.peers, bounds.rank);
+      proposals.push({ by: cap.name, kind: "cap", workers, reason: answer.reason });
+      reviewAtMs = Math.min(reviewAtMs, answer.reviewAtMs ?? Infinity);
+      if (workers < target) {
+        target = workers;
+        boundBy = `cap:${cap.name}`;
+      }
+      limit = Math.min(limit, workers);
+      const rate = cap.scope === "cluster"
+        ? (answer.startsPerSec ?? Infinity) / view.peers
+        : answer.startsPerSec ?? Infinity;
+      if (rate < startsPerSec) {
+        startsPerSec = rate;
+        rateCap = cap.name;
+      }
+    }
+    const have = view.live + bounds.starting;
+    if (view.rateBound && target > have && have >= Math.min(bounds.min, limit)) {
+      target = have;
+      boundBy = `cap:${rateCap}`;
+    }
+    return { target, limit, startsPerSec, boundBy, proposals, reviewAtMs, failures };
+  }
+
+  function propose(view: PoolView, failures: PlanFailure[]): Proposal {
+    try {
+      const proposal = controller.run(view);
+      const fault = faultOf(proposal, "Proposal");
+      if (fault === undefined && proposal.workers !== Infinity) return proposal;
+      failures.push({
+        plugin: controller.name,
+        error: fault ?? "Expected Proposal workers to be finite but received Infinity",
+      });
+    } catch (thrown) {
+      failures.push({ plugin: controller.name, error: messageOf(thrown) });
+    }
+    return {
+      workers: view.target,
+      reason: `${controller.name} failed: the last target stands`,
+    };
+  }
+
+  function ask(cap: NamedCap, view: PoolView, wanted: number, failures: PlanFailure[]): Limit {
+    try {
+      const limit = cap.run(view, wanted);
+      const fault = faultOf(limit, "Limit") ?? faultOfRate(limit.startsPerSec);
+      if (fault === undefined) {
+        lastLimits.set(cap, limit);
+        return limit;
+      }
+      failures.push({ plugin: cap.name, error: fault });
+    } catch (thrown) {
+      failures.push({ plugin: cap.name, error: messageOf(thrown) });
+    }
+    const last = lastLimits.get(cap);
+    if (last !== undefined) {
+      return {
+        ...last,
+        reason: `${cap.name} failed: its last limit stands`,
+        reviewAtMs: undefined,
+      };
+    }
+    return { workers: view.target, reason: `${cap.name} failed: no growth until it answers` };
+  }
+}
+
+/** This process's part of a cap: the parts of all processes add up to it, the first take the remainder. */
+function share(workers: number, cap: NamedCap, peers: number, rank: number): number {
+  const whole = Math.floor(workers + 1e-9);
+  if (cap.scope === "process" || whole === Infinity) return whole;
+  return Math.floor((whole + peers - 1 - rank) / peers);
+}
+
+function faultOf(answer: Proposal | Limit, what: string): string | undefined {
+  if (typeof answer !== "object" || answer === null) {
+    return `Expected a ${what} but received ${String(answer)}`;
+  }
+  if (!(typeof answer.workers === "number" && answer.workers >= 0)) {
+    return `Expected ${what} workers >= 0 but received ${String(answer.workers)}`;
+  }
+  const review = answer.reviewAtMs;
+  if (review !== undefined && !(typeof review === "number" && !Number.isNaN(review))) {
+    return `Expected ${what} reviewAtMs to be a time but received ${String(review)}`;
+  }
+  return undefined;
+}
+
+function faultOfRate(rate: number | undefined): string | undefined {
+  if (rate === undefined || (typeof rate === "number" && rate >= 0)) return undefined;
+  return `Expected Limit startsPerSec >= 0 but received ${String(rate)}`;
+}

@@ -1,0 +1,134 @@
+/**
+ * Wires the parts of one pool. Each part owns its state; this file alone knows all of them.
+ *
+ * @module
+ */
+
+import type { Clock } from "../clock.ts";
+import { Crew } from "./crew.ts";
+import { Dispatch } from "./dispatch.ts";
+import { Drain } from "./drain.ts";
+import type { EventHub } from "./event_hub.ts";
+import { Intake } from "./intake.ts";
+import type { Logger } from "../job.ts";
+import { Pauses } from "./pauses.ts";
+import type { Handler, PluginContext } from "../plugin.ts";
+import { PoolLoop } from "./pool_loop.ts";
+import { PoolState } from "./pool_state.ts";
+import { randomStream } from "../random.ts";
+import { Runner } from "./runner.ts";
+import type { PoolSettings } from "../settings.ts";
+import { Settler } from "./settler.ts";
+import { Signals } from "./signals.ts";
+import { StartRate } from "./start_rate.ts";
+import { Steering } from "./steering.ts";
+import type { Queue, Store } from "../store.ts";
+import { StoreGuard } from "./store_guard.ts";
+import { StrategySlots } from "./strategy_slots.ts";
+
+/** What all pools of one config share. */
+export interface PoolContext {
+  /** Where jobs live. */
+  readonly store: Store;
+  /** Real or virtual time. */
+  readonly clock: Clock;
+  /** Observers. */
+  readonly hub: EventHub;
+  /** Where pools and handlers log. */
+  readonly log: Logger;
+  /** Seed of all chance. */
+  readonly seed: number;
+}
+
+/** The parts that a pool's users reach. */
+export interface PoolParts {
+  /** Counts and views. */
+  readonly state: PoolState;
+  /** Its strategies. */
+  readonly slots: StrategySlots;
+  /** Checks and admits. */
+  readonly intake: Intake;
+  /** Runs attempts. */
+  readonly runner: Runner;
+  /** Plans. */
+  readonly steering: Steering;
+  /** Pauses, shared by all processes. */
+  readonly pauses: Pauses;
+  /** Turns and ticks. */
+  readonly loop: PoolLoop;
+  /** The end. */
+  readonly drain: Drain;
+}
+
+/** Makes the parts of a pool; nothing runs before its loop is opened. */
+export function assemble(settings: PoolSettings, queue: Queue, context: PoolContext): PoolParts {
+  const { clock, hub, log, seed, store } = context;
+  const now = (): number => clock.nowMs();
+  const changed = (): void => loop.schedule();
+  const contextOf = (slot: string): PluginContext => ({
+    pool: settings.name,
+    lanes: settings.lanes.map((lane) => lane.name),
+    size: settings.size,
+    random: randomStream(seed, `${settings.name}/${slot}`),
+    log,
+  });
+  const handlers = new Map<string, Handler>();
+  for (const [type, bound] of settings.handlers) {
+    handlers.set(type, bound.create(contextOf(`handlers/${type}`)));
+  }
+  const random = randomStream(seed, `${settings.name}/runtime`);
+
+  const state = new PoolState(settings, queue, now());
+  const guard = new StoreGuard(state, hub, random, now);
+  const slots = new StrategySlots(settings, contextOf, hub, now);
+  const settler = new Settler(queue, guard, hub, state, changed);
+  const rate = new StartRate();
+  const runner = new Runner({ settings, state, handlers, settler, hub, log, now, random });
+  const crew = new Crew({ state, handlers, hub, log, now, changed }, runner);
+  runner.crew = crew;
+  const dispatch = new Dispatch({
+    state,
+    queue,
+    crew,
+    runner,
+    settler,
+    guard,
+    slots,
+    rate,
+    now,
+    changed,
+  });
+  const steering = new Steering({ settings, state, crew, slots, rate, hub });
+  const pauses = new Pauses(store, state, now);
+  const signals = new Signals(settings.signals, state, log);
+  const intake = new Intake({ state, handlers, slots, hub });
+  const loop = new PoolLoop({
+    settings,
+    state,
+    queue,
+    clock,
+    hub,
+    guard,
+    crew,
+    runner,
+    settler,
+    dispatch,
+    rate,
+    steering,
+    signals,
+    pauses,
+  });
+  const drain = new Drain({
+    state,
+    queue,
+    clock,
+    hub,
+    crew,
+    runner,
+    settler,
+    dispatch,
+    intake,
+    loop,
+  });
+  return { state, slots, intake, runner, steering, pauses, loop, drain };
+}

@@ -1,0 +1,228 @@
+/**
+ * The workers of one pool: their starts, their ends, and who is free.
+ *
+ * @module
+ */
+
+import { messageOf } from "../errors.ts";
+import type { EventHub } from "./event_hub.ts";
+import type { Logger } from "../job.ts";
+import type { Handler } from "../plugin.ts";
+import type { PoolState } from "./pool_state.ts";
+import { isPromise } from "./store_guard.ts";
+import { Worker, type WorkerOwner } from "./worker.ts";
+
+const FIRST_RESTART_MS = 100;
+const LONGEST_RESTART_MS = 30_000;
+
+/** What a crew needs of its pool. */
+export interface CrewContext {
+  /** Its state; the crew owns the workers and their counts. */
+  readonly state: PoolState;
+  /** Handlers by job type. */
+  readonly handlers: ReadonlyMap<string, Handler>;
+  /** Observers. */
+  readonly hub: EventHub;
+  /** Where faults of `stop` go. */
+  readonly log: Logger;
+  /** Reads the clock. */
+  readonly now: () => number;
+  /** Told when a worker became idle, or one left. */
+  readonly changed: () => void;
+}
+
+/** Starts and retires workers; hands out idle ones, the one that became idle last first. */
+export class Crew {
+  /** No worker is started before then: the last start failed. */
+  restartAtMs = -Infinity;
+  readonly #context: CrewContext;
+  readonly #state: PoolState;
+  readonly #owner: WorkerOwner;
+  readonly #starters: readonly (readonly [string, Handler])[];
+  readonly #idle: Worker[] = [];
+  #made = 0;
+  #restartMs = FIRST_RESTART_MS;
+
+  /** `owner` hears how attempts end. */
+  constructor(context: CrewContext, owner: WorkerOwner) {
+    this.#context = context;
+    this.#state = context.state;
+    this.#owner = owner;
+    this.#starters = [...context.handlers].filter(([, handler]) => handler.start !== undefined);
+  }
+
+  /** Workers that may take a job now. */
+  get idleCount(): number {
+    return this.#idle.length;
+  }
+
+  /** Adds workers: first takes back pending retirements, then starts new ones, `room` at most. */
+  grow(count: number, room: number, nowMs: number): void {
+    let missing = count;
+    for (const worker of this.#state.workers) {
+      if (missing === 0) return;
+      if (worker.state === "retiring" && worker.run !== undefined) {
+        this.#state.retiring--;
+        this.#state.live++;
+        this.#state.busyLive++;
+        worker.enter("busy", nowMs);
+        missing--;
+      }
+    }
+    if (nowMs < this.restartAtMs) return;
+    for (let started = 0; started < Math.min(missing, room); started++) this.#start(nowMs);
+  }
+
+  /** Lets a worker go: an idle one at once, a busy one after its job. False if it is neither. */
+  retire(worker: Worker, nowMs: number): boolean {
+    if (worker.state === "busy") {
+      this.#state.live--;
+      this.#state.busyLive--;
+      this.#state.retiring++;
+      worker.enter("retiring", nowMs);
+      return true;
+    }
+    if (worker.state !== "idle") return false;
+    this.#idle.splice(this.#idle.indexOf(worker), 1);
+    this.#state.live--;
+    this.#state.retiring++;
+    worker.enter("retiring", nowMs);
+    this.#leave(worker);
+    return true;
+  }
+
+  /** The worker that became idle last, now busy. */
+  takeIdle(nowMs: number): Worker {
+    const worker = this.#idle.pop()!; // callers stay within `idleCount`
+    worker.enter("busy", nowMs);
+    this.#state.busyLive++;
+    return worker;
+  }
+
+  /** A worker's attempt is over: it is idle again, or leaves. */
+  release(worker: Worker, nowMs: number): void {
+    worker.run = undefined;
+    worker.aborted = undefined;
+    worker.limitAtMs = Infinity;
+    worker.jobsDone++;
+    if (worker.state === "busy") {
+      this.#state.busyLive--;
+      worker.enter("idle", nowMs);
+      this.#idle.push(worker);
+      this.#context.changed();
+    } else {
+      this.#leave(worker);
+    }
+  }
+
+  /** A worker's handler ignores its abort: the worker counts on, but takes no job again. */
+  markStuck(worker: Worker, nowMs: number): void {
+    if (worker.state === "busy") {
+      this.#state.live--;
+      this.#state.busyLive--;
+    } else {
+      this.#state.retiring--;
+    }
+    this.#state.stuck++;
+    worker.run = undefined;
+    worker.enter("stuck", nowMs);
+    this.#context.changed();
+  }
+
+  /** A stuck worker's handler has ended after all. */
+  unstick(worker: Worker, nowMs: number): void {
+    this.#state.stuck--;
+    this.#state.retiring++;
+    worker.enter("retiring", nowMs);
+    this.#leave(worker);
+  }
+
+  /** Lets every worker go that runs no job. */
+  dismissIdle(nowMs: number): void {
+    for (const worker of [...this.#idle]) this.retire(worker, nowMs);
+  }
+
+  #start(nowMs: number): void {
+    const worker = new Worker(++this.#made, nowMs, this.#owner);
+    this.#state.workers.push(worker);
+    this.#state.starting++;
+    if (this.#starters.length === 0) {
+      this.#started(worker, nowMs);
+      return;
+    }
+    this.#open(worker).then(
+      (resources) => {
+        worker.resources = resources;
+        this.#restartMs = FIRST_RESTART_MS;
+        this.#started(worker, this.#context.now());
+      },
+      (thrown) => this.#startFailed(worker, thrown),
+    );
+  }
+
+  async #open(worker: Worker): Promise<ReadonlyMap<string, unknown>> {
+    const resources = new Map<string, unknown>();
+    for (const [type, handler] of this.#starters) {
+      try {
+        resources.set(type, await handler.start!(worker.id)); // starters have one
+      } catch (thrown) {
+        await this.#close(resources);
+        throw thrown;
+      }
+    }
+    return resources;
+  }
+
+  #started(worker: Worker, nowMs: number): void {
+    this.#state.starting--;
+    this.#state.live++;
+    worker.enter("idle", nowMs);
+    this.#idle.push(worker);
+    this.#context.changed();
+  }
+
+  #startFailed(worker: Worker, thrown: unknown): void {
+    const nowMs = this.#context.now();
+    this.#state.starting--;
+    this.restartAtMs = nowMs + this.#restartMs;
+    this.#restartMs = Math.min(LONGEST_RESTART_MS, this.#restartMs * 2);
+    const { hub, state, log } = this.#context;
+    const error = messageOf(thrown);
+    log.error("A worker could not be started", { pool: state.pool, worker: worker.id, error });
+    if (hub.active) hub.emit({ kind: "worker-failed", atMs: nowMs, pool: state.pool, error });
+    this.#remove(worker);
+  }
+
+  #leave(worker: Worker): void {
+    if (worker.resources === undefined) {
+      this.#gone(worker);
+      return;
+    }
+    this.#close(worker.resources).then(() => this.#gone(worker));
+  }
+
+  /** Closes what a worker owns. A fault there is logged: the worker leaves all the same. */
+  async #close(resources: ReadonlyMap<string, unknown>): Promise<void> {
+    for (const [type, resource] of resources) {
+      try {
+        const closing = this.#context.handlers.get(type)?.stop?.(resource);
+        if (closing !== undefined && isPromise(closing)) await closing;
+      } catch (thrown) {
+        this.#context.log.error("A worker's stop failed", {
+          pool: this.#state.pool,
+          error: messageOf(thrown),
+        });
+      }
+    }
+  }
+
+  #gone(worker: Worker): void {
+    this.#state.retiring--;
+    this.#remove(worker);
+  }
+
+  #remove(worker: Worker): void {
+    this.#state.workers.splice(this.#state.workers.indexOf(worker), 1);
+    this.#context.changed();
+  }
+}

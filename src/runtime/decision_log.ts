@@ -1,0 +1,111 @@
+/**
+ * The decisions of one pool: recorded, folded while nothing changes, told in one sentence.
+ *
+ * @module
+ */
+
+import type { Decision, DecisionInputs, DecisionPart } from "../decision.ts";
+import type { Plan } from "../planner.ts";
+import type { PoolState } from "./pool_state.ts";
+
+/** Decisions that are kept. */
+const KEPT = 500;
+
+/** Keeps the latest decisions in a ring; repetitions extend the last one. */
+export class DecisionLog {
+  readonly #ring: Decision[] = [];
+  #made = 0;
+
+  /** The latest decision. `undefined` before the first. */
+  get last(): Decision | undefined {
+    return this.#ring[(this.#made - 1) % KEPT];
+  }
+
+  /** Newest first, at most `limit`. */
+  newest(limit: number): readonly Decision[] {
+    const count = Math.min(limit, this.#ring.length);
+    return Array.from({ length: count }, (_, back) => this.#ring[(this.#made - 1 - back) % KEPT]!);
+  }
+
+  /** Records what was decided. Answers the decision if it is a new one. */
+  record(
+    state: PoolState,
+    from: number,
+    plan: Plan,
+    retire: readonly string[],
+  ): Decision | undefined {
+    const last = this.last;
+    const repeats = last !== undefined && last.to === plan.target && from === plan.target &&
+      last.boundBy === plan.boundBy && retire.length === 0 && last.retire.length === 0;
+    if (repeats) {
+      this.#ring[(this.#made - 1) % KEPT] = { ...last, untilMs: state.nowMs };
+      return undefined;
+    }
+    const decision: Decision = {
+      atMs: state.nowMs,
+      untilMs: state.nowMs,
+      from,
+      to: plan.target,
+      inputs: inputsOf(state),
+      proposals: plan.proposals,
+      boundBy: plan.boundBy,
+      retire,
+      sentence: sentenceOf(state, from, plan, retire),
+    };
+    this.#ring[this.#made++ % KEPT] = decision;
+    return decision;
+  }
+}
+
+function inputsOf(state: PoolState): DecisionInputs {
+  let ready = 0;
+  let blocked = 0;
+  let oldestWaitMs = 0;
+  for (const lane of state.lanes) {
+    ready += lane.ready;
+    blocked += lane.blocked;
+    oldestWaitMs = Math.max(oldestWaitMs, lane.oldestWaitMs);
+  }
+  const { busy, live, starting, retiring, stuck } = state;
+  return { ready, blocked, oldestWaitMs, busy, live, starting, retiring, stuck };
+}
+
+function sentenceOf(state: PoolState, from: number, plan: Plan, retire: readonly string[]): string {
+  const { target } = plan;
+  const move = target > from
+    ? `Grew from ${from} to ${target}`
+    : target < from
+    ? `Shrank from ${from} to ${target}`
+    : `Held at ${target}`;
+  return `${move}: ${causeOf(state, plan)}${leaving(retire)}`;
+}
+
+function causeOf(state: PoolState, plan: Plan): string {
+  const asked = plan.proposals.find((part) => part.kind === "controller");
+  const wish = asked === undefined ? "an override asks for it" : wishOf(asked);
+  switch (plan.boundBy) {
+    case "controller":
+    case "override":
+      return wish;
+    case "size.min":
+      return `${wish}, but size.min is ${state.size.min}`;
+    case "size.max":
+      return `${wish}, but size.max is ${state.size.max}`;
+    default: {
+      const cap = plan.proposals.find((part) =>
+        part.kind === "cap" && `cap:${part.by}` === plan.boundBy
+      );
+      if (state.rateBound) return `${wish}, but the start rate of ${cap?.by} holds jobs back`;
+      return `${wish}, but ${cap?.by} allows ${cap?.workers} (${cap?.reason})`;
+    }
+  }
+}
+
+function wishOf(part: DecisionPart): string {
+  return `${part.by} wants ${Math.ceil(part.workers - 1e-9)} (${part.reason})`;
+}
+
+function leaving(retire: readonly string[]): string {
+  if (retire.length === 0) return "";
+  return `; ${retire.length === 1 ? `${retire[0]} leaves` : `${retire.length} workers leave`}`;
+}

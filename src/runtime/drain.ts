@@ -1,0 +1,107 @@
+/**
+ * The end of a pool: running jobs finish, or go back at the deadline, uncharged.
+ *
+ * @module
+ */
+
+import type { Clock } from "../clock.ts";
+import type { Crew } from "./crew.ts";
+import type { Dispatch } from "./dispatch.ts";
+import type { EventHub } from "./event_hub.ts";
+import type { Intake } from "./intake.ts";
+import type { PoolLoop } from "./pool_loop.ts";
+import type { PoolState } from "./pool_state.ts";
+import type { Runner } from "./runner.ts";
+import type { Settler } from "./settler.ts";
+import type { StopReport } from "../sluice.ts";
+import type { Queue } from "../store.ts";
+
+/** How long handlers may take to end after the drain deadline's abort, ms. */
+const AFTER_ABORT_MS = 250;
+
+/** How long endings may take to reach a store that fails, ms. */
+const SETTLE_MS = 5000;
+
+/** The parts that a drain ends. */
+export interface DrainParts {
+  readonly state: PoolState;
+  readonly queue: Queue;
+  readonly clock: Clock;
+  readonly hub: EventHub;
+  readonly crew: Crew;
+  readonly runner: Runner;
+  readonly settler: Settler;
+  readonly dispatch: Dispatch;
+  readonly intake: Intake;
+  readonly loop: PoolLoop;
+}
+
+/** Drains one pool, once. */
+export class Drain {
+  readonly #parts: DrainParts;
+  #report: Promise<StopReport> | undefined;
+
+  /** Begins nothing yet. */
+  constructor(parts: DrainParts) {
+    this.#parts = parts;
+  }
+
+  /** True once `run` was called. */
+  get begun(): boolean {
+    return this.#report !== undefined;
+  }
+
+  /** Stops claiming, waits for running jobs until the deadline, hands back the rest. */
+  run(deadlineMs: number): Promise<StopReport> {
+    this.#report ??= this.#drain(deadlineMs);
+    return this.#report;
+  }
+
+  async #drain(deadlineMs: number): Promise<StopReport> {
+    const { state, queue, clock, hub, crew, runner, settler, dispatch, intake, loop } = this.#parts;
+    const emit = (kind: "draining" | "stopped"): void => {
+      if (hub.active) hub.emit({ kind, atMs: clock.nowMs(), pool: state.pool });
+    };
+    emit("draining");
+    intake.close(`pool "${state.pool}" is stopping`);
+    dispatch.close();
+    loop.stopSteering();
+    crew.dismissIdle(clock.nowMs());
+    const running = (): boolean =>
+      state.workers.some((worker) => worker.run !== undefined) || settler.outstanding > 0 ||
+      dispatch.leasing;
+    if (!await this.#until(() => !running(), deadlineMs)) {
+      runner.abortAll("drain", clock.nowMs());
+      loop.schedule();
+      await this.#until(() => !running(), AFTER_ABORT_MS);
+      runner.handBackAll(clock.nowMs());
+    }
+    loop.schedule();
+    await this.#until(() => settler.outstanding === 0, SETTLE_MS);
+    crew.dismissIdle(clock.nowMs());
+    await this.#until(() => state.workers.every((worker) => worker.state === "stuck"), SETTLE_MS);
+    loop.close();
+    let waiting = 0;
+    for (const lane of state.lanes) waiting += lane.depth;
+    await queue.leave(clock.nowMs());
+    emit("stopped");
+    return { handedBack: settler.handedBack, stuck: runner.stuckJobs(), waiting };
+  }
+
+  /** Waits until `reached`, looked at after each turn, or until so many ms have passed. */
+  #until(reached: () => boolean, withinMs: number): Promise<boolean> {
+    if (reached()) return Promise.resolve(true);
+    const { clock, loop } = this.#parts;
+    return new Promise((resolve) => {
+      const timer = clock.at(clock.nowMs() + withinMs, () => end(false));
+      loop.afterTurn = () => {
+        if (reached()) end(true);
+      };
+      const end = (inTime: boolean): void => {
+        timer.cancel();
+        loop.afterTurn = undefined;
+        resolve(inTime);
+      };
+    });
+  }
+}

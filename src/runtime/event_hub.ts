@@ -1,0 +1,43 @@
+/**
+ * Where events meet their observers.
+ *
+ * @module
+ */
+
+import type { Observer, PoolEvent } from "../event.ts";
+import type { Logger } from "../job.ts";
+
+/** Tells each observer of each event. A part that emits asks `active` first: unseen events are not made. */
+export class EventHub {
+  readonly #observers = new Set<Observer>();
+  readonly #log: Logger;
+
+  /** `log` hears of observers that throw. */
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** True if anyone observes. */
+  get active(): boolean {
+    return this.#observers.size > 0;
+  }
+
+  /** Adds an observer until the function it returns is called. */
+  observe(observer: Observer): () => void {
+    this.#observers.add(observer);
+    return () => {
+      this.#observers.delete(observer);
+    };
+  }
+
+  /** Tells all observers. One that throws harms no other. */
+  emit(event: PoolEvent): void {
+    for (const observer of this.#observers) {
+      try {
+        observer(event);
+      } catch (thrown) {
+        this.#log.error("An observer threw", { event: event.kind, error: String(thrown) });
+      }
+    }
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * Takes jobs in: checks them, asks admission, holds the lane's depth.
+ *
+ * @module
+ */
+
+import { messageOf, RejectedError } from "../errors.ts";
+import type { EventHub } from "./event_hub.ts";
+import type { NewJob } from "../job.ts";
+import type { Lane } from "./lane.ts";
+import { faultOfPayload } from "../payload.ts";
+import type { Handler } from "../plugin.ts";
+import type { PoolState } from "./pool_state.ts";
+import { checkPayload } from "./runner.ts";
+import type { JobEntry } from "../store.ts";
+import type { StrategySlots } from "./strategy_slots.ts";
+import { suggestion } from "../suggest.ts";
+
+/** When to come back if nothing is known of how fast the lane drains, ms. */
+const UNKNOWN_RETRY_MS = 1000;
+
+/** What intake needs of its pool. */
+export interface IntakeContext {
+  /** Its state. */
+  readonly state: PoolState;
+  /** Handlers by job type. */
+  readonly handlers: ReadonlyMap<string, Handler>;
+  /** Asked for a verdict. */
+  readonly slots: StrategySlots;
+  /** Observers. */
+  readonly hub: EventHub;
+}
+
+/** Turns what a user gives into what a store takes. */
+export class Intake {
+  readonly #context: IntakeContext;
+  readonly #state: PoolState;
+  readonly #lanes: ReadonlyMap<string, Lane>;
+  readonly #onlyHandler: Handler | undefined;
+  #closedFor: string | undefined;
+
+  /** Begins open. */
+  constructor(context: IntakeContext) {
+    this.#context = context;
+    this.#state = context.state;
+    this.#lanes = new Map(context.state.lanes.map((lane) => [lane.name, lane]));
+    this.#onlyHandler = context.handlers.get("");
+  }
+
+  /** Turns every job away from now on. */
+  close(reason: string): void {
+    this.#closedFor = reason;
+  }
+
+  /** The lane of that name. @throws {TypeError} If there is none. */
+  lane(name: string): Lane {
+    const lane = this.#lanes.get(name);
+    if (lane !== undefined) return lane;
+    throw new TypeError(
+      `No lane of pool "${this.#state.pool}" is named "${String(name)}"${
+        suggestion(String(name), this.#lanes.keys())
+      }`,
+    );
+  }
+
+  /**
+   * Checks a job and asks for its admission.
+   *
+   * @throws {TypeError} If lane, type, payload or a key does not fit.
+   * @throws {RangeError} If a number is out of range.
+   * @throws {RejectedError} If it is turned away.
+   */
+  check(job: NewJob, nowMs: number): JobEntry {
+    if (typeof job !== "object" || job === null) {
+      throw new TypeError(`Expected a job such as { lane, payload } but received ${String(job)}`);
+    }
+    const lane = this.#lanes.get(job.lane) ?? this.lane(job.lane);
+    const handler = this.#onlyHandler !== undefined && job.type === undefined
+      ? this.#onlyHandler
+      : this.#handlerOf(job);
+    const fault = faultOfPayload(job.payload);
+    if (fault !== undefined) throw new TypeError(fault);
+    if (handler.payload !== undefined) {
+      const checked = checkPayload(handler.payload, job.payload);
+      if ("fault" in checked) throw new TypeError(checked.fault);
+    }
+    const { delayMs, ttlMs, key, dedupeKey, traceparent } = job;
+    if (delayMs !== undefined) checkDuration("delayMs", delayMs);
+    if (ttlMs !== undefined) checkDuration("ttlMs", ttlMs);
+    if (key !== undefined) checkKey("key", key);
+    if (dedupeKey !== undefined) checkKey("dedupeKey", dedupeKey);
+    if (traceparent !== undefined) checkKey("traceparent", traceparent);
+    this.#admit(job, lane, nowMs);
+    return {
+      lane: lane.index,
+      type: job.type ?? "",
+      payload: job.payload,
+      key,
+      dueAtMs: delayMs === undefined ? nowMs : nowMs + delayMs,
+      expiresAtMs: nowMs + (ttlMs ?? lane.settings.ttlMs),
+      dedupeKey,
+      traceparent,
+    };
+  }
+
+  #handlerOf(job: NewJob): Handler {
+    const { handlers } = this.#context;
+    const type = job.type ?? "";
+    const handler = handlers.get(type);
+    if (handler !== undefined) return handler;
+    const { pool } = this.#state;
+    if (this.#onlyHandler !== undefined) {
+      throw new TypeError(`Pool "${pool}" has one handler: leave out the type "${type}"`);
+    }
+    const names = [...handlers.keys()];
+    throw new TypeError(
+      job.type === undefined
+        ? `Pool "${pool}" has several handlers: give a type, one of ${
+          names.map((name) => `"${name}"`).join(", ")
+        }`
+        : `No handler of pool "${pool}" is named "${type}"${suggestion(type, names)}`,
+    );
+  }
+
+  #admit(job: NewJob, lane: Lane, nowMs: number): void {
+    if (this.#closedFor !== undefined) {
+      throw new RejectedError(this.#closedFor, UNKNOWN_RETRY_MS);
+    }
+    const { settings } = lane;
+    if (lane.depth >= settings.maxDepth) {
+      this.#reject(
+        lane,
+        `lane "${lane.name}" holds its maxDepth of ${settings.maxDepth}`,
+        drainMs(lane),
+        nowMs,
+      );
+    }
+    const { slots } = this.#context;
+    this.#state.nowMs = nowMs;
+    let verdict;
+    try {
+      verdict = slots.admission.run.submit(job, this.#state);
+    } catch (thrown) {
+      slots.fails(slots.admission.name, messageOf(thrown));
+      return;
+    }
+    slots.works(slots.admission.name);
+    if (!verdict.admit) this.#reject(lane, verdict.reason, verdict.retryAfterMs, nowMs);
+  }
+
+  #reject(lane: Lane, reason: string, retryAfterMs: number, atMs: number): never {
+    lane.traffic.shed++;
+    this.#state.traffic.shed++;
+    const { hub } = this.#context;
+    const { pool } = this.#state;
+    if (hub.active) {
+      hub.emit({ kind: "job-shed", atMs, pool, lane: lane.name, reason, retryAfterMs });
+    }
+    throw new RejectedError(reason, retryAfterMs);
+  }
+}
+
+/** How long one place in a full lane takes to get free. */
+function drainMs(lane: Lane): number {
+  const perSec = lane.window.completionsPerSec;
+  return perSec > 0 ? Math.max(1, 1000 / perSec) : UNKNOWN_RETRY_MS;
+}
+
+function checkDuration(name: string, value: unknown): void {
+  if (typeof value === "number" && value >= 0 && value < Infinity) return;
+  throw new RangeError(`Expected ${name} >= 0 ms but received ${String(value)}`);
+}
+
+function checkKey(name: string, value: unknown): void {
+  if (typeof value === "string" && value.length > 0 && value.length <= 1024) return;
+  throw new TypeError(
+    `Expected ${name} to be a text of 1 to 1024 characters but received ${
+      typeof value === "string" ? `${value.length} characters` : String(value)
+    }`,
+  );
+}

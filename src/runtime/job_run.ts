@@ -1,0 +1,81 @@
+/**
+ * One attempt: what a handler is given to run a job.
+ *
+ * @module
+ */
+
+import { type AbortCause, AbortedError } from "../errors.ts";
+import type { JobContext, Logger } from "../job.ts";
+import type { Lane } from "./lane.ts";
+import type { Leased } from "../store.ts";
+
+/** What an attempt needs of its pool. */
+export interface RunOwner {
+  /** Where handlers log. */
+  readonly log: Logger;
+  /** A handler said that its downstream is overloaded. */
+  overloaded(run: JobRun, retryAfterMs: number | undefined): void;
+}
+
+/** One attempt of one job. */
+export class JobRun implements JobContext {
+  readonly job: Leased;
+  readonly lane: Lane;
+  readonly fence: number;
+  readonly startedAtMs: number;
+  readonly resource: unknown;
+  /** What the handler last reported by `progress`. */
+  reported: unknown;
+  readonly #owner: RunOwner;
+  #controller: AbortController | undefined;
+  #abortedBy: AbortedError | undefined;
+
+  /** Begins an attempt. */
+  constructor(job: Leased, lane: Lane, resource: unknown, startedAtMs: number, owner: RunOwner) {
+    this.job = job;
+    this.lane = lane;
+    this.fence = job.fence;
+    this.startedAtMs = startedAtMs;
+    this.resource = resource;
+    this.#owner = owner;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#abortedBy !== undefined) this.#controller.abort(this.#abortedBy);
+    }
+    return this.#controller.signal;
+  }
+
+  get idempotencyKey(): string {
+    return this.job.id;
+  }
+
+  get log(): Logger {
+    const fields = { lane: this.lane.name, job: this.job.id, attempt: this.job.attempt };
+    const log = this.#owner.log;
+    return {
+      debug: (message, more) => log.debug(message, { ...fields, ...more }),
+      info: (message, more) => log.info(message, { ...fields, ...more }),
+      warn: (message, more) => log.warn(message, { ...fields, ...more }),
+      error: (message, more) => log.error(message, { ...fields, ...more }),
+    };
+  }
+
+  progress(value: unknown): Promise<void> {
+    this.reported = value;
+    return Promise.resolve();
+  }
+
+  overloaded(retryAfterMs?: number): void {
+    this.#owner.overloaded(this, retryAfterMs);
+  }
+
+  /** Asks the handler to end. */
+  abort(why: AbortCause, message: string): void {
+    if (this.#abortedBy !== undefined) return;
+    this.#abortedBy = new AbortedError(why, message);
+    this.#controller?.abort(this.#abortedBy);
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * One lane of a running pool: its view, and the figures behind it.
+ *
+ * @module
+ */
+
+import type { LaneSettings } from "../settings.ts";
+import { RateMeter, SampleRing, SmoothMean } from "../stats.ts";
+import type { LaneCounts } from "../store.ts";
+import type { LaneView, Summary, WindowStats } from "../view.ts";
+import { CounterWindow } from "../stats.ts";
+
+/** Full length of the windows that views show, ms. */
+export const WINDOW_MS = 10_000;
+
+/** Counters and samples of a lane or pool, with their window. */
+export class Traffic {
+  /** Jobs accepted. */
+  arrivals = 0;
+  /** Attempts ended done. */
+  completions = 0;
+  /** Attempts failed. */
+  failures = 0;
+  /** Jobs turned away or dropped as late. */
+  shed = 0;
+  /** Run times of ended attempts. */
+  readonly serviceTimes = new SampleRing();
+  /** Waits of started jobs. */
+  readonly waits = new SampleRing();
+  readonly #counters = new CounterWindow(4, WINDOW_MS);
+
+  /** Ends a slot of the window. */
+  update(nowMs: number): void {
+    this.#counters.update(nowMs, [this.arrivals, this.completions, this.failures, this.shed]);
+  }
+
+  /** The window that ends at `nowMs`; quantiles are reckoned when read. */
+  window(nowMs: number): WindowStats {
+    const startMs = this.#counters.startMs() ?? nowMs;
+    const { serviceTimes, waits } = this;
+    let service: Summary | undefined | null = null;
+    let wait: Summary | undefined | null = null;
+    return {
+      windowMs: nowMs - startMs,
+      arrivalsPerSec: this.#counters.perSec(nowMs, 0, this.arrivals),
+      completionsPerSec: this.#counters.perSec(nowMs, 1, this.completions),
+      failuresPerSec: this.#counters.perSec(nowMs, 2, this.failures),
+      shedPerSec: this.#counters.perSec(nowMs, 3, this.shed),
+      get serviceMs() {
+        return service === null ? service = serviceTimes.summary(nowMs - WINDOW_MS) : service;
+      },
+      get waitMs() {
+        return wait === null ? wait = waits.summary(nowMs - WINDOW_MS) : wait;
+      },
+    };
+  }
+}
+
+const NO_JOBS: LaneCounts = {
+  ready: 0,
+  blocked: 0,
+  delayed: 0,
+  running: 0,
+  oldestReadyAtMs: Infinity,
+  nextDueAtMs: Infinity,
+};
+
+/** A lane as strategies see it. Times are those of the clock's owner, `nowMs`. */
+export class Lane implements LaneView {
+  readonly name: string;
+  readonly index: number;
+  readonly settings: LaneSettings;
+  readonly weight: number;
+  readonly maxRunning: number;
+  readonly minShare = 0;
+  readonly targetWaitMs: number | null;
+  readonly deadlineMs: number | undefined;
+  /** Counts of the store. A store in memory keeps this object current. */
+  counts: LaneCounts = NO_JOBS;
+  /** Jobs that this process is adding and the counts do not hold yet. */
+  adding = 0;
+  /** Slots given to this lane by a dispatch that has not started their jobs yet. */
+  planned = 0;
+  /** True while the lane or the pool is paused. */
+  paused: boolean;
+  /** Waits count from then at the earliest: when a pause ended. */
+  resumedAtMs = -Infinity;
+  lastServedAtMs = 0;
+  window: WindowStats;
+  /** Counters and samples. */
+  readonly traffic = new Traffic();
+  readonly #now: { readonly nowMs: number };
+  readonly #arrivalRate: RateMeter;
+  readonly #service = new SmoothMean();
+  #running = 0;
+  #startSumMs = 0;
+  #endedMs = 0;
+
+  /** Makes an empty lane. `now` is read for ages. */
+  constructor(settings: LaneSettings, index: number, now: { readonly nowMs: number }) {
+    this.name = settings.name;
+    this.index = index;
+    this.settings = settings;
+    this.weight = settings.weight;
+    this.maxRunning = settings.maxRunning;
+    this.targetWaitMs = settings.targetWaitMs;
+    this.deadlineMs = settings.deadlineMs;
+    this.paused = settings.paused;
+    this.#now = now;
+    this.#arrivalRate = new RateMeter(now.nowMs);
+    this.window = this.traffic.window(now.nowMs);
+  }
+
+  get ready(): number {
+    return this.paused ? 0 : Math.max(0, this.counts.ready - this.planned);
+  }
+
+  get blocked(): number {
+    return this.counts.blocked + (this.paused ? this.counts.ready : 0);
+  }
+
+  get delayed(): number {
+    return this.counts.delayed;
+  }
+
+  get running(): number {
+    return this.#running + this.planned;
+  }
+
+  /** Jobs that wait: ready, blocked, delayed, and those on their way into the store. */
+  get depth(): number {
+    return this.counts.ready + this.counts.blocked + this.counts.delayed + this.adding;
+  }
+
+  get oldestWaitMs(): number {
+    if (this.paused || this.counts.ready === 0) return 0;
+    return Math.max(0, this.#now.nowMs - Math.max(this.counts.oldestReadyAtMs, this.resumedAtMs));
+  }
+
+  get arrivalsPerSec(): number {
+    return this.#arrivalRate.perSec;
+  }
+
+  get meanServiceMs(): number {
+    return this.#service.value;
+  }
+
+  get servedMs(): number {
+    return this.#endedMs + this.#running * this.#now.nowMs - this.#startSumMs;
+  }
+
+  /** Records a start. */
+  started(nowMs: number, waitMs: number): void {
+    this.#running++;
+    this.#startSumMs += nowMs;
+    this.lastServedAtMs = nowMs;
+    this.traffic.waits.add(nowMs, waitMs);
+  }
+
+  /** Records the end of an attempt that started at `startedAtMs`. @param measured False if its run time says nothing. */
+  ended(nowMs: number, startedAtMs: number, measured: boolean): void {
+    this.#running--;
+    this.#startSumMs = this.#running === 0 ? 0 : this.#startSumMs - startedAtMs;
+    const serviceMs = nowMs - startedAtMs;
+    this.#endedMs += serviceMs;
+    if (!measured) return;
+    this.#service.add(serviceMs);
+    this.traffic.serviceTimes.add(nowMs, serviceMs);
+  }
+
+  /** Ends a slot of the rates and windows. */
+  update(nowMs: number): void {
+    this.#arrivalRate.update(nowMs, this.traffic.arrivals);
+    this.traffic.update(nowMs);
+    this.window = this.traffic.window(nowMs);
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * Checks of the bounds that a user holds for a while.
+ *
+ * @module
+ */
+
+import type { Override } from "../sluice.ts";
+
+/**
+ * Checks an override against the config's bounds.
+ *
+ * @throws {RangeError} If a number is not whole, out of order or out of `size`.
+ */
+export function checkOverride(
+  bounds: Override,
+  expiresInMs: number,
+  size: { readonly min: number; readonly max: number },
+): void {
+  const { min, max, target } = bounds;
+  if (min === undefined && max === undefined && target === undefined) {
+    throw new RangeError("Expected an override with min, max or target but received none");
+  }
+  if (!(expiresInMs > 0 && expiresInMs < Infinity)) {
+    throw new RangeError(`Expected expiresInMs > 0 but received ${expiresInMs}`);
+  }
+  const most = max ?? size.max;
+  const least = min ?? Math.min(size.min, most);
+  check("max", max, 0, size.max, "size.max");
+  check("min", min, 0, most, "max");
+  check("target", target, least, most, "max");
+}
+
+function check(
+  name: string,
+  value: number | undefined,
+  least: number,
+  most: number,
+  mostName: string,
+): void {
+  if (value === undefined) return;
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  throw new RangeError(
+    `Expected override ${name} to be a whole number from ${least} to ${mostName} (${most}) but received ${value}`,
+  );
+}

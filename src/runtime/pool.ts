@@ -1,0 +1,257 @@
+/**
+ * One running pool, as its users hold it.
+ *
+ * @module
+ */
+
+import { assemble, type PoolContext, type PoolParts } from "./assemble.ts";
+import type { Clock } from "../clock.ts";
+import type { Decision } from "../decision.ts";
+import { messageOf } from "../errors.ts";
+import type { PoolEvent } from "../event.ts";
+import type { EventHub } from "./event_hub.ts";
+import type { JobRecord, Logger, NewJob } from "../job.ts";
+import { checkOverride } from "./override.ts";
+import { freeze } from "./pool_state.ts";
+import { randomStream } from "../random.ts";
+import type { PoolSettings } from "../settings.ts";
+import type { JobHandle, Override, PoolHandle, PoolSnapshot, StopReport } from "../sluice.ts";
+import type { Added, Change, Changed, JobEntry, JobPage, JobQuery, Queue } from "../store.ts";
+import { isPromise } from "./store_guard.ts";
+
+/** Opens a pool: joins its queue and starts its minimum of workers. */
+export async function openPool(settings: PoolSettings, context: PoolContext): Promise<Pool> {
+  const { store, clock, seed } = context;
+  let pool: Pool | undefined;
+  const queue = await store.open({
+    pool: settings.name,
+    lanes: settings.lanes,
+    attempts: settings.lanes.map((lane) => lane.attempts),
+    leaseMs: settings.leaseMs,
+    keep: settings.keep,
+    random: randomStream(seed, `${settings.name}/queue`),
+    nowMs: clock.nowMs(),
+    listener: {
+      wake: () => pool?.wake(),
+      cancelled: (id) => pool?.cancelled(id),
+      ended: (record) => pool?.expired(record),
+    },
+  });
+  try {
+    pool = new Pool(settings, queue, context);
+    await pool.open();
+    return pool;
+  } catch (thrown) {
+    await queue.leave(clock.nowMs());
+    throw thrown;
+  }
+}
+
+/** An event of this pool without what every event says. */
+type EventDetails = PoolEvent extends infer Event
+  ? Event extends PoolEvent ? Omit<Event, "atMs" | "pool"> : never
+  : never;
+
+/** A job that was taken in. */
+class Handle implements JobHandle {
+  readonly #queue: Queue;
+  readonly #added: Added;
+  readonly duplicate: boolean;
+
+  constructor(queue: Queue, added: Added) {
+    this.#queue = queue;
+    this.#added = added;
+    this.duplicate = added.duplicate;
+  }
+
+  get id(): string {
+    return this.#added.id;
+  }
+
+  get done(): JobHandle["done"] {
+    return this.#queue.outcome(this.#added);
+  }
+}
+
+/** One running pool, as its users and its store see it. */
+export class Pool implements PoolHandle {
+  readonly name: string;
+  readonly settings: PoolSettings;
+  readonly #queue: Queue;
+  readonly #clock: Clock;
+  readonly #hub: EventHub;
+  readonly #log: Logger;
+  readonly #parts: PoolParts;
+
+  /** Wires the parts; nothing runs before `open`. */
+  constructor(settings: PoolSettings, queue: Queue, context: PoolContext) {
+    this.name = settings.name;
+    this.settings = settings;
+    this.#queue = queue;
+    this.#clock = context.clock;
+    this.#hub = context.hub;
+    this.#log = context.log;
+    this.#parts = assemble(settings, queue, context);
+  }
+
+  /** Reads what is shared, makes the first plan, starts the minimum. */
+  async open(): Promise<void> {
+    await this.#parts.pauses.load();
+    this.#parts.loop.open();
+  }
+
+  snapshot(): PoolSnapshot {
+    this.#parts.state.nowMs = this.#clock.nowMs();
+    return Object.freeze({
+      ...freeze(this.#parts.state),
+      degraded: this.#parts.slots.degraded,
+      draining: this.#parts.drain.begun,
+      paused: this.#parts.pauses.pool,
+      override: this.#parts.steering.override,
+      decision: this.#parts.steering.log.last,
+    });
+  }
+
+  explain(limit = 20): readonly Decision[] {
+    return this.#parts.steering.log.newest(limit);
+  }
+
+  async enqueue(job: NewJob): Promise<JobHandle> {
+    const nowMs = this.#clock.nowMs();
+    const entry = this.#parts.intake.check(job, nowMs);
+    const added = await this.#add(entry, nowMs);
+    return new Handle(this.#queue, added);
+  }
+
+  async enqueueAll(jobs: readonly NewJob[]): Promise<readonly (JobHandle | Error)[]> {
+    const nowMs = this.#clock.nowMs();
+    const entries: JobEntry[] = [];
+    const faults = jobs.map((job): Error | undefined => {
+      try {
+        const entry = this.#parts.intake.check(job, nowMs);
+        entries.push(entry);
+        this.#parts.state.lanes[entry.lane]!.adding++; // counts against the depth of those that follow
+        return undefined;
+      } catch (thrown) {
+        return thrown instanceof Error ? thrown : new Error(messageOf(thrown));
+      }
+    });
+    let added: readonly Added[] = [];
+    try {
+      if (entries.length > 0) added = await this.#queue.add(entries, nowMs);
+    } finally {
+      for (const entry of entries) this.#parts.state.lanes[entry.lane]!.adding--;
+    }
+    entries.forEach((entry, index) => this.#added(entry, added[index]!));
+    let next = 0;
+    return faults.map((fault) => fault ?? new Handle(this.#queue, added[next++]!));
+  }
+
+  post(job: NewJob): void {
+    const nowMs = this.#clock.nowMs();
+    const entry = this.#parts.intake.check(job, nowMs);
+    const answer = this.#add(entry, nowMs);
+    if (isPromise(answer)) {
+      answer.catch((thrown) => {
+        this.#log.error("A posted job could not be stored", { error: messageOf(thrown) });
+      });
+    }
+  }
+
+  async pause(lane?: string): Promise<void> {
+    if (lane !== undefined) this.#parts.intake.lane(lane);
+    await this.#parts.pauses.set(lane, true);
+    this.#emit({ kind: "paused", lane });
+  }
+
+  async resume(lane?: string): Promise<void> {
+    if (lane !== undefined) this.#parts.intake.lane(lane);
+    await this.#parts.pauses.set(lane, false);
+    this.#emit({ kind: "resumed", lane });
+    this.#parts.loop.arrived();
+  }
+
+  override(bounds: Override, expiresInMs: number): void {
+    checkOverride(bounds, expiresInMs, this.settings.size);
+    const nowMs = this.#clock.nowMs();
+    this.#parts.steering.setOverride(bounds, nowMs + expiresInMs, nowMs);
+    this.#parts.loop.steer();
+  }
+
+  clearOverride(): void {
+    if (this.#parts.steering.override === undefined) return;
+    this.#parts.steering.setOverride(undefined, Infinity, this.#clock.nowMs());
+    this.#parts.loop.steer();
+  }
+
+  async find(id: string): Promise<JobRecord | undefined> {
+    const record = await this.#queue.find(id);
+    const progress = this.#parts.runner.progressOf(id);
+    return record === undefined || progress === undefined ? record : { ...record, progress };
+  }
+
+  async list(query: JobQuery): Promise<JobPage> {
+    return await this.#queue.list(query);
+  }
+
+  async change(id: string, change: Change): Promise<Changed> {
+    const nowMs = this.#clock.nowMs();
+    const changed = await this.#queue.change(id, change, nowMs);
+    if (changed.ok && changed.state === "cancelled" && this.#hub.active) {
+      const lane = (await this.#queue.find(id))?.lane ?? "";
+      this.#emit({ kind: "job-cancelled", lane, id });
+    }
+    if (changed.ok) this.#parts.loop.arrived();
+    return changed;
+  }
+
+  async drain(deadlineMs: number = this.settings.drainMs): Promise<StopReport> {
+    return await this.#parts.drain.run(deadlineMs);
+  }
+
+  /** Another holder changed something. */
+  wake(): void {
+    this.#parts.loop.wake();
+  }
+
+  /** A job that runs here was cancelled. */
+  cancelled(id: string): void {
+    this.#parts.runner.abort(id, "cancelled", this.#clock.nowMs());
+    this.#parts.loop.schedule();
+  }
+
+  /** A job ended while it waited. */
+  expired(record: JobRecord): void {
+    const { lane, id, error } = record;
+    this.#emit({ kind: "job-dead", lane, id, reason: record.reason ?? "expired", error });
+  }
+
+  #add(entry: JobEntry, nowMs: number): Added | Promise<Added> {
+    const answer = this.#queue.add([entry], nowMs);
+    if (!isPromise(answer)) {
+      const added = answer[0]!;
+      this.#added(entry, added);
+      return added;
+    }
+    const lane = this.#parts.state.lanes[entry.lane]!;
+    lane.adding++;
+    return answer.then((all) => {
+      this.#added(entry, all[0]!);
+      return all[0]!;
+    }).finally(() => lane.adding--);
+  }
+
+  #added(entry: JobEntry, added: Added): void {
+    if (added.duplicate) return;
+    const lane = this.#parts.state.lanes[entry.lane]!;
+    lane.traffic.arrivals++;
+    this.#parts.state.traffic.arrivals++;
+    if (this.#hub.active) this.#emit({ kind: "job-added", lane: lane.name, id: added.id });
+    this.#parts.loop.arrived();
+  }
+
+  #emit(event: EventDetails): void {
+    if (!this.#hub.active) return;
+    this.#hub.emit({ ...event, atMs: this.#clock.nowMs(), pool: this.name });
+  }
+}

@@ -1,0 +1,299 @@
+/**
+ * The loop of one pool: turns when something happens, ticks while there is something to steer, one
+ * timer for everything that time brings.
+ *
+ * @module
+ */
+
+import { Alarm } from "./alarm.ts";
+import type { Clock } from "../clock.ts";
+import type { Crew } from "./crew.ts";
+import type { Dispatch } from "./dispatch.ts";
+import type { EventHub } from "./event_hub.ts";
+import type { Pauses } from "./pauses.ts";
+import type { PoolState } from "./pool_state.ts";
+import type { Runner } from "./runner.ts";
+import type { PoolSettings } from "../settings.ts";
+import type { Settler } from "./settler.ts";
+import type { Signals } from "./signals.ts";
+import type { StartRate } from "./start_rate.ts";
+import type { Steering } from "./steering.ts";
+import type { LaneCounts, Queue, Renewal } from "../store.ts";
+import type { StoreGuard } from "./store_guard.ts";
+
+/** A turn that follows so many starts without a pause lets the event loop run first. */
+const STARTS_PER_HOP = 64;
+/** But only if it has not run for so long, ms. */
+const HOP_AFTER_MS = 10;
+
+/** The parts that a loop drives. */
+export interface LoopParts {
+  readonly settings: PoolSettings;
+  readonly state: PoolState;
+  readonly queue: Queue;
+  readonly clock: Clock;
+  readonly hub: EventHub;
+  readonly guard: StoreGuard;
+  readonly crew: Crew;
+  readonly runner: Runner;
+  readonly settler: Settler;
+  readonly dispatch: Dispatch;
+  readonly rate: StartRate;
+  readonly steering: Steering;
+  readonly signals: Signals;
+  readonly pauses: Pauses;
+}
+
+/** Owns the timer and the order in which the parts act. */
+export class PoolLoop {
+  /** Called after each turn. */
+  afterTurn: (() => void) | undefined;
+  readonly #parts: LoopParts;
+  readonly #alarm: Alarm;
+  #scheduled = false;
+  #steers = true;
+  #closed = false;
+  #arrived = false;
+  #woken = false;
+  #counting = false;
+  #ticking = false;
+  #renewing = false;
+  #nextTickMs = Infinity;
+  #renewAtMs = -Infinity;
+  #hoppedAtMs = -Infinity;
+  #startsAtHop = 0;
+
+  /** Drives `parts` once `open` was called. */
+  constructor(parts: LoopParts) {
+    this.#parts = parts;
+    this.#alarm = new Alarm(parts.clock, () => this.#ring());
+  }
+
+  /** Joins the queue, makes the first plan and starts the minimum. */
+  open(): void {
+    const nowMs = this.#readClock();
+    this.#nextTickMs = nowMs;
+    this.#renew(nowMs);
+    this.#ring();
+  }
+
+  /** Asks for a turn: in this turn of the event loop, after what runs now. */
+  schedule(): void {
+    if (this.#scheduled || this.#closed) return;
+    this.#scheduled = true;
+    const { clock, state } = this.#parts;
+    if (state.totals.starts - this.#startsAtHop >= STARTS_PER_HOP && clock.hop !== undefined) {
+      const nowMs = clock.nowMs();
+      if (nowMs - this.#hoppedAtMs >= HOP_AFTER_MS) {
+        this.#hoppedAtMs = nowMs;
+        this.#startsAtHop = state.totals.starts;
+        clock.hop(this.#turn);
+        return;
+      }
+    }
+    queueMicrotask(this.#turn);
+  }
+
+  /** A job was added: one that is left waiting makes the controller plan. */
+  arrived(): void {
+    this.#arrived = true;
+    this.schedule();
+  }
+
+  /** Bounds have changed: plans at once. */
+  steer(): void {
+    if (this.#steers) this.#nextTickMs = this.#parts.clock.nowMs();
+    this.#alarm.by(this.#nextTickMs);
+  }
+
+  /** Another holder changed something. */
+  wake(): void {
+    this.#woken = true;
+    this.schedule();
+  }
+
+  /** Steers and claims no more; renewals, time limits and endings go on. */
+  stopSteering(): void {
+    this.#steers = false;
+    this.#nextTickMs = Infinity;
+  }
+
+  /** Stops for good. */
+  close(): void {
+    this.#closed = true;
+    this.#alarm.cancel();
+  }
+
+  readonly #turn = (): void => {
+    this.#scheduled = false;
+    if (this.#closed) return;
+    const { settler, dispatch, state, steering } = this.#parts;
+    const nowMs = this.#readClock();
+    settler.flush(nowMs);
+    if (this.#woken) this.#lookAround(nowMs);
+    if (nowMs >= this.#nextDueMs()) this.#count(nowMs, () => {});
+    dispatch.run(nowMs);
+    if (this.#arrived) {
+      this.#arrived = false;
+      if (this.#steers && steering.mayGrow && state.ready > 0) {
+        steering.arrival(nowMs);
+        dispatch.run(nowMs);
+      }
+    }
+    this.#arm(nowMs);
+    this.afterTurn?.();
+  };
+
+  #ring(): void {
+    if (this.#closed) return;
+    const { runner, steering } = this.#parts;
+    const nowMs = this.#readClock();
+    if (nowMs >= this.#renewAtMs) this.#renew(nowMs);
+    runner.enforce(nowMs);
+    const due = nowMs >= this.#nextTickMs || nowMs >= steering.reviewAtMs ||
+      nowMs >= (steering.override?.untilMs ?? Infinity);
+    if (due && this.#steers && !this.#ticking) {
+      this.#tick(nowMs);
+      return;
+    }
+    if (due && this.#steers) { // the tick under way will plan
+      this.#nextTickMs = this.#tickAfter(nowMs);
+      steering.reviewAtMs = Infinity;
+    }
+    this.#turn();
+  }
+
+  #tick(nowMs: number): void {
+    const { signals, steering } = this.#parts;
+    this.#ticking = true;
+    this.#nextTickMs = this.#tickAfter(nowMs);
+    steering.reviewAtMs = Infinity;
+    signals.sample(nowMs);
+    this.#count(nowMs, () => {
+      this.#ticking = false;
+      if (this.#closed) return;
+      const laterMs = this.#readClock();
+      if (this.#steers) steering.tick(laterMs);
+      if (steering.quiet) this.#nextTickMs = Infinity;
+      this.#turn();
+    });
+  }
+
+  /** The next tick stays on the grid of the last one; late ticks are skipped, not made up for. */
+  #tickAfter(nowMs: number): number {
+    const { tickMs } = this.#parts.settings;
+    if (this.#nextTickMs === Infinity) return nowMs + tickMs;
+    const late = Math.max(0, Math.floor((nowMs - this.#nextTickMs) / tickMs));
+    return this.#nextTickMs + (late + 1) * tickMs;
+  }
+
+  /** Reads the counts, then goes on: with the last known ones if the store cannot be read. */
+  #count(nowMs: number, then: () => void): void {
+    const { guard, queue } = this.#parts;
+    if (this.#counting || guard.closed(nowMs)) {
+      then();
+      return;
+    }
+    this.#counting = true;
+    guard.call(() => queue.count(nowMs), (counts) => {
+      this.#counting = false;
+      this.#take(counts);
+      then();
+    }, () => {
+      this.#counting = false;
+      then();
+    });
+  }
+
+  #take(counts: readonly LaneCounts[]): void {
+    for (const lane of this.#parts.state.lanes) lane.counts = counts[lane.index]!;
+  }
+
+  #lookAround(nowMs: number): void {
+    this.#woken = false;
+    this.#parts.pauses.refresh();
+    if (this.#renewAtMs === Infinity) this.#renew(nowMs);
+    this.#count(nowMs, () => {});
+  }
+
+  #renew(nowMs: number): void {
+    const { guard, queue, settings } = this.#parts;
+    if (this.#renewing) return;
+    this.#renewing = true;
+    this.#renewAtMs = nowMs + settings.leaseMs / 3;
+    let atOnce = true;
+    guard.call(() => queue.renew(nowMs), (renewal) => {
+      this.#renewing = false;
+      this.#renewed(renewal);
+      if (!atOnce) this.schedule();
+    }, () => {
+      this.#renewing = false;
+      this.#renewAtMs = guard.resumeAtMs;
+      if (!atOnce) this.schedule();
+    });
+    atOnce = false;
+  }
+
+  #renewed(renewal: Renewal): void {
+    const { state, runner, hub, clock } = this.#parts;
+    state.peers = renewal.peers;
+    state.rank = renewal.rank;
+    this.#renewAtMs = renewal.nextAtMs;
+    const nowMs = clock.nowMs();
+    if (!renewal.alive) runner.abortAll("lease-lost", nowMs);
+    if (renewal.reaped > 0) {
+      this.#arrived = true;
+      if (hub.active) {
+        hub.emit({ kind: "jobs-reaped", atMs: nowMs, pool: state.pool, count: renewal.reaped });
+      }
+    }
+  }
+
+  #readClock(): number {
+    const { clock, state } = this.#parts;
+    const nowMs = clock.nowMs();
+    state.nowMs = nowMs;
+    return nowMs;
+  }
+
+  #nextDueMs(): number {
+    let next = Infinity;
+    for (const lane of this.#parts.state.lanes) {
+      if (lane.counts.nextDueAtMs < next) next = lane.counts.nextDueAtMs;
+    }
+    return next;
+  }
+
+  /** When delayed jobs are due next. What is due already is being counted, or waits for the store. */
+  #dueAfter(nowMs: number): number {
+    const next = this.#nextDueMs();
+    if (next > nowMs) return next;
+    return this.#parts.guard.closed(nowMs) ? this.#parts.guard.resumeAtMs : Infinity;
+  }
+
+  /** Sets the timer for the earliest of all that time brings. */
+  #arm(nowMs: number): void {
+    const { settings, steering, runner, rate, state, crew, guard, settler } = this.#parts;
+    let atMs = Math.min(this.#renewAtMs, runner.nextLimitAtMs);
+    if (this.#steers) {
+      if (this.#nextTickMs === Infinity && !steering.quiet) {
+        this.#nextTickMs = nowMs + settings.tickMs;
+      }
+      atMs = Math.min(
+        atMs,
+        this.#nextTickMs,
+        steering.reviewAtMs,
+        steering.override?.untilMs ?? Infinity,
+        this.#dueAfter(nowMs),
+      );
+      if (state.rateBound) atMs = Math.min(atMs, rate.nextAtMs());
+      if (state.live < state.target && crew.restartAtMs > nowMs) {
+        atMs = Math.min(atMs, crew.restartAtMs);
+      }
+    }
+    if (guard.closed(nowMs) && (settler.waiting || state.ready > 0)) {
+      atMs = Math.min(atMs, guard.resumeAtMs);
+    }
+    if (atMs < Infinity) this.#alarm.by(atMs);
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * The state of one running pool, and the view that strategies have of it.
+ *
+ * @module
+ */
+
+import { Lane, Traffic } from "./lane.ts";
+import type { PoolSettings } from "../settings.ts";
+import type { Queue } from "../store.ts";
+import type { LaneView, PoolView, Signal, Totals, WindowStats, WorkerView } from "../view.ts";
+import type { Worker } from "./worker.ts";
+
+/** Counts since the pool began; `busyMs` moves on with the state's time. */
+class LiveTotals implements Totals {
+  starts = 0;
+  serviceMs = 0;
+  serviceMsSq = 0;
+  deferrals = 0;
+  overloads = 0;
+  readonly #state: PoolState;
+  #running = 0;
+  #busyMs = 0;
+  #sinceMs: number;
+
+  constructor(state: PoolState) {
+    this.#state = state;
+    this.#sinceMs = state.nowMs;
+  }
+
+  get arrivals(): number {
+    return this.#state.traffic.arrivals;
+  }
+  get completions(): number {
+    return this.#state.traffic.completions;
+  }
+  get failures(): number {
+    return this.#state.traffic.failures;
+  }
+  get shed(): number {
+    return this.#state.traffic.shed;
+  }
+  get busyMs(): number {
+    return this.#busyMs + this.#running * (this.#state.nowMs - this.#sinceMs);
+  }
+
+  /** Records that `change` more workers run a job. */
+  busy(nowMs: number, change: number): void {
+    this.#busyMs += this.#running * (nowMs - this.#sinceMs);
+    this.#sinceMs = nowMs;
+    this.#running += change;
+  }
+}
+
+/** One pool's state. Each part of the runtime changes only what it owns; strategies only read. */
+export class PoolState implements PoolView {
+  readonly pool: string;
+  readonly lanes: readonly Lane[];
+  readonly workers: Worker[] = [];
+  readonly totals: LiveTotals;
+  readonly traffic = new Traffic();
+  nowMs: number;
+  /** Live workers, and those that run a job. Owned by the crew. */
+  live = 0;
+  running = 0;
+  /** Workers with other states. Owned by the crew. */
+  starting = 0;
+  retiring = 0;
+  stuck = 0;
+  /** Live workers that run a job, as the crew counts them. */
+  busyLive = 0;
+  /** Slots given to lanes by a dispatch under way. Owned by dispatch. */
+  planned = 0;
+  /** Owned by steering. */
+  target: number;
+  limit: number;
+  size: { readonly min: number; readonly max: number };
+  peers = 1;
+  rank = 0;
+  signals: Readonly<Record<string, Signal>> = {};
+  window: WindowStats;
+  /** Owned by dispatch. */
+  rateBound = false;
+  /** Owned by the store guard. */
+  stale = false;
+  readonly #queue: Queue;
+
+  /** Begins with no workers. */
+  constructor(settings: PoolSettings, queue: Queue, nowMs: number) {
+    this.pool = settings.name;
+    this.nowMs = nowMs;
+    this.size = settings.size;
+    this.target = settings.size.min;
+    this.limit = settings.size.max;
+    this.lanes = settings.lanes.map((lane, index) => new Lane(lane, index, this));
+    this.totals = new LiveTotals(this);
+    this.window = this.traffic.window(nowMs);
+    this.#queue = queue;
+  }
+
+  get busy(): number {
+    return this.busyLive + this.planned;
+  }
+
+  get idle(): number {
+    return this.live - this.busy;
+  }
+
+  /** Workers of every state: what counts against caps. */
+  get total(): number {
+    return this.live + this.starting + this.retiring + this.stuck;
+  }
+
+  /** Claimable jobs over all lanes. */
+  get ready(): number {
+    let ready = 0;
+    for (const lane of this.lanes) ready += lane.ready;
+    return ready;
+  }
+
+  readyOlderThan(ageMs: number): number {
+    const atMs = this.nowMs - ageMs;
+    let count = 0;
+    for (const lane of this.lanes) {
+      if (lane.ready === 0) continue;
+      count += lane.resumedAtMs > atMs ? 0 : this.#queue.readySince(lane.index, atMs);
+    }
+    return count;
+  }
+
+  /** Ends a slot of all rates and windows. */
+  update(nowMs: number): void {
+    this.traffic.update(nowMs);
+    this.window = this.traffic.window(nowMs);
+    for (const lane of this.lanes) lane.update(nowMs);
+  }
+}
+
+/** A frozen copy of a view. `readyOlderThan` then knows only the head of each lane. */
+export function freeze(view: PoolView): PoolView {
+  const lanes = view.lanes.map(freezeLane);
+  return Object.freeze({
+    pool: view.pool,
+    nowMs: view.nowMs,
+    lanes: Object.freeze(lanes),
+    workers: Object.freeze(view.workers.map(freezeWorker)),
+    live: view.live,
+    busy: view.busy,
+    idle: view.idle,
+    target: view.target,
+    size: Object.freeze({ ...view.size }),
+    limit: view.limit,
+    rateBound: view.rateBound,
+    totals: Object.freeze({
+      arrivals: view.totals.arrivals,
+      starts: view.totals.starts,
+      completions: view.totals.completions,
+      failures: view.totals.failures,
+      shed: view.totals.shed,
+      serviceMs: view.totals.serviceMs,
+      serviceMsSq: view.totals.serviceMsSq,
+      busyMs: view.totals.busyMs,
+      deferrals: view.totals.deferrals,
+      overloads: view.totals.overloads,
+    }),
+    window: freezeWindow(view.window),
+    peers: view.peers,
+    stale: view.stale,
+    signals: Object.freeze({ ...view.signals }),
+    readyOlderThan: (ageMs: number) =>
+      lanes.filter((lane) => lane.ready > 0 && lane.oldestWaitMs >= ageMs).length,
+  });
+}
+
+function freezeLane(lane: LaneView): LaneView {
+  return Object.freeze({
+    name: lane.name,
+    index: lane.index,
+    weight: lane.weight,
+    maxRunning: lane.maxRunning,
+    minShare: lane.minShare,
+    targetWaitMs: lane.targetWaitMs,
+    deadlineMs: lane.deadlineMs,
+    ready: lane.ready,
+    blocked: lane.blocked,
+    delayed: lane.delayed,
+    running: lane.running,
+    oldestWaitMs: lane.oldestWaitMs,
+    paused: lane.paused,
+    arrivalsPerSec: lane.arrivalsPerSec,
+    meanServiceMs: lane.meanServiceMs,
+    servedMs: lane.servedMs,
+    lastServedAtMs: lane.lastServedAtMs,
+    window: freezeWindow(lane.window),
+  });
+}
+
+function freezeWorker(worker: WorkerView): WorkerView {
+  const { id, state, startedAtMs, sinceMs, jobsDone } = worker;
+  return Object.freeze({ id, state, startedAtMs, sinceMs, jobsDone });
+}
+
+function freezeWindow(window: WindowStats): WindowStats {
+  return Object.freeze({ ...window }); // the spread reckons the quantiles
+}

@@ -1,0 +1,353 @@
+/**
+ * Runs jobs: begins attempts, hears how they end, and asks handlers to end when they must.
+ *
+ * @module
+ */
+
+import type { Crew } from "./crew.ts";
+import { type AbortCause, Fatal, messageOf, RetryLater } from "../errors.ts";
+import type { EventHub } from "./event_hub.ts";
+import type { Job, Logger } from "../job.ts";
+import { JobRun, type RunOwner } from "./job_run.ts";
+import type { Handler } from "../plugin.ts";
+import type { PoolState } from "./pool_state.ts";
+import type { PoolSettings } from "../settings.ts";
+import { Ending, type Settler } from "./settler.ts";
+import type { StandardSchema } from "../standard_schema.ts";
+import type { Leased } from "../store.ts";
+import { isPromise } from "./store_guard.ts";
+import type { Worker, WorkerOwner } from "./worker.ts";
+
+/** How long a handler may take to end after its abort before its worker counts as stuck. */
+export const STUCK_AFTER_MS = 1000;
+
+/** How long a job waits whose type this process does not know: another may. */
+const UNKNOWN_TYPE_MS = 1000;
+
+/** What a runner needs of its pool. */
+export interface RunnerContext {
+  /** What the pool runs with. */
+  readonly settings: PoolSettings;
+  /** Its state; the runner owns the counts of starts and ends. */
+  readonly state: PoolState;
+  /** Handlers by job type. */
+  readonly handlers: ReadonlyMap<string, Handler>;
+  /** Where endings go. */
+  readonly settler: Settler;
+  /** Observers. */
+  readonly hub: EventHub;
+  /** Where handlers log. */
+  readonly log: Logger;
+  /** Reads the clock. */
+  readonly now: () => number;
+  /** Chance for jitter. */
+  readonly random: () => number;
+}
+
+/** Owns the attempts that run. */
+export class Runner implements WorkerOwner, RunOwner {
+  readonly log: Logger;
+  /** The workers it runs on; set once, before the first job. */
+  crew!: Crew;
+  /** When `enforce` has something to do. `Infinity`: nothing runs against a limit. */
+  nextLimitAtMs = Infinity;
+  readonly #context: RunnerContext;
+  readonly #state: PoolState;
+  readonly #stuck = new Map<Worker, string>();
+
+  /** Begins with nothing running. */
+  constructor(context: RunnerContext) {
+    this.#context = context;
+    this.#state = context.state;
+    this.log = context.log;
+  }
+
+  /** Begins an attempt on an idle worker. */
+  begin(worker: Worker, job: Leased, nowMs: number): void {
+    const { settings, handlers, hub } = this.#context;
+    const lane = this.#state.lanes[job.laneIndex]!; // a queue leases only its lanes' jobs
+    const handler = handlers.get(job.type);
+    const run = new JobRun(job, lane, worker.resources?.get(job.type), nowMs, this);
+    const waitMs = Math.max(0, nowMs - Math.max(job.readyAtMs, lane.resumedAtMs));
+    worker.run = run;
+    worker.limitAtMs = nowMs + settings.timeoutMs;
+    if (worker.limitAtMs < this.nextLimitAtMs) this.nextLimitAtMs = worker.limitAtMs;
+    lane.started(nowMs, waitMs);
+    this.#state.traffic.waits.add(nowMs, waitMs);
+    this.#state.totals.starts++;
+    this.#state.totals.busy(nowMs, 1);
+    if (hub.active) {
+      hub.emit({
+        kind: "job-started",
+        atMs: nowMs,
+        pool: this.#state.pool,
+        lane: lane.name,
+        id: job.id,
+        attempt: job.attempt,
+        waitMs,
+        worker: worker.id,
+      });
+    }
+    if (handler === undefined) {
+      const ending = new Ending(run);
+      ending.to = "retry";
+      ending.charged = false;
+      ending.dueAtMs = nowMs + UNKNOWN_TYPE_MS;
+      ending.error = `No handler is named "${job.type}" in this process`;
+      this.#end(worker, run, ending, nowMs, false);
+      return;
+    }
+    this.#call(worker, run, handler);
+  }
+
+  #call(worker: Worker, run: JobRun, handler: Handler): void {
+    let job: Job = run.job;
+    if (handler.payload !== undefined) {
+      const checked = checkPayload(handler.payload, job.payload);
+      if ("fault" in checked) {
+        const ending = new Ending(run);
+        ending.to = "dead";
+        ending.reason = "payload";
+        ending.error = checked.fault;
+        this.#end(worker, run, ending, run.startedAtMs, false);
+        return;
+      }
+      job = withPayload(job, checked.value);
+    }
+    let result: unknown;
+    try {
+      result = handler.run(job, run);
+      if (isPromise(result)) {
+        result.then(worker.onReturn, worker.onThrow);
+        return;
+      }
+    } catch (thrown) {
+      this.threw(worker, thrown);
+      return;
+    }
+    this.returned(worker, result);
+  }
+
+  returned(worker: Worker, result: unknown): void {
+    const nowMs = this.#context.now();
+    const run = worker.run;
+    if (run === undefined) {
+      this.#unstick(worker, nowMs);
+      return;
+    }
+    const ending = new Ending(run);
+    ending.result = result;
+    run.lane.traffic.completions++;
+    this.#state.traffic.completions++;
+    this.#end(worker, run, ending, nowMs, true);
+  }
+
+  threw(worker: Worker, thrown: unknown): void {
+    const nowMs = this.#context.now();
+    const run = worker.run;
+    if (run === undefined) {
+      this.#unstick(worker, nowMs);
+      return;
+    }
+    const ending = new Ending(run);
+    const failed = this.#judge(ending, run, worker.aborted, thrown, nowMs);
+    this.#end(worker, run, ending, nowMs, failed);
+  }
+
+  overloaded(run: JobRun, retryAfterMs: number | undefined): void {
+    this.#state.totals.overloads++;
+    run.log.debug("The downstream is overloaded", { retryAfterMs });
+  }
+
+  /** Asks the handler of a running job to end. False if it does not run here. */
+  abort(id: string, why: AbortCause, nowMs: number): boolean {
+    const worker = this.#state.workers.find((worker) => worker.run?.job.id === id);
+    if (worker === undefined) return false;
+    this.#abort(worker, why, nowMs);
+    return true;
+  }
+
+  /** Asks all handlers to end. */
+  abortAll(why: AbortCause, nowMs: number): void {
+    for (const worker of this.#state.workers) {
+      if (worker.run !== undefined) this.#abort(worker, why, nowMs);
+    }
+  }
+
+  /** What the handler of a running job last reported. `undefined`: nothing, or it does not run here. */
+  progressOf(id: string): unknown {
+    return this.#state.workers.find((worker) => worker.run?.job.id === id)?.run?.reported;
+  }
+
+  /** Ids of jobs whose handlers ignored their abort and have not ended. */
+  stuckJobs(): readonly string[] {
+    return [...this.#stuck.values()];
+  }
+
+  /** Aborts what has run past its limit, and gives up on what ignores its abort. */
+  enforce(nowMs: number): void {
+    if (nowMs < this.nextLimitAtMs) return;
+    let next = Infinity;
+    for (const worker of [...this.#state.workers]) {
+      if (worker.run === undefined) continue;
+      if (worker.limitAtMs <= nowMs) {
+        if (worker.aborted === undefined) this.#abort(worker, "timeout", nowMs);
+        else this.#giveUp(worker, worker.run, nowMs);
+      }
+      if (worker.run !== undefined && worker.limitAtMs < next) next = worker.limitAtMs;
+    }
+    this.nextLimitAtMs = next;
+  }
+
+  /** Gives up on every attempt that still runs, and hands its job back. */
+  handBackAll(nowMs: number): void {
+    for (const worker of [...this.#state.workers]) {
+      if (worker.run === undefined) continue;
+      worker.aborted ??= "drain";
+      this.#giveUp(worker, worker.run, nowMs);
+    }
+  }
+
+  #abort(worker: Worker, why: AbortCause, nowMs: number): void {
+    if (worker.aborted !== undefined) return;
+    worker.aborted = why;
+    worker.limitAtMs = nowMs + STUCK_AFTER_MS;
+    if (worker.limitAtMs < this.nextLimitAtMs) this.nextLimitAtMs = worker.limitAtMs;
+    worker.run?.abort(why, this.#abortMessage(why));
+  }
+
+  #abortMessage(why: AbortCause): string {
+    switch (why) {
+      case "timeout":
+        return `The job ran longer than timeoutMs (${this.#context.settings.timeoutMs})`;
+      case "cancelled":
+        return "The job was cancelled";
+      case "drain":
+        return "The pool is stopping: the job goes back to its lane";
+      case "lease-lost":
+        return "The lease was lost: someone else may run the job";
+    }
+  }
+
+  #giveUp(worker: Worker, run: JobRun, nowMs: number): void {
+    const { hub, log, settler } = this.#context;
+    const ending = new Ending(run);
+    const failed = this.#judge(
+      ending,
+      run,
+      worker.aborted,
+      new Error(this.#abortMessage(worker.aborted ?? "timeout")),
+      nowMs,
+    );
+    run.lane.ended(nowMs, run.startedAtMs, failed);
+    this.#state.totals.busy(nowMs, -1);
+    settler.add(ending);
+    const { id } = run.job;
+    log.warn("A handler ignores its abort: its worker is stuck", { job: id, worker: worker.id });
+    if (hub.active) {
+      const { pool } = this.#state;
+      const lane = run.lane.name;
+      hub.emit({ kind: "worker-stuck", atMs: nowMs, pool, lane, id, worker: worker.id });
+    }
+    this.#stuck.set(worker, id);
+    this.crew.markStuck(worker, nowMs);
+  }
+
+  /** The handler of a stuck worker has ended; its job was given up long ago. */
+  #unstick(worker: Worker, nowMs: number): void {
+    this.#stuck.delete(worker);
+    this.crew.unstick(worker, nowMs);
+  }
+
+  /** Says how a throw ends an attempt. True if it is a failure. */
+  #judge(
+    ending: Ending,
+    run: JobRun,
+    aborted: AbortCause | undefined,
+    thrown: unknown,
+    nowMs: number,
+  ): boolean {
+    ending.error = messageOf(thrown);
+    if (aborted === "drain" || aborted === "lease-lost") {
+      ending.to = "back";
+      ending.charged = false;
+      return false;
+    }
+    if (aborted === "cancelled") {
+      ending.to = "cancelled";
+      return false;
+    }
+    const { attempts, backoff } = run.lane.settings;
+    const spread = 1 + backoff.jitter * this.#context.random();
+    if (isRetryLater(thrown)) {
+      ending.to = "retry";
+      ending.charged = false;
+      ending.dueAtMs = nowMs + thrown.ms * spread;
+      this.#state.totals.deferrals++;
+      return false;
+    }
+    run.lane.traffic.failures++;
+    this.#state.traffic.failures++;
+    if (thrown instanceof Fatal || run.job.attempt >= attempts) {
+      ending.to = "dead";
+      ending.reason = thrown instanceof Fatal ? "fatal" : "attempts";
+      return true;
+    }
+    ending.to = "retry";
+    const waitMs = Math.min(backoff.maxMs, backoff.baseMs * 2 ** (run.job.attempt - 1));
+    ending.dueAtMs = nowMs + waitMs * spread;
+    return true;
+  }
+
+  #end(worker: Worker, run: JobRun, ending: Ending, nowMs: number, measured: boolean): void {
+    const serviceMs = nowMs - run.startedAtMs;
+    const { totals, traffic } = this.#state;
+    run.lane.ended(nowMs, run.startedAtMs, measured);
+    totals.busy(nowMs, -1);
+    if (measured) {
+      totals.serviceMs += serviceMs;
+      totals.serviceMsSq += serviceMs * serviceMs;
+      traffic.serviceTimes.add(nowMs, serviceMs);
+    }
+    this.#context.settler.add(ending);
+    this.crew.release(worker, nowMs);
+  }
+}
+
+/** Checks a payload against a handler's schema. */
+export function checkPayload(
+  schema: StandardSchema,
+  payload: unknown,
+): { readonly value: unknown } | { readonly fault: string } {
+  const result = schema["~standard"].validate(payload);
+  if (result instanceof Promise) {
+    return { fault: "The payload schema is asynchronous: use one that answers at once" };
+  }
+  if (result.issues === undefined) return { value: result.value };
+  const issues = result.issues.map(({ message, path }) => {
+    const keys = path?.map((part) => String(typeof part === "object" ? part.key : part)) ?? [];
+    return keys.length === 0 ? message : `${keys.join(".")}: ${message}`;
+  });
+  return { fault: `The payload does not fit its handler: ${issues.join("; ")}` };
+}
+
+function withPayload(job: Job, payload: unknown): Job {
+  return {
+    id: job.id,
+    lane: job.lane,
+    type: job.type,
+    payload,
+    key: job.key,
+    createdAtMs: job.createdAtMs,
+    attempt: job.attempt,
+    cursor: job.cursor,
+    traceparent: job.traceparent,
+  };
+}
+
+/** Also recognizes the class of another copy of this package. */
+function isRetryLater(thrown: unknown): thrown is RetryLater {
+  if (thrown instanceof RetryLater) return true;
+  return thrown instanceof Error && thrown.name === "RetryLater" && "ms" in thrown &&
+    typeof thrown.ms === "number";
+}

@@ -1,0 +1,142 @@
+/**
+ * Carries the ends of attempts to the store, in batches, until it has them.
+ *
+ * @module
+ */
+
+import type { PoolEvent } from "../event.ts";
+import type { EventHub } from "./event_hub.ts";
+import type { DeadReason } from "../job.ts";
+import type { JobRun } from "./job_run.ts";
+import type { PoolState } from "./pool_state.ts";
+import type { Leased, Queue, Settlement } from "../store.ts";
+import type { StoreGuard } from "./store_guard.ts";
+
+/** How an attempt ended, on its way to the store. */
+export class Ending implements Settlement {
+  readonly job: Leased;
+  readonly fence: number;
+  readonly attempt: number;
+  readonly startedAtMs: number;
+  to: Settlement["to"] = "done";
+  charged = true;
+  dueAtMs = 0;
+  result: unknown = undefined;
+  reason: DeadReason | undefined = undefined;
+  error: string | undefined = undefined;
+
+  /** Ends `run`. */
+  constructor(run: JobRun) {
+    this.job = run.job;
+    this.fence = run.fence;
+    this.attempt = run.job.attempt;
+    this.startedAtMs = run.startedAtMs;
+  }
+}
+
+/** Owns the endings that the store does not have yet. */
+export class Settler {
+  /** Ids of jobs that went back uncharged. */
+  readonly handedBack: string[] = [];
+  readonly #queue: Queue;
+  readonly #guard: StoreGuard;
+  readonly #hub: EventHub;
+  readonly #state: PoolState;
+  readonly #changed: () => void;
+  #pending: Ending[] = [];
+  #inFlight = 0;
+  #flushing = false;
+
+  /** `changed` is called when the store has taken or refused endings. */
+  constructor(
+    queue: Queue,
+    guard: StoreGuard,
+    hub: EventHub,
+    state: PoolState,
+    changed: () => void,
+  ) {
+    this.#queue = queue;
+    this.#guard = guard;
+    this.#hub = hub;
+    this.#state = state;
+    this.#changed = changed;
+  }
+
+  /** Endings that the store has not answered for. */
+  get outstanding(): number {
+    return this.#pending.length + this.#inFlight;
+  }
+
+  /** True if there is something to flush. */
+  get waiting(): boolean {
+    return this.#pending.length > 0;
+  }
+
+  /** Takes an ending in; the next flush carries it. */
+  add(ending: Ending): void {
+    this.#pending.push(ending);
+  }
+
+  /** Carries all that waits to the store. What fails is kept for the next flush. */
+  flush(nowMs: number): void {
+    if (this.#pending.length === 0 || this.#guard.closed(nowMs)) return;
+    const batch = this.#pending;
+    this.#pending = [];
+    this.#inFlight += batch.length;
+    this.#flushing = true;
+    this.#guard.call(
+      () => this.#queue.settle(batch, nowMs),
+      (accepted) => this.#settled(batch, accepted, nowMs),
+      () => {
+        this.#inFlight -= batch.length;
+        this.#pending = batch.concat(this.#pending);
+        this.#tell();
+      },
+    );
+    this.#flushing = false;
+  }
+
+  /** An answer that came at once is seen by whoever flushes. */
+  #tell(): void {
+    if (!this.#flushing) this.#changed();
+  }
+
+  #settled(batch: readonly Ending[], accepted: readonly boolean[], nowMs: number): void {
+    this.#inFlight -= batch.length;
+    for (let index = 0; index < batch.length; index++) {
+      const ending = batch[index]!;
+      if (ending.to === "back" && accepted[index]) this.handedBack.push(ending.job.id);
+      if (this.#hub.active) this.#hub.emit(this.#event(ending, accepted[index]!, nowMs));
+    }
+    this.#tell();
+  }
+
+  #event(ending: Ending, accepted: boolean, atMs: number): PoolEvent {
+    const { id, lane } = ending.job;
+    const base = { atMs, pool: this.#state.pool, lane, id };
+    if (!accepted) return { kind: "lease-lost", ...base };
+    const attempt = ending.attempt;
+    switch (ending.to) {
+      case "done":
+        return { kind: "job-done", ...base, attempt, serviceMs: atMs - ending.startedAtMs };
+      case "dead":
+        return {
+          kind: "job-dead",
+          ...base,
+          reason: ending.reason ?? "fatal",
+          error: ending.error,
+        };
+      case "cancelled":
+        return { kind: "job-cancelled", ...base };
+      case "back":
+        return { kind: "job-handed-back", ...base };
+      case "retry": {
+        const error = ending.error ?? "";
+        const retryInMs = Math.max(0, ending.dueAtMs - atMs);
+        return ending.charged
+          ? { kind: "job-failed", ...base, attempt, error, retryInMs }
+          : { kind: "job-deferred", ...base, reason: error, retryInMs };
+      }
+    }
+  }
+}

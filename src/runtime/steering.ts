@@ -1,0 +1,182 @@
+/**
+ * Steers the size of one pool: samples, plans, grows, retires, records.
+ *
+ * @module
+ */
+
+import type { Crew } from "./crew.ts";
+import { DecisionLog } from "./decision_log.ts";
+import { messageOf } from "../errors.ts";
+import type { EventHub } from "./event_hub.ts";
+import type { Plan } from "../planner.ts";
+import type { PoolState } from "./pool_state.ts";
+import type { PoolSettings } from "../settings.ts";
+import type { Override } from "../sluice.ts";
+import type { StartRate } from "./start_rate.ts";
+import type { StrategySlots } from "./strategy_slots.ts";
+
+/** Least time between two plans that a review asks for, ms: no strategy can make a busy loop. */
+const LEAST_REVIEW_MS = 1;
+
+/** An idle pool above its minimum stops ticking once nothing has changed for so long. */
+const QUIET_AFTER_MS = 120_000;
+
+/** What steering needs of its pool. */
+export interface SteeringContext {
+  /** What the pool runs with. */
+  readonly settings: PoolSettings;
+  /** Its state; steering owns target, limit and windows. */
+  readonly state: PoolState;
+  /** Its workers. */
+  readonly crew: Crew;
+  /** Its strategies. */
+  readonly slots: StrategySlots;
+  /** The start rate that dispatch holds. */
+  readonly rate: StartRate;
+  /** Observers. */
+  readonly hub: EventHub;
+}
+
+/** Owns the plan in force. */
+export class Steering {
+  /** The decisions so far. */
+  readonly log = new DecisionLog();
+  /** Plan again then, at the latest. */
+  reviewAtMs = Infinity;
+  /** Bounds in force instead of the config's. */
+  override: (Override & { readonly untilMs: number }) | undefined;
+  readonly #context: SteeringContext;
+  readonly #state: PoolState;
+  #changedAtMs: number;
+
+  /** Begins with the minimum as its target. */
+  constructor(context: SteeringContext) {
+    this.#context = context;
+    this.#state = context.state;
+    this.#changedAtMs = context.state.nowMs;
+  }
+
+  /** True if growth is possible at all: otherwise an arrival need not ask. */
+  get mayGrow(): boolean {
+    const { live, starting, limit, total, size } = this.#state;
+    return live + starting < Math.min(limit, size.max) && total < limit;
+  }
+
+  /** True if nothing will change until something happens. */
+  get quiet(): boolean {
+    const state = this.#state;
+    if (this.#context.settings.signals.size > 0) return false;
+    if (state.ready > 0 || state.starting + state.retiring > 0 || state.busy > 0) return false;
+    const smallest = Math.min(state.size.min, state.limit);
+    if (state.live < state.target || state.live > state.target) return false;
+    return state.live <= smallest || state.nowMs - this.#changedAtMs >= QUIET_AFTER_MS;
+  }
+
+  /** A tick or a review: plans, grows or retires. */
+  tick(nowMs: number): void {
+    this.#endOverride(nowMs);
+    this.#state.update(nowMs);
+    const from = this.#state.target;
+    const plan = this.#plan(nowMs);
+    this.#grow(plan, nowMs);
+    const retired = this.#retire(plan, nowMs);
+    this.#record(from, plan, retired);
+  }
+
+  /** An arrival was left waiting: plans, and grows if that is the plan. */
+  arrival(nowMs: number): void {
+    const from = this.#state.target;
+    const plan = this.#plan(nowMs);
+    if (plan.target < from) {
+      this.#state.target = from; // a smaller target waits for the tick, which asks whom to let go
+      return;
+    }
+    this.#grow(plan, nowMs);
+    if (plan.target > from) this.#record(from, plan, []);
+  }
+
+  /** Takes new bounds in. */
+  setOverride(bounds: Override | undefined, untilMs: number, nowMs: number): void {
+    this.override = bounds === undefined ? undefined : { ...bounds, untilMs };
+    this.#applyOverride();
+    const { hub } = this.#context;
+    const kind = bounds === undefined ? "override-ended" : "override-set";
+    if (hub.active) hub.emit({ kind, atMs: nowMs, pool: this.#state.pool });
+  }
+
+  #endOverride(nowMs: number): void {
+    if (this.override !== undefined && this.override.untilMs <= nowMs) {
+      this.setOverride(undefined, Infinity, nowMs);
+    }
+  }
+
+  #applyOverride(): void {
+    const { size } = this.#context.settings;
+    const max = this.override?.max ?? size.max;
+    this.#state.size = { min: Math.min(this.override?.min ?? size.min, max), max };
+  }
+
+  #plan(nowMs: number): Plan {
+    const { slots, rate } = this.#context;
+    const state = this.#state;
+    state.nowMs = nowMs;
+    const plan = slots.planner.plan(state, {
+      min: state.size.min,
+      max: state.size.max,
+      target: this.override?.target,
+      starting: state.starting,
+      rank: state.rank,
+    });
+    for (const part of plan.proposals) {
+      const failure = plan.failures.find(({ plugin }) => plugin === part.by);
+      if (failure === undefined) slots.works(part.by);
+      else slots.fails(failure.plugin, failure.error);
+    }
+    state.limit = plan.limit;
+    state.target = plan.target;
+    rate.set(plan.startsPerSec);
+    this.reviewAtMs = Math.max(nowMs + LEAST_REVIEW_MS, plan.reviewAtMs);
+    return plan;
+  }
+
+  #grow(plan: Plan, nowMs: number): void {
+    const { live, starting, total } = this.#state;
+    const missing = plan.target - live - starting;
+    if (missing > 0) this.#context.crew.grow(missing, Math.max(0, plan.limit - total), nowMs);
+  }
+
+  /** Asks whom to let go, and holds the answer to the minimum. */
+  #retire(plan: Plan, nowMs: number): readonly string[] {
+    const { slots, crew } = this.#context;
+    const state = this.#state;
+    const excess = Math.max(0, state.live - plan.target);
+    const retired: string[] = [];
+    try {
+      const ids = slots.retirement.run(state, excess);
+      if (!Array.isArray(ids)) {
+        throw new TypeError(`Expected a list of worker ids but received ${ids}`);
+      }
+      const least = Math.min(state.size.min, plan.limit);
+      for (const id of new Set<string>(ids)) {
+        const worker = state.workers.find((worker) => worker.id === id);
+        if (worker === undefined) throw new TypeError(`No worker has the id "${String(id)}"`);
+        if (state.live <= least) break;
+        if (crew.retire(worker, nowMs)) retired.push(id);
+      }
+      slots.works(slots.retirement.name);
+    } catch (thrown) {
+      slots.fails(slots.retirement.name, messageOf(thrown));
+    }
+    return retired;
+  }
+
+  #record(from: number, plan: Plan, retired: readonly string[]): void {
+    const decision = this.log.record(this.#state, from, plan, retired);
+    if (decision === undefined) return;
+    this.#changedAtMs = decision.atMs;
+    const { hub } = this.#context;
+    if (hub.active) {
+      hub.emit({ kind: "decided", atMs: decision.atMs, pool: this.#state.pool, decision });
+    }
+  }
+}
