@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { parse } from "jsonc-parser";
 import { sendLoad } from "../../examples/load.ts";
 import { type Receiver, startReceiver } from "../../examples/receiver.ts";
-import { type ConfigInput, type Sluice, start } from "../../mod.ts";
+import { start } from "../../mod.ts";
+import type { ConfigInput } from "../../src/config.ts";
+import type { Sluice } from "../../src/sluice.ts";
 import { ROOT } from "../_source.ts";
 
 interface Example {
