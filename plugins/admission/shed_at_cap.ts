@@ -40,8 +40,9 @@ const ADMIT: Verdict = Object.freeze({ admit: true });
  * `retryAfterMs` is when the prediction would fit, and up to half as long again by chance, so that
  * those refused together do not come back together.
  *
- * After the study in Sluice's notes on control; compare Maurer, "Fail at Scale" (2015), and Cho et al.,
- * "Overload Control for µs-scale RPCs with Breakwater" (2020).
+ * Deadline shedding at the door and again at the take; compare Maurer, "Fail at Scale" (2015), and
+ * Cho et al., "Overload Control for µs-scale RPCs with Breakwater" (2020). No integral action: it winds
+ * up in a burst and goes on refusing after it.
  */
 export const shedAtCap: Plugin<"admission", ShedAtCapOptions> = defineAdmission({
   name: "shed-at-cap",
@@ -66,7 +67,7 @@ function shed(afterMs: number, { random }: PluginContext): Admission {
       if (deadlineMs === undefined) return true;
       if (ageMs > deadlineMs) return false;
       if (ageMs < lane.meanServiceMs / 2) return true;
-      return (view !== undefined && !isAtLimit(view)) || ageMs + p95Of(lane) <= deadlineMs;
+      return !isAtLimit(view) || ageMs + p95Of(lane) <= deadlineMs;
     },
   };
 
@@ -88,7 +89,7 @@ function shed(afterMs: number, { random }: PluginContext): Admission {
     const bound = lane.deadlineMs === undefined ? "target" : "deadline";
     const figures = `${ms(lane.oldestWaitMs)} age of lane "${lane.name}"`;
     const reason = `${figures} is over its ${bound} of ${ms(boundMs)} for ${ms(overMs)}`;
-    return refuse(`${reason}, ${limitOf(view)}`, waitMs - boundMs);
+    return refuse(`${reason}, ${limitOf(view)}`, Math.max(waitMs, lane.oldestWaitMs) - boundMs);
   }
 
   function refuse(reason: string, hintMs: number): Verdict {

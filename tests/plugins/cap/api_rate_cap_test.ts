@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { apiRateCap, type ApiRateCapOptions } from "../../../plugins/cap/api_rate_cap.ts";
+import { makeSummary, makeView } from "../../../src/conformance/views.ts";
+import type { Cap, Limit } from "../../../src/strategy.ts";
+import { faultsOf, make } from "../_make.ts";
+
+function limit(options: ApiRateCapOptions): Limit {
+  return make(apiRateCap, options)(makeView(), 100);
+}
+
+function seen(cap: Cap, serviceMs: number): Limit {
+  return cap(makeView({ window: { serviceMs: makeSummary(serviceMs, 100) } }), 100);
+}
+
+Deno.test("apiRateCap bounds workers by rate x item time / calls per item", () => {
+  assert.equal(limit({ callsPerSec: 100, serviceMs: 20 }).workers, 2); // the seed's example
+  assert.equal(limit({ callsPerSec: 1000, serviceMs: 20 }).workers, 20);
+  assert.equal(limit({ callsPerSec: 100, serviceMs: 290 }).workers, 29); // 28.999999999999996 in floats
+  assert.equal(limit({ callsPerSec: 100, callsPerJob: 4, serviceMs: 100 }).workers, 2);
+});
+
+Deno.test("apiRateCap allows one worker at least", () => {
+  assert.equal(limit({ callsPerSec: 30, serviceMs: 20 }).workers, 1);
+  assert.equal(limit({ callsPerSec: 0.1, serviceMs: 1 }).workers, 1);
+});
+
+Deno.test("apiRateCap holds the rate that one worker alone would exceed, with headroom", () => { // case G3
+  const { workers, startsPerSec } = limit({ callsPerSec: 30, serviceMs: 20 });
+
+  assert.equal(workers, 1); // makes 50 calls/s when left alone
+  assert.equal(startsPerSec, 29.4);
+  assert.equal(limit({ callsPerSec: 100, serviceMs: 20, headroom: 0 }).startsPerSec, 100);
+  assert.equal(limit({ callsPerSec: 100, callsPerJob: 2, headroom: 0 }).startsPerSec, 50);
+});
+
+Deno.test("apiRateCap binds only the rate when no serviceMs is given", () => {
+  const cap = make(apiRateCap, { callsPerSec: 100 });
+
+  assert.deepEqual(seen(cap, 5000), {
+    workers: Infinity,
+    startsPerSec: 98,
+    reason: "100 calls/s at 1 a job: 98 starts/s",
+  });
+});
+
+Deno.test("apiRateCap does not rise when the API gets ten times slower", () => { // case G4
+  const cap = make(apiRateCap, { callsPerSec: 100, serviceMs: 20 });
+
+  assert.equal(seen(cap, 20).workers, 2);
+  assert.equal(seen(cap, 200).workers, 2);
+});
+
+Deno.test("apiRateCap follows faster jobs down to what the rate needs, and back", () => {
+  const cap = make(apiRateCap, { callsPerSec: 1000, serviceMs: 20 });
+
+  assert.deepEqual(seen(cap, 8), {
+    workers: 10, // 8 with a quarter of slack
+    startsPerSec: 980,
+    reason: "1000 calls/s at 1 a job and 8 ms seen: 10 workers, 980 starts/s",
+  });
+  assert.equal(seen(cap, 10).workers, 10);
+  assert.equal(seen(cap, 12).workers, 12);
+  assert.equal(seen(cap, 60).workers, 20);
+  assert.equal(cap(makeView(), 100).workers, 20); // nothing ended in the window
+});
+
+Deno.test("apiRateCap does not flicker when the run time seen varies a little", () => {
+  for (const serviceMs of [20, 9.9, 19.9, 5]) {
+    const cap = make(apiRateCap, { callsPerSec: 100, serviceMs: 20 });
+    const counts = [0, 1, 2, 3, 4, 5].map((index) =>
+      seen(cap, serviceMs * (index % 2 === 0 ? 1.03 : 0.97)).workers
+    );
+
+    assert.equal(new Set(counts).size, 1, `${serviceMs} ms: ${counts}`);
+  }
+});
+
+Deno.test("apiRateCap never exceeds the configured bound nor starves the rate, for any run times", () => {
+  const time = fc.double({ min: 0.1, max: 1000, noNaN: true });
+  fc.assert(fc.property(
+    fc.double({ min: 1, max: 1000, noNaN: true }),
+    time,
+    fc.array(time, { minLength: 1 }),
+    (callsPerSec, serviceMs, times) => {
+      const cap = make(apiRateCap, { callsPerSec, serviceMs });
+      const most = Math.max(1, Math.floor(callsPerSec * serviceMs / 1000 + 1e-9));
+      for (const seenMs of times) {
+        const { workers } = seen(cap, seenMs);
+        assert.ok(workers <= most);
+        assert.ok(workers >= Math.min(most, callsPerSec * seenMs / 1000 - 1e-6));
+      }
+    },
+  ));
+});
+
+Deno.test("apiRateCap says which figures decided", () => {
+  assert.equal(
+    limit({ callsPerSec: 100, serviceMs: 20 }).reason,
+    "100 calls/s at 1 a job and 20 ms: 2 workers, 98 starts/s",
+  );
+});
+
+Deno.test("apiRateCap holds over all processes unless told otherwise", () => {
+  assert.equal(apiRateCap.scope, "cluster");
+});
+
+Deno.test("apiRateCap refuses rates and times that are not above 0, and a headroom of all", () => {
+  assert.deepEqual(
+    faultsOf(apiRateCap, { callsPerSec: 0, callsPerJob: -1, serviceMs: 0, headroom: 1 }),
+    [
+      "callsPerSec: Invalid value: Expected >0 but received 0",
+      "callsPerJob: Invalid value: Expected >0 but received -1",
+      "serviceMs: Invalid value: Expected >0 but received 0",
+      "headroom: Invalid value: Expected <1 but received 1",
+    ],
+  );
+});
