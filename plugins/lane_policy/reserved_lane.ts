@@ -88,16 +88,18 @@ function autoReserve(lowest: number): ReserveOf {
 }
 
 function keep(lanes: number, reserveOf: ReserveOf): LanePolicy {
-  const unused = new Array<number>(lanes).fill(0); // by lane; reused, as this is asked for every start
+  const unused = new Int32Array(lanes); // by lane; reused, as this is asked for every start
   return (view, eligible) => {
-    let room = Math.max(0, view.live - 1); // one worker stays shared
+    let room = view.live - 1; // one worker stays shared
     let kept = 0;
     for (const lane of view.lanes) {
-      const reserve = lane.paused ? 0 : Math.min(reserveOf(lane), lane.maxRunning, room);
-      room -= reserve;
-      const left = Math.max(0, reserve - lane.running);
+      const reserve = lane.paused ? 0 : reserveOf(lane);
+      const usable = lane.maxRunning < reserve ? lane.maxRunning : reserve;
+      const held = usable < room ? usable : Math.max(0, room);
+      const left = held - lane.running;
+      room -= held;
       unused[lane.index] = left;
-      kept += left;
+      if (left > 0) kept += left;
     }
     for (const lane of eligible) {
       if (view.idle > kept || unused[lane.index]! > 0) return lane;
