@@ -21,6 +21,7 @@ export function meanOfRuns(create: () => LanePolicy, urgentPerSec: number): Lane
     done: mean((run) => run.done),
     p50: mean((run) => run.p50),
     p99: mean((run) => run.p99),
+    warmP99: mean((run) => run.warmP99),
     batchPerSec: mean((run) => run.batchPerSec),
     mostBatch: Math.max(...runs.map((run) => run.mostBatch)),
   };
