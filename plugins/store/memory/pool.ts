@@ -1,0 +1,204 @@
+/**
+ * The jobs of one pool, shared by all queues opened on it.
+ *
+ * @module
+ */
+
+import type { DeadReason } from "../../../src/job.ts";
+import type { Added, JobEntry, Keep, LaneRules, QueueListener } from "../../../src/store.ts";
+import { JobsBySequence } from "./by_sequence.ts";
+import { EndedJobs } from "./ended.ts";
+import { End, forsakeWaiting, tellWaiting, UNFINISHED } from "./fate.ts";
+import type { Holder } from "./holder.ts";
+import { type CANCELLED, DEAD, DONE, extraOf, MemoryJob, RUNNING } from "./job.ts";
+import { Lane, type LanePool } from "./lane.ts";
+
+/** Who the jobs of a pool are and who holds them. Lanes that are configured no more keep their jobs. */
+export class MemoryPool implements LanePool {
+  /** Name of the pool. */
+  readonly name: string;
+  /** What ids begin with. */
+  readonly idPrefix: string;
+  /** Who has joined and is not known to be dead. */
+  readonly holders: Set<Holder> = new Set();
+  /** The one whose waiters are stored bare. */
+  main: Holder | undefined = undefined;
+  /** All jobs that are known. */
+  readonly jobs: JobsBySequence = new JobsBySequence();
+
+  readonly #lanes = new Map<string, Lane>();
+  readonly #owners = new Map<string, MemoryJob>();
+  readonly #ended = new EndedJobs((job) => this.jobs.delete(job.sequence));
+  #sequence = 0;
+  #expired: MemoryJob[] = [];
+
+  /** Makes an empty pool. */
+  constructor(name: string, idPrefix: string) {
+    this.name = name;
+    this.idPrefix = idPrefix;
+  }
+
+  /** Lanes by their rules, in that order, made if they are new. */
+  openLanes(rules: readonly LaneRules[], keep: Keep, nowMs: number): readonly Lane[] {
+    this.#ended.limit(keep, nowMs);
+    return rules.map(({ name, maxRunningPerKey }, index) => {
+      let lane = this.#lanes.get(name);
+      if (lane === undefined) {
+        lane = new Lane(name, this.#lanes.size, this);
+        this.#lanes.set(name, lane);
+      }
+      lane.index = index;
+      lane.limitKeys(maxRunningPerKey, this.#runningIn(lane));
+      return lane;
+    });
+  }
+
+  /** Stores a job. */
+  add(entry: JobEntry, lane: Lane, nowMs: number): Added {
+    const owner = entry.dedupeKey === undefined ? undefined : this.#owner(entry.dedupeKey, nowMs);
+    if (owner !== undefined) return { id: owner.id, duplicate: true };
+    const { dueAtMs } = entry;
+    const isDelayed = dueAtMs > nowMs;
+    const job = new MemoryJob(lane, ++this.#sequence, entry.payload, isDelayed ? dueAtMs : nowMs);
+    job.extra = extraOf(entry);
+    if (isDelayed) job.ownExtra().createdAtMs = nowMs;
+    if (entry.dedupeKey !== undefined) this.#owners.set(entry.dedupeKey, job);
+    this.jobs.set(job);
+    lane.add(job, nowMs);
+    return job;
+  }
+
+  /** Joins a holder: the others are woken, so that they show that they live. */
+  join(holder: Holder): void {
+    holder.joined = true;
+    this.main ??= holder;
+    this.holders.add(holder);
+    this.wakeOthers(holder);
+  }
+
+  /** Looks a job up by its id. */
+  find(id: string): MemoryJob | undefined {
+    if (!id.startsWith(this.idPrefix)) return undefined;
+    const job = this.jobs.get(Number(id.slice(this.idPrefix.length)));
+    return job?.id === id ? job : undefined;
+  }
+
+  /** Ends a job that is in its lane no more. */
+  end(
+    job: MemoryJob,
+    code: typeof DONE | typeof DEAD | typeof CANCELLED,
+    nowMs: number,
+    result?: unknown,
+    reason?: DeadReason,
+  ): void {
+    const waiting = job.fate;
+    job.code = code;
+    job.fate = new End(
+      nowMs,
+      code === DONE ? result : undefined,
+      code === DEAD ? reason : undefined,
+    );
+    const dedupeKey = job.extra?.dedupeKey;
+    if (dedupeKey !== undefined && this.#owners.get(dedupeKey) === job) {
+      this.#owners.delete(dedupeKey);
+    }
+    this.#ended.push(job);
+    if (waiting !== undefined && !(waiting instanceof End)) tellWaiting(waiting, job.outcome());
+  }
+
+  /** Ends a job that waited too long. */
+  expire(job: MemoryJob, nowMs: number): void {
+    this.endUnsettled(job, DEAD, nowMs, "expired");
+  }
+
+  /** Ends a job that no worker settled: `tellEnded` says so to the one who found it. */
+  endUnsettled(
+    job: MemoryJob,
+    code: typeof DEAD | typeof CANCELLED,
+    nowMs: number,
+    reason?: DeadReason,
+  ): void {
+    this.end(job, code, nowMs, undefined, reason);
+    this.#expired.push(job);
+  }
+
+  /** Tells of the jobs that ended without a settlement since the last call. */
+  tellEnded(listener: QueueListener): void {
+    if (this.#expired.length === 0) return;
+    const jobs = this.#expired;
+    this.#expired = [];
+    for (const job of jobs) listener.ended(job.record());
+  }
+
+  /** Tells all holders but one that something may have changed for them. */
+  wakeOthers(but: Holder): void {
+    if (but.joined && this.holders.size === 1) return;
+    for (const holder of this.holders) {
+      if (holder !== but) holder.listener.wake();
+    }
+  }
+
+  /** Tells those who asked through a holder, or all, that they wait in vain. */
+  forsake(by?: Holder): void {
+    for (const job of this.jobs.from(0)) {
+      const { fate } = job;
+      if (fate === undefined || fate instanceof End) continue;
+      if (by === undefined) tellWaiting(fate, UNFINISHED);
+      job.fate = by === undefined ? undefined : forsakeWaiting(fate, by, this.main);
+    }
+    if (by === this.main) this.main = undefined;
+  }
+
+  /** Puts another object in a job's place: whoever has the old one keeps it as it is. */
+  replace(job: MemoryJob): MemoryJob {
+    const other = job.clone();
+    const dedupeKey = job.extra?.dedupeKey;
+    if (dedupeKey !== undefined && this.#owners.get(dedupeKey) === job) {
+      this.#owners.set(dedupeKey, other);
+    }
+    this.jobs.set(other);
+    return other;
+  }
+
+  /** Brings a dead job back. False if another job has its `dedupeKey` by now. */
+  revive(job: MemoryJob, nowMs: number): boolean {
+    const dedupeKey = job.extra?.dedupeKey;
+    if (dedupeKey !== undefined && this.#owner(dedupeKey, nowMs) !== undefined) return false;
+    this.#ended.leave(job);
+    const revived = this.replace(job);
+    if (dedupeKey !== undefined) this.#owners.set(dedupeKey, revived);
+    revived.attempt = 0;
+    if (revived.extra !== undefined) {
+      revived.extra.expiresAtMs += nowMs - revived.createdAtMs;
+      revived.extra.cancelling = false;
+    }
+    revived.home.again(revived, nowMs, nowMs);
+    return true;
+  }
+
+  /** Forgets an ended job. */
+  remove(job: MemoryJob): void {
+    this.#ended.leave(job);
+    this.jobs.delete(job.sequence);
+  }
+
+  /** Drops ended jobs that have been kept long enough. */
+  dropOld(nowMs: number): void {
+    this.#ended.dropOld(nowMs);
+  }
+
+  #owner(dedupeKey: string, nowMs: number): MemoryJob | undefined {
+    const owner = this.#owners.get(dedupeKey);
+    if (owner === undefined || owner.code === RUNNING || !owner.isExpired(nowMs)) return owner;
+    const was = owner.code;
+    this.expire(owner, nowMs);
+    owner.home.drop(owner, was, nowMs);
+    return undefined;
+  }
+
+  *#runningIn(lane: Lane): Generator<MemoryJob> {
+    for (const holder of this.holders) {
+      for (const job of holder.held) if (job.home === lane) yield job;
+    }
+  }
+}

@@ -1,0 +1,232 @@
+/**
+ * One open queue: what a pool calls.
+ *
+ * @module
+ */
+
+import type { JobRecord, Outcome } from "../../../src/job.ts";
+import type {
+  Added,
+  Change,
+  Changed,
+  JobEntry,
+  JobPage,
+  JobQuery,
+  LaneCounts,
+  Leased,
+  Queue,
+  QueueOptions,
+  Renewal,
+  Settlement,
+} from "../../../src/store.ts";
+import { End, UNFINISHED, Waiter } from "./fate.ts";
+import { Holder } from "./holder.ts";
+import { CANCELLED, DEAD, DONE, MemoryJob, RUNNING } from "./job.ts";
+import type { Lane } from "./lane.ts";
+import { handBackAll, settleLease, takeAll } from "./leases.ts";
+import type { MemoryPool } from "./pool.ts";
+
+/** Numbers of leases, rising over a whole store. */
+export interface Fences {
+  /** The latest one. */
+  latest: number;
+}
+
+/** The jobs of one pool, as one holder has them. Answers at once, all of it. */
+export class MemoryQueue implements Queue {
+  readonly #pool: MemoryPool;
+  readonly #fences: Fences;
+  readonly #lanes: readonly Lane[];
+  readonly #holder: Holder;
+  readonly #attempts: (number | undefined)[] = [];
+  #renewedAtMs: number;
+  #left = false;
+
+  /** Joins as a holder: the others are woken, so that they show that they live. */
+  constructor(pool: MemoryPool, options: QueueOptions, fences: Fences) {
+    const { lanes, keep, nowMs, listener, leaseMs, attempts } = options;
+    this.#pool = pool;
+    this.#fences = fences;
+    this.#lanes = pool.openLanes(lanes, keep, nowMs);
+    this.#renewedAtMs = nowMs;
+    const places: (number | undefined)[] = [];
+    this.#lanes.forEach((lane, index) => {
+      places[lane.ordinal] = index;
+      this.#attempts[lane.ordinal] = attempts[index];
+    });
+    this.#holder = new Holder(listener, leaseMs, places);
+    for (const other of pool.holders) this.#holder.sees(other, 0);
+    pool.join(this.#holder);
+  }
+
+  /** Stores jobs. */
+  add(entries: readonly JobEntry[], nowMs: number): readonly Added[] {
+    const added: Added[] = [];
+    for (const entry of entries) {
+      added.push(this.#pool.add(entry, this.#lanes[entry.lane]!, nowMs));
+    }
+    this.#tell(true);
+    return added;
+  }
+
+  /** Leases claimable jobs. */
+  lease(wants: readonly number[], nowMs: number): readonly Leased[] {
+    const leased: MemoryJob[] = [];
+    if (this.#left) return leased;
+    if (!this.#holder.joined) this.#pool.join(this.#holder);
+    for (let index = 0; index < this.#lanes.length; index++) {
+      const lane = this.#lanes[index]!;
+      if (lane.nextDueAtMs <= nowMs) lane.tidy(nowMs);
+      for (let want = wants[index] ?? 0; want > 0; want--) {
+        const job = lane.next(nowMs);
+        if (job === undefined) break;
+        this.#holder.hold(job, ++this.#fences.latest, nowMs);
+        leased.push(job);
+      }
+    }
+    this.#tell(false);
+    return leased;
+  }
+
+  /** Ends leases. */
+  settle(settlements: readonly Settlement[], nowMs: number): readonly boolean[] {
+    const answers: boolean[] = [];
+    let freed = false;
+    for (const settlement of settlements) {
+      const job = this.#known(settlement.job);
+      const held = job !== undefined && job.holder === this.#holder &&
+        job.fence === settlement.fence;
+      answers.push(held);
+      if (!held) continue;
+      this.#holder.letGo(job);
+      if (settleLease(this.#pool, job, settlement, nowMs)) freed = true;
+    }
+    this.#tell(freed);
+    return answers;
+  }
+
+  /** Shows that this holder lives, and takes back the jobs of those that do not. */
+  renew(nowMs: number): Renewal {
+    const { holders } = this.#pool;
+    if (this.#left) {
+      return { alive: false, peers: holders.size, rank: 0, reaped: 0, nextAtMs: Infinity };
+    }
+    if (!this.#holder.joined) this.#pool.join(this.#holder);
+    const alive = !this.#holder.lost;
+    this.#holder.lost = false;
+    this.#holder.beats++;
+    const sinceMs = Math.max(0, nowMs - this.#renewedAtMs);
+    this.#renewedAtMs = nowMs;
+    let reaped = 0;
+    for (const other of holders) {
+      if (other === this.#holder || this.#holder.sees(other, sinceMs)) continue;
+      reaped += takeAll(this.#pool, other, this.#attempts, nowMs);
+    }
+    this.#tell(reaped > 0);
+    const peers = holders.size;
+    const nextAtMs = peers === 1 ? Infinity : nowMs + this.#holder.leaseMs / 3;
+    const rank = [...holders].indexOf(this.#holder);
+    return { alive, peers, rank, reaped, nextAtMs };
+  }
+
+  /** Counts by lane: the same live objects each time. */
+  count(nowMs: number): readonly LaneCounts[] {
+    for (const lane of this.#lanes) lane.tidy(nowMs);
+    this.#pool.dropOld(nowMs);
+    this.#tell(false);
+    return this.#lanes;
+  }
+
+  /** Ready jobs of a lane that became claimable at `atMs` or before. */
+  readySince(lane: number, atMs: number): number {
+    return this.#lanes[lane]?.readySince(atMs) ?? 0;
+  }
+
+  /** Looks a job up. */
+  find(id: string): JobRecord | undefined {
+    return this.#pool.find(id)?.record();
+  }
+
+  /** Lists jobs in the order in which they were added. */
+  list(query: JobQuery): JobPage {
+    const jobs: JobRecord[] = [];
+    for (const job of this.#pool.jobs.from(Number(query.cursor ?? 0))) {
+      if (query.state !== undefined && query.state !== job.state) continue;
+      if (query.lane !== undefined && query.lane !== job.lane) continue;
+      if (jobs.length >= query.limit) return { jobs, cursor: `${job.sequence}` };
+      jobs.push(job.record());
+    }
+    return { jobs, cursor: undefined };
+  }
+
+  /** Cancels, revives or removes one job. */
+  change(id: string, change: Change, nowMs: number): Changed {
+    const job = this.#pool.find(id);
+    if (job === undefined) return { ok: false, state: undefined };
+    const changed = change === "cancel"
+      ? this.#cancel(job, nowMs)
+      : change === "revive"
+      ? job.code === DEAD && this.#pool.revive(job, nowMs)
+      : job.code >= DONE;
+    if (!changed) return { ok: false, state: job.state };
+    if (change === "remove") this.#pool.remove(job);
+    this.#tell(true);
+    return {
+      ok: true,
+      state: change === "remove" ? "removed" : this.#pool.find(id)?.state ?? "cancelled",
+    };
+  }
+
+  /** Resolves when the job has ended. An id that is not known is `unfinished`. */
+  outcome(job: { readonly id: string }): Promise<Outcome> {
+    let known = this.#known(job);
+    const lost = known?.code === RUNNING && known.holder === undefined;
+    if (known !== undefined && lost) known = this.#pool.jobs.get(known.sequence);
+    if (known === undefined) return Promise.resolve(UNFINISHED);
+    if (known.fate instanceof End) return Promise.resolve(known.outcome());
+    if (this.#left) return Promise.resolve(UNFINISHED);
+    const waited = known;
+    const others = known.fate;
+    const isMain = this.#holder === this.#pool.main;
+    return new Promise((resolve) => {
+      waited.fate = isMain && others === undefined
+        ? resolve
+        : new Waiter(this.#holder, resolve, others);
+    });
+  }
+
+  /** Hands all leases back and leaves. */
+  leave(nowMs: number): void {
+    if (this.#left) return;
+    this.#left = true;
+    handBackAll(this.#pool, this.#holder, nowMs);
+    this.#pool.holders.delete(this.#holder);
+    this.#tell(true);
+    this.#pool.forsake(this.#holder);
+  }
+
+  #known(job: { readonly id: string }): MemoryJob | undefined {
+    return job instanceof MemoryJob ? job : this.#pool.find(job.id);
+  }
+
+  #cancel(job: MemoryJob, nowMs: number): boolean {
+    if (job.code >= DONE) return false;
+    const was = job.code;
+    if (was !== RUNNING) {
+      this.#pool.end(job, CANCELLED, nowMs);
+      job.home.drop(job, was, nowMs);
+      return true;
+    }
+    const extra = job.ownExtra();
+    if (!extra.cancelling) {
+      extra.cancelling = true;
+      job.holder?.listener.cancelled(job.id);
+    }
+    return true;
+  }
+
+  #tell(wake: boolean): void {
+    this.#pool.tellEnded(this.#holder.listener);
+    if (wake) this.#pool.wakeOthers(this.#holder);
+  }
+}

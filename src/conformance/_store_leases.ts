@@ -1,0 +1,163 @@
+/**
+ * What a store must hold: leases, and holders that come, go and die.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { LEASE_MS, openTrial, START_MS, type StoreCheck, type Trial, until } from "./_trial.ts";
+
+/** Fences, lost leases, several holders. */
+export const leaseChecks: readonly StoreCheck[] = [
+  {
+    name: "a fence rises with each lease, and an old one settles nothing",
+    run: async (store) => {
+      const trial = await openTrial(store);
+      const { id } = await trial.add();
+      const first = await trial.leaseOne();
+      await trial.settle(first, "retry");
+      const second = await trial.leaseOne();
+
+      assert.ok(second.fence > first.fence);
+      assert.equal(await trial.settle(first, "done"), false);
+      assert.equal((await trial.find(id)).state, "running");
+      assert.equal(await trial.settle(second, "done"), true);
+      assert.equal(await trial.settle(second, "retry"), false);
+      assert.equal((await trial.find(id)).state, "done");
+    },
+  },
+  {
+    name: "two holders share the jobs: each is leased once, and settled only by its holder",
+    run: async (store) => {
+      const one = await openTrial(store);
+      const other = await openTrial(store);
+      for (let payload = 0; payload < 6; payload++) await one.add({ payload });
+
+      const mine = await one.lease(3);
+      const theirs = await other.lease(9);
+
+      assert.equal(new Set([...mine, ...theirs].map(({ id }) => id)).size, 6);
+      assert.equal(await other.settle(mine[0]!, "done"), false);
+      assert.equal((await other.count()).running, 6);
+      assert.equal(await one.settle(mine[0]!, "done"), true);
+      assert.equal((await other.count()).running, 5);
+      assert.equal((await one.queue.renew(one.nowMs)).peers, 2);
+    },
+  },
+  {
+    name: "pools of different names share nothing",
+    run: async (store) => {
+      const one = await openTrial(store);
+      const other = await openTrial(store, { pool: "other" });
+      const { id } = await one.add();
+
+      assert.deepEqual(await other.lease(1), []);
+      assert.equal(await other.queue.find(id), undefined);
+      assert.equal((await other.queue.renew(other.nowMs)).peers, 1);
+      assert.notEqual((await other.add()).id, id);
+    },
+  },
+  {
+    name: "another holder is woken when jobs come, and when one joins",
+    run: async (store) => {
+      const one = await openTrial(store);
+      const other = await openTrial(store);
+      await until(one, () => one.told.woken > 0);
+      const before = other.told.woken;
+
+      await one.add();
+
+      await until(other, () => other.told.woken > before);
+    },
+  },
+  {
+    name: "leave() hands all leases back to their place, uncharged",
+    run: async (store) => {
+      const one = await openTrial(store);
+      const other = await openTrial(store);
+      for (let payload = 0; payload < 4; payload++) await one.add({ payload });
+      const held = await one.lease(3);
+      const outcome = one.queue.outcome({ id: held[0]!.id });
+
+      await one.queue.leave(one.nowMs);
+
+      assert.deepEqual(await outcome, { state: "unfinished" });
+      const again = await other.lease(9);
+      assert.deepEqual(again.map(({ job }) => job.payload), [0, 1, 2, 3]);
+      assert.deepEqual(again.map(({ attempt }) => attempt), [1, 1, 1, 1]);
+      assert.equal((await other.queue.renew(other.nowMs)).peers, 1);
+    },
+  },
+  {
+    name: "jobs of a dead holder go back charged, and it can settle them no more",
+    run: async (store) => {
+      const zombie = await openTrial(store);
+      const other = await openTrial(store);
+      const { id } = await zombie.add();
+      const lost = await zombie.leaseOne();
+      const reaped = await renewUntilAlone(other);
+
+      assert.equal(reaped, 1);
+      const again = await other.leaseOne();
+      assert.deepEqual([again.id, again.attempt], [id, 2]);
+      assert.ok(again.fence > lost.fence);
+      zombie.nowMs = other.nowMs;
+      assert.equal(await zombie.settle(lost, "done"), false);
+      const renewal = await zombie.queue.renew(zombie.nowMs);
+      assert.deepEqual([renewal.alive, renewal.peers], [false, 2]);
+      assert.equal((await zombie.queue.renew(zombie.nowMs)).alive, true);
+      assert.equal(await other.settle(again, "done"), true);
+      assert.equal((await other.find(id)).state, "done");
+    },
+  },
+  {
+    name: "a job whose holder died with its last attempt is dead",
+    run: async (store) => {
+      const zombie = await openTrial(store, { attempts: [1, 1] });
+      const other = await openTrial(store, { attempts: [1, 1] });
+      const { id } = await zombie.add();
+      await zombie.leaseOne();
+
+      await renewUntilAlone(other);
+
+      const record = await other.find(id);
+      assert.deepEqual([record.state, record.reason], ["dead", "attempts"]);
+      assert.deepEqual(await other.lease(1), []);
+      assert.deepEqual(other.told.ended.map((one) => one.id), [id]);
+    },
+  },
+  {
+    name: "holders whose clocks are 40 s apart steal nothing from each other",
+    run: async (store) => {
+      const slow = await openTrial(store);
+      const fast = await openTrial(store, { nowMs: START_MS + 40_000 });
+      await slow.add();
+      const held = await slow.leaseOne();
+
+      for (let beat = 0; beat < 12; beat++) {
+        for (const trial of [slow, fast]) {
+          trial.nowMs += LEASE_MS / 3;
+          const { alive, reaped, peers } = await trial.queue.renew(trial.nowMs);
+          assert.deepEqual([alive, reaped, peers], [true, 0, 2]);
+        }
+      }
+
+      assert.deepEqual(await fast.lease(1), []);
+      assert.equal(await slow.settle(held, "done"), true);
+    },
+  },
+];
+
+/** Renews as a live holder does until it is the only one. How many jobs were taken back meanwhile. */
+async function renewUntilAlone(trial: Trial): Promise<number> {
+  let reaped = 0;
+  for (let beat = 0; beat < 10; beat++) {
+    const renewal = await trial.queue.renew(trial.nowMs);
+    reaped += renewal.reaped;
+    if (renewal.peers === 1) return reaped;
+    trial.nowMs += LEASE_MS / 3;
+  }
+  throw new assert.AssertionError({
+    message: "A holder that does not renew was not declared dead within three times leaseMs",
+  });
+}

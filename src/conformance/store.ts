@@ -1,0 +1,70 @@
+/**
+ * The conformance check for stores.
+ *
+ * @module
+ */
+
+import type { MaybePromise, Store } from "../store.ts";
+import { changeChecks } from "./_store_changes.ts";
+import { keyChecks } from "./_store_keys.ts";
+import { leaseChecks } from "./_store_leases.ts";
+import { queueChecks } from "./_store_queue.ts";
+import { randomChecks } from "./_store_random.ts";
+
+/** How `checkStore` runs. */
+export interface CheckStoreOptions {
+  /**
+   * Runs one named check, such as `Deno.TestContext.step`.
+   * @default {one after the other, up to the first that fails}
+   */
+  readonly test?: (name: string, check: () => Promise<void>) => unknown;
+}
+
+/**
+ * Checks that a store does what pools need: order, leases and fences, holders that die, delays, expiry,
+ * key limits, duplicates, changes, look-ups, counts and shared state.
+ *
+ * @param make Makes an empty store. Called for each check; the store is closed after it.
+ * @throws {AssertionError} If a requirement does not hold, with its name, unless `test` takes it.
+ *
+ * @example
+ * ```ts
+ * import { checkStore } from "@sluice/sluice/testing";
+ * import { MemoryStore } from "../../plugins/store/memory/mod.ts";
+ *
+ * await checkStore(() => new MemoryStore());
+ * ```
+ */
+export async function checkStore(
+  make: () => MaybePromise<Store>,
+  options: CheckStoreOptions = {},
+): Promise<void> {
+  const test = options.test ?? runNamed;
+  for (
+    const { name, run } of [
+      ...queueChecks,
+      ...leaseChecks,
+      ...keyChecks,
+      ...changeChecks,
+      ...randomChecks,
+    ]
+  ) {
+    await test(name, async () => {
+      const store = await make();
+      try {
+        await run(store);
+      } finally {
+        await store.close();
+      }
+    });
+  }
+}
+
+async function runNamed(name: string, check: () => Promise<void>): Promise<void> {
+  try {
+    await check();
+  } catch (thrown) {
+    if (thrown instanceof Error) thrown.message = `Store: ${name}: ${thrown.message}`;
+    throw thrown;
+  }
+}
