@@ -35,6 +35,8 @@ export interface PlanBounds {
   readonly starting: number;
   /** Place of this process among its peers, from 0. */
   readonly rank: number;
+  /** Jobs that the start rate of the last plan lets start now: more workers would find nothing to do. */
+  readonly startable: number;
 }
 
 /** A strategy that threw or answered nonsense. */
@@ -130,8 +132,9 @@ export function createPlanner(
       }
     }
     const have = view.live + bounds.starting;
-    if (view.rateBound && target > have && have >= Math.min(bounds.min, limit)) {
-      target = have;
+    const useful = Math.max(have, Math.min(bounds.min, limit)) + bounds.startable;
+    if (target > useful) {
+      target = useful;
       boundBy = `cap:${rateCap}`;
     }
     return { target, limit, startsPerSec, boundBy, proposals, reviewAtMs, failures };

@@ -126,6 +126,7 @@ export class Steering {
       target: this.override?.target,
       starting: state.starting,
       rank: state.rank,
+      startable: rate.allowed(nowMs, state.size.max),
     });
     for (const part of plan.proposals) {
       const failure = plan.failures.find(({ plugin }) => plugin === part.by);
