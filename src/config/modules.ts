@@ -1,0 +1,112 @@
+/**
+ * Loads the modules that a config names. A module runs code: only what lies in the config's folder
+ * is loaded, and what the config allows by name.
+ *
+ * @module
+ */
+
+import { isAbsolute, resolve, sep } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { messageOf } from "../errors.ts";
+import { quoted, suggestion } from "../suggest.ts";
+
+/** What modules may be loaded. */
+export interface ModuleRules {
+  /** Folder that relative modules are looked up from, and must lie in. */
+  readonly folder: () => string;
+  /** Modules from elsewhere that may be loaded, exactly as `use` writes them, with or without their `#export`. */
+  readonly allowed: readonly string[];
+}
+
+/** What came of loading an export. */
+export type Loaded =
+  | { readonly ok: true; readonly value: unknown }
+  | {
+    readonly ok: false;
+    /** What is wrong, what is wanted, what to do. */
+    readonly message: string;
+    /** What was thrown. */
+    readonly cause?: unknown;
+  };
+
+/** True if `use` is written as a module, allowed or not: any other text is a name. */
+export function isModule(use: string): boolean {
+  return /^\.{0,2}[/\\]|^[a-z][a-z0-9+.-]+:/i.test(use) || /\.[cm]?[jt]sx?(#.*)?$/.test(use);
+}
+
+/** Loads the export that `use` names: `./file.ts#name`; `default` without `#`. */
+export async function loadExport(use: string, rules: ModuleRules): Promise<Loaded> {
+  const [module = "", name = "default"] = splitExport(use);
+  const located = await locate(module, use, rules);
+  if (!located.ok) return located;
+  let exports: Readonly<Record<string, unknown>>;
+  try {
+    exports = await import(located.url);
+  } catch (cause) {
+    return { ok: false, message: `Cannot load the module "${module}": ${messageOf(cause)}`, cause };
+  }
+  if (Object.hasOwn(exports, name)) return { ok: true, value: exports[name] };
+  const names = Object.keys(exports);
+  const message = names.length === 0
+    ? `The module "${module}" exports nothing: expected an export "${name}"`
+    : `The module "${module}" does not export "${name}"${otherExport(name, module, names)}`;
+  return { ok: false, message };
+}
+
+function splitExport(use: string): readonly string[] {
+  const hash = use.indexOf("#");
+  return hash < 0 ? [use] : [use.slice(0, hash), use.slice(hash + 1)];
+}
+
+/** `default` is nobody's misspelling: say how to name what there is. */
+function otherExport(name: string, module: string, names: readonly string[]): string {
+  if (name !== "default") return suggestion(name, names);
+  return `: it exports ${quoted(names)}, write "${module}#${names[0]}"`;
+}
+
+type Located = { readonly ok: true; readonly url: string } | (Loaded & { readonly ok: false });
+
+async function locate(module: string, use: string, rules: ModuleRules): Promise<Located> {
+  const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(module)?.[1]?.toLowerCase();
+  if (scheme !== undefined && scheme !== "file") {
+    if (rules.allowed.includes(use) || rules.allowed.includes(module)) {
+      return { ok: true, url: module };
+    }
+    const message = `A "${scheme}:" module runs code from elsewhere: add "${
+      display(use)
+    }" to "allowModules" to allow it`;
+    return { ok: false, message };
+  }
+  if (scheme === undefined && !/^\.{1,2}\//.test(module)) {
+    const hint = isAbsolute(module) || module.includes("\\") ? "" : `: did you mean "./${use}"?`;
+    const message = `A module starts with "./", "../" or "file:" but this is "${use}"${hint}`;
+    return { ok: false, message };
+  }
+  return await locateFile(module, scheme, rules);
+}
+
+async function locateFile(
+  module: string,
+  scheme: string | undefined,
+  rules: ModuleRules,
+): Promise<Located> {
+  let folder: string;
+  let path: string;
+  try {
+    folder = await Deno.realPath(rules.folder());
+    const file = scheme === undefined ? resolve(folder, module) : fileURLToPath(module);
+    path = await Deno.realPath(file);
+  } catch (cause) {
+    return { ok: false, message: `Cannot find the module "${module}": ${messageOf(cause)}`, cause };
+  }
+  // The real path is both checked and loaded: a link that changes meanwhile changes nothing.
+  const root = folder.endsWith(sep) ? folder : folder + sep;
+  if (path.startsWith(root)) return { ok: true, url: pathToFileURL(path).href };
+  const message =
+    `The module "${module}" lies outside the folder of the config: move it to "${folder}" or below`;
+  return { ok: false, message };
+}
+
+function display(use: string): string {
+  return use.length > 80 ? `${use.slice(0, 80)}…` : use;
+}

@@ -1,0 +1,201 @@
+/**
+ * From one entry of `pools` to what a pool runs with.
+ *
+ * @module
+ */
+
+import type { InferOutput } from "valibot";
+import type { Bound, Kind } from "../plugin.ts";
+import type { CapSettings, LaneSettings, PoolSettings } from "../settings.ts";
+import { checkShape } from "./check.ts";
+import { display, type FaultList, isRecord, nameFault, type Path } from "./faults.ts";
+import { probeOf } from "./probe.ts";
+import { laneShape, poolShape, slotKinds } from "./shape.ts";
+import { findSignals, type SignalSources } from "./signals.ts";
+import { resolveSlot, type SlotOptions, type SlotPlace } from "./slot.ts";
+
+/** Names of the plugins that stand in slots left empty. */
+export type Defaults = Readonly<Record<Exclude<Kind, "handler" | "cap">, string>>;
+
+/** What pools are resolved with. */
+export interface PoolOptions extends SlotOptions, SignalSources {
+  /** What stands in slots left empty. */
+  readonly defaults: Defaults;
+}
+
+/** Resolves one pool. `undefined`: it has faults, which were told. */
+export async function resolvePool(
+  name: string,
+  raw: unknown,
+  options: PoolOptions,
+): Promise<PoolSettings | undefined> {
+  const path = ["pools", name];
+  const { faults, defaults } = options;
+  const fault = nameFault(name);
+  if (fault !== undefined) faults.add(path, fault, { at: "key" });
+  const shape = checkShape(poolShape, raw, { path, faults });
+  if (!isRecord(raw)) return undefined;
+  checkSize(raw.size, [...path, "size"], faults);
+  const lanes = checkLanes(raw.lanes, [...path, "lanes"], faults);
+  const probe = probeOf(name, raw);
+
+  const slot = async <K extends Exclude<Kind, "handler" | "cap">>(
+    key: keyof typeof slotKinds,
+    kind: K,
+  ): Promise<Bound<K> | undefined> => {
+    const place = { kind, raw: raw[key] ?? defaults[kind], path: [...path, key], probe };
+    return (await resolveSlot(place, options))?.bound;
+  };
+  const handlers = await resolveHandlers(raw, path, options);
+  const controller = await slot("controller", slotKinds.controller);
+  const lanePolicy = await slot("lanePolicy", slotKinds.lanePolicy);
+  const caps = await resolveCaps(raw.caps, { path: [...path, "caps"], probe }, options);
+  const retirement = await slot("retirement", slotKinds.retirement);
+  const admission = await slot("admission", slotKinds.admission);
+  const signals = isRecord(raw.signals)
+    ? await findSignals(raw.signals, [...path, "signals"], options)
+    : new Map();
+
+  if (shape === undefined || controller === undefined || lanePolicy === undefined) return undefined;
+  if (retirement === undefined || admission === undefined) return undefined;
+  const { size, tickMs, leaseMs, timeoutMs, drainMs, keep } = shape;
+  return {
+    name,
+    handlers,
+    size,
+    lanes: lanes.map((lane) => laneSettings(lane, targetOf(controller))),
+    controller,
+    lanePolicy,
+    caps,
+    retirement,
+    admission,
+    signals,
+    tickMs,
+    leaseMs,
+    timeoutMs,
+    drainMs,
+    keep,
+  };
+}
+
+function checkSize(raw: unknown, path: Path, faults: FaultList): void {
+  if (!isRecord(raw)) return;
+  const { min, max } = raw;
+  if (typeof min !== "number" || typeof max !== "number" || min <= max) return;
+  faults.add([...path, "min"], `Expected at most max (${max}) but received ${min}`);
+}
+
+type LaneShape = InferOutput<typeof laneShape>;
+
+function checkLanes(raw: unknown, path: Path, faults: FaultList): readonly LaneShape[] {
+  const seen = new Map<string, number>();
+  return (Array.isArray(raw) ? raw : []).flatMap((lane: unknown, index) => {
+    const here = [...path, index];
+    const shape = checkShape(laneShape, lane, { path: here, faults });
+    if (!isRecord(lane)) return [];
+    if (typeof lane.name === "string" && lane.name !== "") {
+      checkLaneName(lane.name, { seen, index, path: [...here, "name"] }, faults);
+    }
+    checkBackoff(lane.backoff, [...here, "backoff"], faults);
+    return shape === undefined ? [] : [shape];
+  });
+}
+
+interface LaneNames {
+  readonly seen: Map<string, number>;
+  readonly index: number;
+  readonly path: Path;
+}
+
+function checkLaneName(name: string, { seen, index, path }: LaneNames, faults: FaultList): void {
+  const fault = nameFault(name);
+  if (fault !== undefined) faults.add(path, fault);
+  const first = seen.get(name);
+  if (first === undefined) seen.set(name, index);
+  else faults.add(path, `Expected a name of its own but lane ${first} is named "${name}" too`);
+}
+
+function checkBackoff(raw: unknown, path: Path, faults: FaultList): void {
+  if (!isRecord(raw)) return;
+  const { baseMs = 1000, maxMs = 60_000 } = raw;
+  if (typeof baseMs !== "number" || typeof maxMs !== "number" || baseMs <= maxMs) return;
+  const [key, message] = raw.maxMs === undefined
+    ? ["baseMs", `Expected at most maxMs (${maxMs}) but received ${baseMs}`]
+    : ["maxMs", `Expected at least baseMs (${baseMs}) but received ${maxMs}`];
+  faults.add([...path, key], message);
+}
+
+async function resolveHandlers(
+  raw: Readonly<Record<string, unknown>>,
+  path: Path,
+  options: PoolOptions,
+): Promise<ReadonlyMap<string, Bound<"handler">>> {
+  const { handler, handlers } = raw;
+  const found = new Map<string, Bound<"handler">>();
+  if (handler === undefined && handlers === undefined) {
+    const message =
+      'Expected the key "handler" or "handlers" but both are missing: what a worker does for each job';
+    options.faults.add([...path, "handler"], message);
+  }
+  if (handler !== undefined && handlers !== undefined) {
+    const message = 'Expected either "handler" or "handlers" but received both: remove one';
+    options.faults.add([...path, "handlers"], message, { at: "key" });
+  }
+  const slots: [string, SlotPlace<"handler">][] = handler === undefined
+    ? []
+    : [["", { kind: "handler", raw: handler, path: [...path, "handler"] }]];
+  for (const [type, slot] of isRecord(handlers) ? Object.entries(handlers) : []) {
+    const here = [...path, "handlers", type];
+    const fault = nameFault(type);
+    if (fault !== undefined) options.faults.add(here, fault, { at: "key" });
+    slots.push([type, { kind: "handler", raw: slot, path: here }]);
+  }
+  for (const [type, place] of slots) {
+    const resolved = await resolveSlot(place, options);
+    if (resolved !== undefined) found.set(type, resolved.bound);
+  }
+  return found;
+}
+
+async function resolveCaps(
+  raw: unknown,
+  { path, probe }: Pick<SlotPlace<"cap">, "path" | "probe">,
+  options: PoolOptions,
+): Promise<readonly CapSettings[]> {
+  const caps: CapSettings[] = [];
+  for (const [index, slot] of (Array.isArray(raw) ? raw : []).entries()) {
+    const here = [...path, index];
+    const resolved = await resolveSlot({ kind: "cap", raw: slot, path: here, probe }, options);
+    const given: unknown = isRecord(slot) ? slot.scope : undefined;
+    const scope = given ?? resolved?.plugin.scope ?? "process";
+    if (scope !== "cluster" && scope !== "process") {
+      const message = `Expected "cluster" or "process" but received ${display(scope)}`;
+      options.faults.add([...here, "scope"], message);
+    } else if (resolved !== undefined) caps.push({ bound: resolved.bound, scope });
+  }
+  return caps;
+}
+
+/** What a lane's target is by default: the controller's own, if it has one. */
+function targetOf({ options }: Bound<"controller">): number {
+  const own = isRecord(options) ? options.targetWaitMs : undefined;
+  return typeof own === "number" ? own : 50;
+}
+
+function laneSettings(lane: LaneShape, targetWaitMs: number): LaneSettings {
+  const { name, attempts, backoff, weight, paused, expect, deadlineMs } = lane;
+  return {
+    name,
+    targetWaitMs: lane.targetWaitMs === undefined ? targetWaitMs : lane.targetWaitMs,
+    deadlineMs,
+    maxDepth: lane.maxDepth ?? Infinity,
+    maxRunning: lane.maxRunning ?? Infinity,
+    maxRunningPerKey: lane.maxRunningPerKey ?? Infinity,
+    ttlMs: lane.ttlMs ?? Infinity,
+    attempts,
+    backoff,
+    weight,
+    paused,
+    expect,
+  };
+}

@@ -1,0 +1,234 @@
+/**
+ * The shape of a config: keys, ranges, defaults. Slots are left to the resolver.
+ *
+ * @module
+ */
+
+import * as v from "valibot";
+import { display, isRecord, unknownKey } from "./faults.ts";
+import { isEnvRef } from "./secrets.ts";
+
+/** Keys of a pool that hold one slot, each with its kind. */
+export const slotKinds = {
+  controller: "controller",
+  lanePolicy: "lane-policy",
+  retirement: "retirement",
+  admission: "admission",
+} as const;
+
+/** A reference to the environment: how a token stands in a config. Its message never shows a literal. */
+export const envRefShape = v.custom(
+  isEnvRef,
+  `Expected { "env": "NAME" } but received a literal: a secret does not stand in a config`,
+);
+
+const size = object({
+  min: described(whole(0), "Fewest workers in each process."),
+  max: described(whole(1), "Most workers in each process."),
+});
+
+const backoff = object({
+  baseMs: described(
+    v.optional(atLeast(0), 1000),
+    "Wait after the first failure, ms; doubles with each further one.",
+  ),
+  maxMs: described(v.optional(atLeast(0), 60_000), "Longest wait before jitter, ms."),
+  jitter: described(v.optional(between(0, 1), 0.5), "Share of the wait that chance adds, 0 to 1."),
+});
+
+const expect = object({
+  perSec: described(atLeast(0), "Jobs per second."),
+  serviceMs: described(above(0), "Mean run time of a job, ms."),
+});
+
+/** One lane. */
+export const laneShape = object({
+  name: described(text(), "Name, unique within the pool."),
+  targetWaitMs: described(
+    v.optional(v.nullable(above(0, "a number > 0, or null"))),
+    "Wait that growth aims to stay below, ms. null: this lane never causes growth. Default: the controller's.",
+  ),
+  deadlineMs: described(
+    v.optional(endless()),
+    "Sojourn within which a job is still of use, ms. Default: always.",
+  ),
+  maxDepth: described(v.optional(whole(1)), "Most jobs that wait. Default: no bound."),
+  maxRunning: described(
+    v.optional(whole(1)),
+    "Most jobs that run in each process. Default: no bound.",
+  ),
+  maxRunningPerKey: described(
+    v.optional(whole(1)),
+    "Most jobs of one key that run, over all processes. Default: no bound.",
+  ),
+  ttlMs: described(
+    v.optional(endless()),
+    "Jobs not started within so many ms are dead. Default: never.",
+  ),
+  attempts: described(v.optional(whole(1), 5), "How often a job may be started before it is dead."),
+  backoff: described(
+    v.optional(backoff, {}),
+    "How long a failed job waits before its next attempt.",
+  ),
+  weight: described(v.optional(above(0), 1), "Share under contention, > 0."),
+  paused: described(v.optional(flag(), false), "Starts paused."),
+  expect: described(
+    v.optional(expect),
+    "Load the lane is expected to carry: what `check` reckons with.",
+  ),
+}, ["minShare", "fairness", "preemptible", "order"]);
+
+const keep = object({
+  done: described(v.optional(whole(0), 1000), "Done and cancelled jobs that stay."),
+  dead: described(v.optional(whole(0), 10_000), "Dead jobs that stay."),
+  forMs: described(v.optional(endless(), 86_400_000), "Ended jobs are forgotten after so many ms."),
+});
+
+/** One pool. Its slots and lanes are checked one by one. */
+export const poolShape = object({
+  handler: described(
+    v.optional(v.unknown()),
+    "What a worker does for each job. Either this or `handlers`.",
+  ),
+  handlers: described(
+    v.optional(filled("handlers by job type, at least one")),
+    "What a worker does, by the `type` of the job. Either this or `handler`.",
+  ),
+  size: described(size, "Bounds of the worker count in each process."),
+  lanes: described(
+    v.pipe(
+      v.array(v.unknown(), wants("a list of lanes, at least one")),
+      v.minLength(1, wants("a list of lanes, at least one")),
+    ),
+    "Lanes, highest priority first.",
+  ),
+  controller: described(v.optional(v.unknown()), "How many workers?"),
+  lanePolicy: described(v.optional(v.unknown()), "Which lane does the next free worker serve?"),
+  caps: described(
+    v.optional(v.array(v.unknown(), wants("a list of caps")), []),
+    "How far may it grow?",
+  ),
+  retirement: described(v.optional(v.unknown()), "Whom to let go?"),
+  admission: described(v.optional(v.unknown()), "Take this job, or turn it away?"),
+  signals: described(
+    v.optional(v.custom<Readonly<Record<string, unknown>>>(isRecord, wants("signals by name")), {}),
+    "Functions read before each tick, by name.",
+  ),
+  tickMs: described(v.optional(atLeast(1), 50), "Time between ticks, ms."),
+  leaseMs: described(
+    v.optional(atLeast(1), 30_000),
+    "A process that has not renewed for so long is dead and its jobs go back, ms.",
+  ),
+  timeoutMs: described(v.optional(endless(), 60_000), "Longest run of one attempt, ms."),
+  drainMs: described(v.optional(atLeast(0), 30_000), "How long a stop waits for running jobs, ms."),
+  keep: described(v.optional(keep, {}), "How many ended jobs stay to be looked up."),
+}, ["schedules", "shadow", "isolation", "uses", "maxPauseMs", "adaptive"]);
+
+const tokens = object({
+  admin: described(envRefShape, "May read and write; at least 16 characters."),
+  viewer: described(v.optional(envRefShape), "May read; at least 16 characters."),
+});
+
+const admin = object({
+  hostname: described(v.optional(text(), "127.0.0.1"), "Address to bind."),
+  port: described(v.optional(port(), 8787), "Port to bind; 0 takes a free one."),
+  tokens: described(v.optional(tokens), "Who may use it. Omitted: everyone on this machine."),
+  allowedHosts: described(v.optional(texts(), []), "Host names answered besides loopback's."),
+});
+
+/** The whole config. Its slots and pools are checked one by one. */
+export const configShape = object({
+  $schema: described(v.optional(text()), "Where editors find the JSON Schema."),
+  store: described(v.optional(v.unknown()), "Where do jobs live?"),
+  admin: described(v.optional(admin), "The admin API. Omitted: none is served."),
+  pools: described(filled("pools by name, at least one"), "Pools by name."),
+  allowModules: described(
+    v.optional(texts(), []),
+    "Modules from outside the config's folder that `use` may name, written exactly so.",
+  ),
+  redact: described(v.optional(texts(), []), "Names of payload fields that are never shown."),
+}, ["downstreams"]);
+
+/** An object that says of each key what is wrong with it: missing, unknown, or not there yet. */
+function object<const Entries extends v.ObjectEntries>(
+  entries: Entries,
+  later: readonly string[] = [],
+): v.StrictObjectSchema<Entries, (issue: v.StrictObjectIssue) => string> {
+  return v.strictObject(entries, (issue) => {
+    if (issue.expected === "never") {
+      return unknownKey(String(issue.input), Object.keys(entries), later);
+    }
+    const key = Object.keys(entries).find((name) => issue.expected === `"${name}"`);
+    if (key === undefined) return wants("an object")(issue);
+    const what = v.getDescription(entries[key] ?? v.unknown()) ?? "";
+    return `Expected the key "${key}" but it is missing: ${lowerFirst(what).replace(/\.$/, "")}`;
+  });
+}
+
+function described<const Schema extends v.GenericSchema>(
+  schema: Schema,
+  description: string,
+): v.SchemaWithPipe<readonly [Schema, v.DescriptionAction<v.InferOutput<Schema>, string>]> {
+  return v.pipe(schema, v.description(description));
+}
+
+function lowerFirst(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1);
+}
+
+function wants(what: string): (issue: v.BaseIssue<unknown>) => string {
+  return ({ input }) => `Expected ${what} but received ${display(input)}`;
+}
+
+function whole(min: number): v.GenericSchema<number> {
+  const message = wants(`a whole number >= ${min}`);
+  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message));
+}
+
+function port(): v.GenericSchema<number> {
+  const message = wants("a whole number from 0 to 65535");
+  return v.pipe(
+    v.number(message),
+    v.integer(message),
+    v.minValue(0, message),
+    v.maxValue(65_535, message),
+  );
+}
+
+function atLeast(min: number): v.GenericSchema<number> {
+  const message = wants(`a number >= ${min}`);
+  return v.pipe(v.number(message), v.finite(message), v.minValue(min, message));
+}
+
+function above(min: number, what = `a number > ${min}`): v.GenericSchema<number> {
+  const message = wants(what);
+  return v.pipe(v.number(message), v.finite(message), v.gtValue(min, message));
+}
+
+/** `Infinity` says in code that there is no limit; JSON has no such number. */
+function endless(): v.GenericSchema<number> {
+  const message = wants("a number > 0");
+  return v.pipe(v.number(message), v.gtValue(0, message));
+}
+
+function between(min: number, max: number): v.GenericSchema<number> {
+  const message = wants(`a number from ${min} to ${max}`);
+  return v.pipe(v.number(message), v.minValue(min, message), v.maxValue(max, message));
+}
+
+function flag(): v.GenericSchema<boolean> {
+  return v.boolean(wants("true or false"));
+}
+
+function text(): v.GenericSchema<string> {
+  const message = wants("a text that is not empty");
+  return v.pipe(v.string(message), v.minLength(1, message));
+}
+
+function texts(): v.GenericSchema<string[]> {
+  return v.array(text(), wants("a list of texts"));
+}
+
+function filled(what: string): v.GenericSchema<Readonly<Record<string, unknown>>> {
+  return v.custom((value) => isRecord(value) && Object.keys(value).length > 0, wants(what));
+}

@@ -1,0 +1,119 @@
+/**
+ * From a config to what pools run with: reads it, fills in defaults, loads and binds plugins, and
+ * finds all faults at once.
+ *
+ * @module
+ */
+
+import type { InferOutput } from "valibot";
+import type { ConfigInput, HandlerFunction } from "./config.ts";
+import { checkShape } from "./config/check.ts";
+import { type FaultList, faultList, isRecord } from "./config/faults.ts";
+import { type Defaults, type PoolOptions, resolvePool } from "./config/pool.ts";
+import { isEnvRef, type ReadEnv, readSecret } from "./config/secrets.ts";
+import { configShape } from "./config/shape.ts";
+import { toShown } from "./config/shown.ts";
+import { resolveSlot } from "./config/slot.ts";
+import { readSource, type Source } from "./config/source.ts";
+import type { Plugin } from "./plugin.ts";
+import type { AdminSettings, PoolSettings, Settings } from "./settings.ts";
+import type { SignalReader } from "./strategy.ts";
+
+export type { Defaults } from "./config/pool.ts";
+export type { ReadEnv } from "./config/secrets.ts";
+
+/** What a config is resolved with. */
+export interface ResolveOptions {
+  /** Plugins that every config may name. */
+  readonly builtins: readonly Plugin[];
+  /** Names of the plugins that stand in slots left empty. */
+  readonly defaults: Defaults;
+  /** Plugins and handler functions given in code, by the name that the config knows them by. They come before built-ins. */
+  readonly plugins?: Readonly<Record<string, Plugin | HandlerFunction>> | undefined;
+  /** Functions that read signals, by the name that the config knows them by. */
+  readonly signals?: Readonly<Record<string, SignalReader>> | undefined;
+  /** Reads the environment, for names that the config refers to. @default {Deno.env.get} */
+  readonly env?: ReadEnv | undefined;
+}
+
+/**
+ * Resolves a config.
+ *
+ * @param source Path or `file:` URL of a JSON file with comments, or the config itself.
+ * @throws {ConfigError} If there is any fault: all of them, in file order.
+ */
+export async function resolveConfig(
+  source: string | URL | ConfigInput,
+  options: ResolveOptions,
+): Promise<Settings> {
+  const read = await readSource(source);
+  const faults = faultList(read);
+  for (const { path, message, place } of read.syntax) faults.add(path, message, { place });
+  const settings = read.broken ? undefined : await resolveTop(read, faults, options);
+  if (settings === undefined || faults.size > 0) throw faults.toError();
+  return settings;
+}
+
+async function resolveTop(
+  { value: raw, folder }: Source,
+  faults: FaultList,
+  { builtins, defaults, plugins = {}, signals = {}, env = getEnv }: ResolveOptions,
+): Promise<Settings | undefined> {
+  const shape = checkShape(configShape, raw, { path: [], faults });
+  if (!isRecord(raw)) return undefined;
+  const listed: readonly unknown[] = Array.isArray(raw.allowModules) ? raw.allowModules : [];
+  const allowed = listed.filter((module) => typeof module === "string");
+  const modules = { folder, allowed };
+  const all: PoolOptions = { builtins, defaults, plugins, signals, env, modules, faults };
+  const slot = { kind: "store", raw: raw.store ?? defaults.store, path: ["store"] } as const;
+  const store = await resolveSlot(slot, all);
+  const tokens = readTokens(raw.admin, all);
+  const pools: PoolSettings[] = [];
+  for (const [name, pool] of Object.entries(isRecord(raw.pools) ? raw.pools : {})) {
+    const settings = await resolvePool(name, pool, all);
+    if (settings !== undefined) pools.push(settings);
+  }
+  if (shape === undefined || store === undefined) return undefined;
+  const admin = shape.admin && adminSettings(shape.admin, tokens);
+  return { store: store.bound, admin, redact: shape.redact, pools, shown: toShown(raw) };
+}
+
+function getEnv(name: string): string | undefined {
+  return Deno.env.get(name);
+}
+
+type AdminShape = NonNullable<InferOutput<typeof configShape>["admin"]>;
+type Tokens = Pick<AdminSettings, "adminToken" | "viewerToken">;
+
+function adminSettings(shape: AdminShape, tokens: Tokens): AdminSettings {
+  const { hostname, port, allowedHosts } = shape;
+  return { hostname, port, ...tokens, allowedHosts };
+}
+
+function readTokens(admin: unknown, options: PoolOptions): Tokens {
+  const tokens = isRecord(admin) && isRecord(admin.tokens) ? admin.tokens : {};
+  const adminToken = readToken("admin", tokens.admin, options);
+  const viewerToken = readToken("viewer", tokens.viewer, options);
+  if (adminToken !== undefined && adminToken === viewerToken) {
+    const message = "Expected a token of its own but it is the admin token: a viewer could write";
+    options.faults.add(["admin", "tokens", "viewer"], message);
+  }
+  return { adminToken, viewerToken };
+}
+
+const shortestToken = 16;
+
+function readToken(
+  role: "admin" | "viewer",
+  reference: unknown,
+  options: PoolOptions,
+): string | undefined {
+  if (!isEnvRef(reference)) return undefined;
+  const path = ["admin", "tokens", role];
+  const token = readSecret(reference, path, options);
+  if (token === undefined || token.length >= shortestToken) return token;
+  const message =
+    `Expected a token of at least ${shortestToken} characters but the environment variable "${reference.env}" holds a shorter one`;
+  options.faults.add(path, message);
+  return undefined;
+}

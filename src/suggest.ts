@@ -1,0 +1,69 @@
+/**
+ * Guesses what was meant by a name that is not known.
+ *
+ * @module
+ */
+
+/**
+ * The candidate that `given` is most likely a misspelling of: at most a third of its letters
+ * differ. `undefined`: none is near.
+ */
+export function nearest(given: string, candidates: Iterable<string>): string | undefined {
+  const wanted = given.toLowerCase();
+  let best: string | undefined;
+  let fewest = Math.max(1, Math.floor(given.length / 3)) + 1;
+  for (const candidate of candidates) {
+    const edits = editDistance(wanted, candidate.toLowerCase());
+    if (edits >= fewest) continue;
+    best = candidate;
+    fewest = edits;
+  }
+  return best;
+}
+
+/**
+ * The end of a message about an unknown name: `: did you mean "urgent"?`, else what there is, else nothing.
+ */
+export function suggestion(given: string, candidates: Iterable<string>): string {
+  const known = [...candidates];
+  const near = nearest(given, known);
+  if (near !== undefined) return `: did you mean "${near}"?`;
+  if (known.length === 0) return "";
+  return known.length === 1 ? `: expected ${quoted(known)}` : `: expected one of ${quoted(known)}`;
+}
+
+/** Names in double quotes, separated by commas. */
+export function quoted(names: Iterable<string>): string {
+  return [...names].map((name) => `"${name}"`).join(", ");
+}
+
+/** Inserted, removed, changed and swapped letters that lead from one word to the other (optimal string alignment). */
+function editDistance(from: string, to: string): number {
+  let before: number[] = [];
+  let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= from.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column++) {
+      const same = from[row - 1] === to[column - 1];
+      let edits = Math.min(
+        at(previous, column) + 1,
+        at(current, column - 1) + 1,
+        at(previous, column - 1) + (same ? 0 : 1),
+      );
+      if (
+        row > 1 && column > 1 && from[row - 1] === to[column - 2] &&
+        from[row - 2] === to[column - 1]
+      ) {
+        edits = Math.min(edits, at(before, column - 2) + 1);
+      }
+      current.push(edits);
+    }
+    before = previous;
+    previous = current;
+  }
+  return at(previous, to.length);
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Infinity;
+}

@@ -1,0 +1,219 @@
+import assert from "node:assert/strict";
+import { linesOf, pool, poolLines, resolveObject } from "./_bench.ts";
+
+// The config of case B6: a fractional bound.
+Deno.test("resolvePool() refuses sizes that are fractional, negative, zero or swapped", async () => {
+  assert.deepEqual(await poolLines({ size: { min: 2.5, max: 3 } }), [
+    "/size/min: Expected a whole number >= 0 but received 2.5",
+  ]);
+  assert.deepEqual(await poolLines({ size: { min: -1, max: 0 } }), [
+    "/size/min: Expected a whole number >= 0 but received -1",
+    "/size/max: Expected a whole number >= 1 but received 0",
+  ]);
+  assert.deepEqual(await poolLines({ size: { min: 9, max: 2 } }), [
+    "/size/min: Expected at most max (2) but received 9",
+  ]);
+  assert.deepEqual(await poolLines({ size: { min: "2", max: Infinity } }), [
+    '/size/min: Expected a whole number >= 0 but received "2"',
+    "/size/max: Expected a whole number >= 1 but received Infinity",
+  ]);
+  assert.deepEqual(await poolLines({ size: { mim: 1 } }), [
+    '/size/min: Expected the key "min" but it is missing: fewest workers in each process',
+    '/size/max: Expected the key "max" but it is missing: most workers in each process',
+    '/size/mim: No key is named "mim": did you mean "min"?',
+  ]);
+});
+
+Deno.test("resolvePool() says which keys are missing", async () => {
+  const lines = await linesOf({ pools: { mail: {}, sms: 3, fax: [1] } });
+
+  assert.deepEqual(lines, [
+    '/pools/mail/size: Expected the key "size" but it is missing: bounds of the worker count in each process',
+    '/pools/mail/lanes: Expected the key "lanes" but it is missing: lanes, highest priority first',
+    '/pools/mail/handler: Expected the key "handler" or "handlers" but both are missing: what a worker does for each job',
+    "/pools/sms: Expected an object but received 3",
+    "/pools/fax: Expected an object but received a list",
+  ]);
+});
+
+Deno.test("resolvePool() wants at least one lane, each with a name of its own", async () => {
+  const wanted = "Expected a list of lanes, at least one but received";
+  assert.deepEqual(await poolLines({ lanes: [] }), [`/lanes: ${wanted} an empty list`]);
+  assert.deepEqual(await poolLines({ lanes: { urgent: {} } }), [`/lanes: ${wanted} an object`]);
+  assert.deepEqual(await poolLines({ lanes: ["urgent", {}, { name: "" }] }), [
+    '/lanes/0: Expected an object but received "urgent"',
+    '/lanes/1/name: Expected the key "name" but it is missing: name, unique within the pool',
+    '/lanes/2/name: Expected a text that is not empty but received ""',
+  ]);
+  assert.deepEqual(await poolLines({ lanes: [{ name: "a" }, { name: "b" }, { name: "a" }] }), [
+    '/lanes/2/name: Expected a name of its own but lane 0 is named "a" too',
+  ]);
+});
+
+Deno.test("resolvePool() refuses lane figures out of range, each with its range", async () => {
+  const lane = {
+    name: "a",
+    targetWaitMs: 0,
+    deadlineMs: "5",
+    maxDepth: 0,
+    maxRunning: 1.5,
+    maxRunningPerKey: -1,
+    ttlMs: NaN,
+    attempts: 0,
+    backoff: { baseMs: -1, maxMs: true, jitter: 1.5 },
+    weight: 0,
+    paused: "no",
+    expect: { perSec: -1, serviceMs: 0 },
+  };
+
+  const lines = await poolLines({ lanes: [lane] });
+
+  assert.deepEqual(lines.map((line) => line.replace("/lanes/0/", "")), [
+    "targetWaitMs: Expected a number > 0, or null but received 0",
+    'deadlineMs: Expected a number > 0 but received "5"',
+    "maxDepth: Expected a whole number >= 1 but received 0",
+    "maxRunning: Expected a whole number >= 1 but received 1.5",
+    "maxRunningPerKey: Expected a whole number >= 1 but received -1",
+    "ttlMs: Expected a number > 0 but received NaN",
+    "attempts: Expected a whole number >= 1 but received 0",
+    "backoff/baseMs: Expected a number >= 0 but received -1",
+    "backoff/maxMs: Expected a number >= 0 but received true",
+    "backoff/jitter: Expected a number from 0 to 1 but received 1.5",
+    "weight: Expected a number > 0 but received 0",
+    'paused: Expected true or false but received "no"',
+    "expect/perSec: Expected a number >= 0 but received -1",
+    "expect/serviceMs: Expected a number > 0 but received 0",
+  ]);
+});
+
+Deno.test("resolvePool() refuses pool figures out of range, each with its range", async () => {
+  const lines = await poolLines({
+    tickMs: 0,
+    leaseMs: -5,
+    timeoutMs: 0,
+    drainMs: -1,
+    keep: { done: 0.5, dead: -1, forMs: 0 },
+    caps: "open",
+    signals: [],
+  });
+
+  assert.deepEqual(lines, [
+    '/caps: Expected a list of caps but received "open"',
+    "/signals: Expected signals by name but received an empty list",
+    "/tickMs: Expected a number >= 1 but received 0",
+    "/leaseMs: Expected a number >= 1 but received -5",
+    "/timeoutMs: Expected a number > 0 but received 0",
+    "/drainMs: Expected a number >= 0 but received -1",
+    "/keep/done: Expected a whole number >= 0 but received 0.5",
+    "/keep/dead: Expected a whole number >= 0 but received -1",
+    "/keep/forMs: Expected a number > 0 but received 0",
+  ]);
+});
+
+Deno.test("resolvePool() refuses a first wait that is longer than the longest", async () => {
+  assert.deepEqual(await poolLines({ lanes: [{ name: "a", backoff: { baseMs: 10, maxMs: 5 } }] }), [
+    "/lanes/0/backoff/maxMs: Expected at least baseMs (10) but received 5",
+  ]);
+  assert.deepEqual(await poolLines({ lanes: [{ name: "a", backoff: { baseMs: 90_000 } }] }), [
+    "/lanes/0/backoff/baseMs: Expected at most maxMs (60000) but received 90000",
+  ]);
+});
+
+Deno.test("resolvePool() says of keys to come that they come later", async () => {
+  const later = (key: string): string =>
+    `${key}: The key "${
+      key.split("/").at(-1)
+    }" is not supported yet: it comes with a later version, remove it until then`;
+  const ofPool = ["schedules", "shadow", "isolation", "uses", "maxPauseMs", "adaptive"];
+  const ofLane = ["minShare", "fairness", "preemptible", "order"];
+  const lane = { name: "a", ...Object.fromEntries(ofLane.map((key) => [key, 1])) };
+
+  const lines = await poolLines({
+    ...Object.fromEntries(ofPool.map((key) => [key, 1])),
+    lanes: [lane],
+    caps: [{ use: "open", reportMs: 100 }],
+  });
+
+  assert.deepEqual(
+    lines.toSorted(),
+    [
+      ...ofPool.map((key) => later(`/${key}`)),
+      ...ofLane.map((key) => later(`/lanes/0/${key}`)),
+      later("/caps/0/reportMs"),
+    ].toSorted(),
+  );
+});
+
+Deno.test("resolvePool() wants one of handler and handlers", async () => {
+  assert.deepEqual(await poolLines({ handlers: { a: "echo" } }), [
+    '/handlers: Expected either "handler" or "handlers" but received both: remove one',
+  ]);
+  assert.deepEqual(await poolLines({ handler: undefined, handlers: {} }), [
+    "/handlers: Expected handlers by job type, at least one but received an empty object",
+  ]);
+
+  const settings = await resolveObject({
+    pools: { mail: pool({ handler: undefined, handlers: { a: "echo", b: { use: "echo" } } }) },
+  });
+
+  assert.deepEqual([...settings.pools[0]?.handlers.keys() ?? []], ["a", "b"]);
+});
+
+Deno.test("resolvePool() refuses names that JavaScript has a use for", async () => {
+  const pools = JSON.parse(`{
+    "constructor": ${JSON.stringify(pool())},
+    "__proto__": ${JSON.stringify(pool({ lanes: [{ name: "prototype" }] }))},
+    "": ${JSON.stringify(pool({ handler: undefined, handlers: { "": "echo" } }))}
+  }`);
+
+  const reserved = "has a meaning of its own in JavaScript: choose another";
+  assert.deepEqual(await linesOf({ pools }), [
+    `/pools/constructor: The name "constructor" ${reserved}`,
+    `/pools/__proto__: The name "__proto__" ${reserved}`,
+    `/pools/__proto__/lanes/0/name: The name "prototype" ${reserved}`,
+    "/pools/: Expected a name that is not empty",
+    "/pools//handlers/: Expected a name that is not empty",
+  ]);
+});
+
+Deno.test("resolvePool() takes a cap's scope from its slot, else from the cap", async () => {
+  const caps = [
+    "open",
+    { use: "connections", with: { count: 3 } },
+    { use: "open", scope: "cluster" },
+    { use: "connections", with: { count: 3 }, scope: "process" },
+  ];
+
+  const settings = await resolveObject({ pools: { mail: pool({ caps }) } });
+
+  assert.deepEqual(settings.pools[0]?.caps.map(({ bound, scope }) => [bound.name, scope]), [
+    ["open", "process"],
+    ["connections", "cluster"],
+    ["open", "cluster"],
+    ["connections", "process"],
+  ]);
+  assert.deepEqual(await poolLines({ caps: [{ use: "open", scope: "world" }] }), [
+    '/caps/0/scope: Expected "cluster" or "process" but received "world"',
+  ]);
+});
+
+Deno.test("resolvePool() tries factories though the least size is wrong", async () => {
+  const lanePolicy = { use: "reserve", with: { reserve: { urgent: 4 } } };
+
+  assert.deepEqual(await poolLines({ size: { min: 0.5, max: 4 }, lanePolicy }), [
+    "/size/min: Expected a whole number >= 0 but received 0.5",
+    "/lanePolicy/with/reserve/urgent: Expected less than size.max (4) but received 4",
+  ]);
+});
+
+Deno.test("resolvePool() does not try factories with a wrong greatest size or nameless lanes", async () => {
+  const lanePolicy = { use: "reserve", with: { reserve: { urgent: 4 } } };
+
+  assert.deepEqual(await poolLines({ size: { min: 0, max: 3.5 }, lanePolicy }), [
+    "/size/max: Expected a whole number >= 1 but received 3.5",
+  ]);
+  assert.deepEqual(await poolLines({ lanes: [{ nam: "urgent" }], lanePolicy }), [
+    '/lanes/0/name: Expected the key "name" but it is missing: name, unique within the pool',
+    '/lanes/0/nam: No key is named "nam": did you mean "name"?',
+  ]);
+});
