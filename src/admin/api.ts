@@ -1,0 +1,233 @@
+/**
+ * The admin API on the wire: what routes take and answer. JSON knows no `Infinity`: where a figure
+ * may be unbounded, `null` says so.
+ *
+ * @module
+ */
+
+import type { Decision, DecisionPart } from "../decision.ts";
+import type { JobRecord, JobState, NewJob, Outcome } from "../job.ts";
+import type { Override, PoolSnapshot, StopReport } from "../sluice.ts";
+import type { LaneView } from "../view.ts";
+
+/** One fault of a request. */
+export interface ProblemError {
+  /** JSON Pointer into the body, or `?name` for a query parameter. Empty for the whole body. */
+  readonly pointer: string;
+  /** What is wrong, what is wanted, what to do. */
+  readonly detail: string;
+}
+
+/** Why a request was refused: `application/problem+json`. */
+export interface Problem {
+  /** Always `about:blank`: the status says what kind of problem it is. */
+  readonly type: "about:blank";
+  /** Name of the status. */
+  readonly title: string;
+  /** The status. */
+  readonly status: number;
+  /** What is wrong and what to do. */
+  readonly detail: string;
+  /** Each fault with its place. Only for 400. */
+  readonly errors?: readonly ProblemError[] | undefined;
+  /** Names that exist. Only for a 404 of a pool. */
+  readonly pools?: readonly string[] | undefined;
+  /** When to come back, ms. Only for 429. */
+  readonly retryAfterMs?: number | undefined;
+  /** Why the job was turned away. Only for 429. */
+  readonly reason?: string | undefined;
+}
+
+/** A lane as shown. */
+export interface LaneJson extends Omit<LaneView, "maxRunning"> {
+  /** How many of its jobs may run at once in this process. `null`: no bound. */
+  readonly maxRunning: number | null;
+}
+
+/** What a strategy asked for, as shown. */
+export interface DecisionPartJson extends Omit<DecisionPart, "workers"> {
+  /** Workers it asked for or allows. `null`: no bound. */
+  readonly workers: number | null;
+}
+
+/** A decision as shown. */
+export interface DecisionJson extends Omit<Decision, "proposals"> {
+  /** What each strategy asked for. */
+  readonly proposals: readonly DecisionPartJson[];
+}
+
+/** A pool as shown. */
+export interface PoolJson
+  extends Omit<PoolSnapshot, "readyOlderThan" | "lanes" | "limit" | "decision"> {
+  /** Lanes, highest priority first. */
+  readonly lanes: readonly LaneJson[];
+  /** The tightest bound of the last decision. `null`: none yet. */
+  readonly limit: number | null;
+  /** The latest decision. Left out before the first tick. */
+  readonly decision?: DecisionJson | undefined;
+}
+
+/** A job that was taken in. */
+export interface Accepted {
+  /** Id of the job, or of the one it duplicates. */
+  readonly id: string;
+  /** Id of the job with the same `dedupeKey` that has not ended. Only then. */
+  readonly duplicateOf?: string | undefined;
+  /** How it ended. Only with `?waitMs=`, and if it ended in time. */
+  readonly outcome?: Outcome | undefined;
+}
+
+/** What became of one job of many. */
+export type BulkResult =
+  | { readonly id: string }
+  | { readonly duplicateOf: string }
+  | { readonly error: string; readonly retryAfterMs?: number | undefined };
+
+/** What became of many jobs, in order. */
+export interface BulkAccepted {
+  /** One answer a job. */
+  readonly results: readonly BulkResult[];
+}
+
+/** A page of jobs. */
+export interface JobPageJson {
+  /** Records, oldest first, redacted. */
+  readonly jobs: readonly JobRecord[];
+  /** Give it as `?cursor=` to go on. Left out: this was the last page. */
+  readonly cursor?: string | undefined;
+}
+
+/** What a change did to a job. */
+export interface ChangedJson {
+  /** Its id. */
+  readonly id: string;
+  /** Where it stands now. */
+  readonly state: JobState | "removed";
+}
+
+/** What a pause or resume did. */
+export interface PausedJson {
+  /** Name of the pool. */
+  readonly pool: string;
+  /** Name of the lane. `null`: the whole pool. */
+  readonly lane: string | null;
+  /** True: no job of it starts. */
+  readonly paused: boolean;
+}
+
+/** An override in force. */
+export interface OverrideJson {
+  /** Name of the pool. */
+  readonly pool: string;
+  /** Bounds and when they end. `null`: the config's hold. */
+  readonly override: (Override & { readonly untilMs: number }) | null;
+}
+
+/** What to override, and for how long. */
+export interface OverrideBody extends Override {
+  /** Ends after so many ms. */
+  readonly expiresInMs: number;
+}
+
+/** A plugin in use. */
+export interface PluginJson {
+  /** Name of its pool. Empty for the store. */
+  readonly pool: string;
+  /** What it is: `controller`, `lane-policy`, `cap`, `retirement`, `admission` or `handler`. */
+  readonly kind: string;
+  /** Its name. */
+  readonly name: string;
+  /** Job type that it runs. Only for one of several handlers. */
+  readonly type?: string | undefined;
+  /** Its options as given, redacted. */
+  readonly with?: unknown;
+}
+
+/** Whether the system can take and run jobs. */
+export interface Readiness {
+  /** True: all pools run and their stores answer. */
+  readonly ready: boolean;
+  /** What is amiss. Left out when ready. */
+  readonly reasons?: readonly string[] | undefined;
+}
+
+type Answer<Input, Output, Status extends number> = {
+  input: Input;
+  output: Output;
+  outputFormat: "json";
+  status: Status;
+};
+
+/** A route: what it takes, what it answers, or a problem. */
+type Endpoint<Input, Output, Status extends number = 200> =
+  | Answer<Input, Output, Status>
+  | Answer<Input, Problem, 400 | 401 | 403 | 404 | 409 | 413 | 415 | 421 | 429 | 500 | 503>;
+
+type Nothing = Record<never, never>;
+type OnPool = { param: { pool: string } };
+type OnJob = { param: { id: string } };
+
+/**
+ * Routes about pools, as `hc` reads them.
+ *
+ * @internal
+ */
+export type PoolRoutes = {
+  "/api/pools": { $get: Endpoint<Nothing, readonly PoolJson[]> };
+  "/api/pools/:pool": { $get: Endpoint<OnPool, PoolJson> };
+  "/api/pools/:pool/decisions": {
+    $get: Endpoint<OnPool & { query: { limit?: string } }, readonly DecisionJson[]>;
+  };
+  "/api/pools/:pool/pause": { $post: Endpoint<OnPool & { json: { lane?: string } }, PausedJson> };
+  "/api/pools/:pool/resume": { $post: Endpoint<OnPool & { json: { lane?: string } }, PausedJson> };
+  "/api/pools/:pool/drain": {
+    $post: Endpoint<OnPool & { json: { deadlineMs?: number } }, StopReport>;
+  };
+  "/api/pools/:pool/override": {
+    $put: Endpoint<OnPool & { json: OverrideBody }, OverrideJson>;
+    $delete: Endpoint<OnPool, OverrideJson>;
+  };
+};
+
+/**
+ * Routes about jobs, as `hc` reads them.
+ *
+ * @internal
+ */
+export type JobRoutes = {
+  "/api/pools/:pool/jobs": {
+    $post:
+      | Endpoint<
+        OnPool & { query: { waitMs?: string }; json: NewJob | readonly NewJob[] },
+        Accepted,
+        202
+      >
+      | Answer<
+        OnPool & { query: { waitMs?: string }; json: NewJob | readonly NewJob[] },
+        Accepted | BulkAccepted,
+        200
+      >;
+    $get: Endpoint<
+      OnPool & { query: { state?: string; lane?: string; limit?: string; cursor?: string } },
+      JobPageJson
+    >;
+  };
+  "/api/jobs/:id": {
+    $get: Endpoint<OnJob, JobRecord>;
+    $delete: Endpoint<OnJob, ChangedJson>;
+  };
+  "/api/jobs/:id/cancel": { $post: Endpoint<OnJob, ChangedJson> };
+  "/api/jobs/:id/retry": { $post: Endpoint<OnJob, ChangedJson> };
+};
+
+/**
+ * Routes about the whole, as `hc` reads them.
+ *
+ * @internal
+ */
+export type SystemRoutes = {
+  "/healthz": { $get: Answer<Nothing, { readonly ok: true }, 200> };
+  "/readyz": { $get: Answer<Nothing, Readiness, 200 | 503> };
+  "/api/config": { $get: Endpoint<Nothing, unknown> };
+  "/api/plugins": { $get: Endpoint<Nothing, readonly PluginJson[]> };
+};

@@ -1,0 +1,110 @@
+/**
+ * Puts the admin API together: open routes, the guard, guarded routes.
+ *
+ * @module
+ */
+
+import { Hono } from "hono";
+import type { BlankEnv } from "hono/types";
+import { isRecord } from "../config/faults.ts";
+import type { Logger } from "../job.ts";
+import { silentLogger } from "../log.ts";
+import type { Sluice } from "../sluice.ts";
+import type { JobRoutes, PoolRoutes, SystemRoutes } from "./api.ts";
+import { type AdminContext, targets } from "./context.ts";
+import { guard } from "./guard.ts";
+import { jobRoutes } from "./jobs.ts";
+import { pageRoutes } from "./page.tsx";
+import { poolRoutes } from "./pools.ts";
+import { problem } from "./problem.ts";
+import { redactor } from "./redact.ts";
+import { healthRoutes, systemRoutes } from "./system.ts";
+
+/** How the admin API is set up. */
+export interface AdminOptions {
+  /** May read and write; at least 16 characters. Without any token only this machine is answered. */
+  readonly adminToken?: string | undefined;
+  /** May read; at least 16 characters. */
+  readonly viewerToken?: string | undefined;
+  /** `Host` names answered besides loopback's while there is no token. @default {[]} */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Names of fields that are hidden in payloads, results and options, at any depth. @default {"redact" of the config} */
+  readonly redact?: readonly string[] | undefined;
+  /** Gets what clients are not told. @default {nothing is written} */
+  readonly log?: Logger | undefined;
+  /** Longest body of an enqueue, bytes. @default {1048576} */
+  readonly maxBodyBytes?: number | undefined;
+  /** Longest single job, bytes of JSON. @default {65536} */
+  readonly maxJobBytes?: number | undefined;
+  /** Aborts when the server stops: answers that are held for a job come at once. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The admin API as `hc<AdminApp>(url)` and `app.route(path, …)` take it.
+ *
+ * @internal
+ */
+export type AdminApp = Hono<BlankEnv, PoolRoutes & JobRoutes & SystemRoutes, "/">;
+
+/**
+ * Makes the admin API.
+ *
+ * @throws {TypeError} If a token is too short, or both are the same.
+ *
+ * @example
+ * ```ts ignore
+ * import { admin } from "@sluice/sluice/admin";
+ * import { start } from "@sluice/sluice";
+ *
+ * const sluice = await start("./pools.json");
+ * Deno.serve({ hostname: "127.0.0.1", port: 8787 }, admin(sluice).fetch);
+ * ```
+ */
+export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
+  const log = options.log ?? silentLogger();
+  const context: AdminContext = {
+    sluice,
+    log,
+    show: redactor(options.redact ?? configuredRedact(sluice.config)),
+    maxBodyBytes: options.maxBodyBytes ?? 1_048_576,
+    maxJobBytes: options.maxJobBytes ?? 65_536,
+    signal: options.signal,
+    target: targets(sluice),
+  };
+  const check = guard({
+    adminToken: options.adminToken,
+    viewerToken: options.viewerToken,
+    allowedHosts: options.allowedHosts ?? [],
+  });
+  const app = new Hono()
+    .route("/", healthRoutes(context)) // before the guard: open to all
+    .use("*", check)
+    .route("/", jobRoutes(context))
+    .route("/", poolRoutes(context))
+    .route("/", systemRoutes(context))
+    .route("/", pageRoutes(context));
+  app.notFound((c) =>
+    problem(
+      404,
+      `No route is ${c.req.method} ${
+        c.req.path.slice(0, 200)
+      }: see the list of routes in the README`,
+    )
+  );
+  app.onError((error, c) => {
+    log.error("An admin request failed", {
+      method: c.req.method,
+      path: c.req.path,
+      error: error.stack ?? error.message,
+    });
+    return problem(500, "The server failed to answer: its log has the reason");
+  });
+  // `hc` types come from the schemas that the routes declare.
+  return app as unknown as AdminApp;
+}
+
+function configuredRedact(config: unknown): readonly string[] {
+  if (!isRecord(config) || !Array.isArray(config["redact"])) return [];
+  return config["redact"].filter((name) => typeof name === "string");
+}

@@ -1,0 +1,82 @@
+/**
+ * Reads JSON bodies, never more of them than is allowed.
+ *
+ * @module
+ */
+
+import { messageOf } from "../errors.ts";
+import { problem } from "./problem.ts";
+
+/** What came of reading a body. */
+export type Body =
+  | { readonly ok: true; readonly value: unknown; readonly bytes: number }
+  | { readonly ok: false; readonly refusal: ReturnType<typeof problem<400 | 413 | 415>> };
+
+/**
+ * Reads a JSON body.
+ *
+ * @param request The request.
+ * @param maxBytes Longest body that is read.
+ * @param fallback Value of an empty body. `undefined`: there must be one.
+ */
+export async function readJson(
+  request: Request,
+  maxBytes: number,
+  fallback?: unknown,
+): Promise<Body> {
+  const length = request.headers.get("content-length");
+  if (request.body === null || length === "0") {
+    return fallback === undefined
+      ? refuse(400, "The body is empty: expected JSON")
+      : { ok: true, value: fallback, bytes: 0 };
+  }
+  if (!isJson(request.headers.get("content-type"))) {
+    await request.body.cancel();
+    return refuse(415, 'Expected a JSON body: send it with "Content-Type: application/json"');
+  }
+  if (length !== null && Number(length) > maxBytes) {
+    await request.body.cancel();
+    return refuse(413, tooLarge(maxBytes));
+  }
+  try {
+    // A length that was announced is held by the server: only a chunked body must be counted.
+    if (length !== null) return { ok: true, value: await request.json(), bytes: Number(length) };
+    const text = await readText(request.body, maxBytes);
+    if (text === undefined) return refuse(413, tooLarge(maxBytes));
+    return { ok: true, value: JSON.parse(text.text), bytes: text.bytes };
+  } catch (thrown) {
+    if (!(thrown instanceof SyntaxError)) throw thrown;
+    return refuse(400, `The body is not JSON: ${messageOf(thrown)}`);
+  }
+}
+
+/** The sentence for what is too large. */
+export function tooLarge(maxBytes: number): string {
+  return `The body is too large: expected at most ${maxBytes} bytes, send fewer jobs at once or a reference instead of the data`;
+}
+
+function isJson(type: string | null): boolean {
+  if (type === "application/json") return true;
+  const plain = type?.split(";", 1)[0]?.trim().toLowerCase();
+  return plain === "application/json" || plain?.endsWith("+json") === true;
+}
+
+async function readText(
+  body: ReadableStream<Uint8Array>,
+  maxBytes: number,
+): Promise<{ readonly text: string; readonly bytes: number } | undefined> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) return undefined; // leaving the loop cancels the stream
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return { text: text + decoder.decode(), bytes };
+}
+
+function refuse(status: 400 | 413 | 415, detail: string): Body {
+  const errors = status === 400 ? { errors: [{ pointer: "", detail }] } : {};
+  return { ok: false, refusal: problem(status, detail, errors) };
+}

@@ -1,0 +1,58 @@
+/**
+ * What the routes share.
+ *
+ * @module
+ */
+
+import type { Logger } from "../job.ts";
+import type { PoolHandle, Sluice } from "../sluice.ts";
+import { suggestion } from "../suggest.ts";
+import { problem } from "./problem.ts";
+import { type Takes, takesOf } from "./submitted.ts";
+
+/** A pool with what is asked of it for every request. */
+export interface Target {
+  /** The pool. */
+  readonly handle: PoolHandle;
+  /** What it takes. */
+  readonly takes: Takes;
+}
+
+/** What the routes share. */
+export interface AdminContext {
+  /** The running config. */
+  readonly sluice: Sluice;
+  /** Copies a value for display. */
+  readonly show: (value: unknown) => unknown;
+  /** Gets what clients are not told. */
+  readonly log: Logger;
+  /** Longest body, bytes. */
+  readonly maxBodyBytes: number;
+  /** Longest job, bytes of JSON. */
+  readonly maxJobBytes: number;
+  /** Aborts when the server stops: no request is held from then on. */
+  readonly signal: AbortSignal | undefined;
+  /** Finds a pool by name. */
+  target(name: string): Target | undefined;
+}
+
+/** Makes the function that finds pools by name. */
+export function targets(sluice: Sluice): (name: string) => Target | undefined {
+  const known = new Map<string, Target>();
+  return (name) => {
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    const handle = sluice.pools.find((pool) => pool.name === name);
+    if (handle === undefined) return undefined;
+    const target = { handle, takes: takesOf(handle.settings) };
+    known.set(name, target);
+    return target;
+  };
+}
+
+/** Answers 404 for a pool, with what there is. */
+export function noPool(sluice: Sluice, name: string): ReturnType<typeof problem<404>> {
+  const pools = sluice.pools.map((pool) => pool.name);
+  const shown = JSON.stringify(name.slice(0, 100));
+  return problem(404, `No pool is named ${shown}${suggestion(name, pools)}`, { pools });
+}

@@ -1,0 +1,184 @@
+/**
+ * Takes jobs in: one, or many at once.
+ *
+ * @module
+ */
+
+import type { Context, TypedResponse } from "hono";
+import { messageOf, RejectedError } from "../errors.ts";
+import type { NewJob, Outcome } from "../job.ts";
+import type { JobHandle } from "../sluice.ts";
+import type { Accepted, BulkAccepted, BulkResult, Problem, ProblemError } from "./api.ts";
+import { readJson, tooLarge } from "./body.ts";
+import type { AdminContext, Target } from "./context.ts";
+import { noPool } from "./context.ts";
+import { answer, badRequest, problem, queryNumber } from "./problem.ts";
+import { isSubmitted } from "./submitted.ts";
+
+/** Most jobs of one call. */
+const MAX_JOBS = 1_000;
+
+/** Longest time an answer is held, ms. */
+const LONGEST_WAIT_MS = 60_000;
+
+/** What an enqueue may answer. */
+export type EnqueueAnswer =
+  | (Response & TypedResponse<Accepted | BulkAccepted, 200, "json">)
+  | (Response & TypedResponse<Accepted, 202, "json">)
+  | (Response & TypedResponse<Problem, 400 | 404 | 413 | 415 | 429, "json">);
+
+/** Answers `POST /api/pools/:pool/jobs`. */
+export async function enqueue(
+  c: Context,
+  name: string,
+  context: AdminContext,
+): Promise<EnqueueAnswer> {
+  const target = context.target(name);
+  if (target === undefined) return noPool(context.sluice, name);
+  const body = await readJson(c.req.raw, context.maxBodyBytes);
+  if (!body.ok) return body.refusal;
+  if (Array.isArray(body.value)) return await enqueueMany(target, body.value, body.bytes, context);
+  if (body.bytes > context.maxJobBytes) return problem(413, tooLarge(context.maxJobBytes));
+  const faults: ProblemError[] = [];
+  if (!isSubmitted(body.value, target.takes, faults)) return badRequest(faults);
+  const waitMs = c.req.raw.url.includes("?")
+    ? queryNumber(c, "waitMs", { min: 0, max: LONGEST_WAIT_MS, default: 0 })
+    : 0;
+  if (typeof waitMs === "object") return badRequest([waitMs]);
+  let job: JobHandle;
+  try {
+    job = await target.handle.enqueue(body.value);
+  } catch (thrown) {
+    return refusal(thrown);
+  }
+  if (waitMs > 0) return await held(c, job, waitMs, context);
+  return job.duplicate
+    ? answer({ id: job.id, duplicateOf: job.id }, 200)
+    : answer({ id: job.id }, 202);
+}
+
+async function held(
+  c: Context,
+  job: JobHandle,
+  waitMs: number,
+  context: AdminContext,
+): Promise<EnqueueAnswer> {
+  const outcome = await settled(job.done, waitMs, [c.req.raw.signal, context.signal]);
+  const base = job.duplicate ? { id: job.id, duplicateOf: job.id } : { id: job.id };
+  if (outcome === undefined) return job.duplicate ? answer(base, 200) : answer(base, 202);
+  return answer({ ...base, outcome: { ...outcome, result: context.show(outcome.result) } }, 200);
+}
+
+/** The outcome, or `undefined` if it takes too long or nobody waits for it any more. */
+async function settled(
+  done: Promise<Outcome>,
+  waitMs: number,
+  signals: readonly (AbortSignal | undefined)[],
+): Promise<Outcome | undefined> {
+  const left = Promise.withResolvers<undefined>();
+  const leave = (): void => left.resolve(undefined);
+  const timer = setTimeout(leave, waitMs);
+  for (const signal of signals) {
+    if (signal?.aborted) leave();
+    signal?.addEventListener("abort", leave, { once: true });
+  }
+  try {
+    return await Promise.race([done, left.promise]);
+  } finally {
+    clearTimeout(timer);
+    for (const signal of signals) signal?.removeEventListener("abort", leave);
+  }
+}
+
+async function enqueueMany(
+  target: Target,
+  given: readonly unknown[],
+  bytes: number,
+  context: AdminContext,
+): Promise<EnqueueAnswer> {
+  if (given.length > MAX_JOBS) {
+    const detail =
+      `Expected at most ${MAX_JOBS} jobs but received ${given.length}: send them in parts`;
+    return badRequest([{ pointer: "", detail }]);
+  }
+  const results: BulkResult[] = [];
+  const places: number[] = [];
+  const jobs: NewJob[] = [];
+  for (const [place, value] of given.entries()) {
+    const faults: ProblemError[] = [];
+    if (!isSubmitted(value, target.takes, faults)) {
+      results[place] = { error: faults.map(atPointer).join("; ") };
+    } else if (bytes > context.maxJobBytes && sizeOf(value) > context.maxJobBytes) {
+      results[place] = { error: tooLarge(context.maxJobBytes) };
+    } else {
+      places.push(place);
+      jobs.push(value);
+    }
+  }
+  const taken = jobs.length === 0 ? [] : await target.handle.enqueueAll(jobs);
+  let shed = 0;
+  let soonestMs = Infinity;
+  for (const [index, job] of taken.entries()) {
+    if (job instanceof RejectedError) {
+      shed++;
+      soonestMs = Math.min(soonestMs, job.retryAfterMs);
+    }
+    results[places[index] ?? index] = resultOf(job);
+  }
+  if (shed === 0 || shed < given.length) return answer({ results }, 200);
+  const reason = "every job was turned away";
+  return tooMany(`All ${shed} jobs were turned away: retry later`, reason, soonestMs, results);
+}
+
+function resultOf(job: JobHandle | Error): BulkResult {
+  if (job instanceof RejectedError) {
+    return { error: job.reason, retryAfterMs: Math.ceil(job.retryAfterMs) };
+  }
+  if (job instanceof Error) {
+    if (!isFaultOfCaller(job)) throw job;
+    return { error: job.message };
+  }
+  return job.duplicate ? { duplicateOf: job.id } : { id: job.id };
+}
+
+function refusal(thrown: unknown): EnqueueAnswer {
+  if (thrown instanceof RejectedError) {
+    return tooMany(thrown.message, thrown.reason, thrown.retryAfterMs);
+  }
+  if (!isFaultOfCaller(thrown)) throw thrown;
+  // The shape was checked before: what is left to refuse is what only the handler knows.
+  return badRequest([{ pointer: "/payload", detail: messageOf(thrown) }]);
+}
+
+function tooMany(
+  detail: string,
+  reason: string,
+  afterMs: number,
+  results?: readonly BulkResult[],
+): ReturnType<typeof problem<429>> {
+  const retryAfterMs = Math.ceil(afterMs);
+  return problem(429, detail, {
+    reason,
+    retryAfterMs,
+    ...(results === undefined ? {} : { results }),
+    headers: { "retry-after": String(Math.max(1, Math.ceil(afterMs / 1_000))) },
+  });
+}
+
+/** `TypeError` and `RangeError` say that the job does not fit; anything else is ours. */
+function isFaultOfCaller(thrown: unknown): boolean {
+  return thrown instanceof TypeError || thrown instanceof RangeError;
+}
+
+function atPointer(fault: ProblemError): string {
+  return fault.pointer === "" ? fault.detail : `${fault.pointer}: ${fault.detail}`;
+}
+
+/** Bytes as JSON. `Infinity` for what is nested too deep to be written. */
+function sizeOf(value: unknown): number {
+  try {
+    return new TextEncoder().encode(JSON.stringify(value)).byteLength;
+  } catch {
+    return Infinity; // the stack does not hold it
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * Routes about jobs: take in, look up, list, change.
+ *
+ * @module
+ */
+
+import { type Context, Hono } from "hono";
+import type { BlankEnv } from "hono/types";
+import type { JobRecord, JobState } from "../job.ts";
+import type { Change } from "../store.ts";
+import { suggestion } from "../suggest.ts";
+import type { JobRoutes, ProblemError } from "./api.ts";
+import { type AdminContext, noPool, type Target } from "./context.ts";
+import { enqueue } from "./enqueue.ts";
+import { answer, badRequest, problem, queryNumber } from "./problem.ts";
+import { laneFault } from "./submitted.ts";
+
+const STATES: readonly JobState[] = ["ready", "delayed", "running", "done", "dead", "cancelled"];
+
+/** Most jobs of a page. */
+const LONGEST_PAGE = 500;
+
+/** What a job must be for a change, in words. */
+const NEEDS: Readonly<Record<Change, string>> = {
+  cancel: "only one that has not ended can be cancelled",
+  revive: "only a dead one can be retried",
+  remove: "only one that has ended can be removed, cancel it first",
+};
+
+/**
+ * Makes the routes.
+ *
+ * @internal
+ */
+export function jobRoutes(context: AdminContext): Hono<BlankEnv, JobRoutes, "/"> {
+  const routes = new Hono()
+    .post("/api/pools/:pool/jobs", (c) => enqueue(c, c.req.param("pool"), context))
+    .get("/api/pools/:pool/jobs", async (c) => {
+      const target = context.target(c.req.param("pool"));
+      if (target === undefined) return noPool(context.sluice, c.req.param("pool"));
+      return await list(c, target, context);
+    })
+    .get("/api/jobs/:id", async (c) => {
+      const found = await find(c.req.param("id"), context);
+      return found === undefined ? noJob(c.req.param("id")) : answer(shownJob(found, context), 200);
+    })
+    .delete("/api/jobs/:id", (c) => change(c.req.param("id"), "remove", context))
+    .post("/api/jobs/:id/cancel", (c) => change(c.req.param("id"), "cancel", context))
+    .post("/api/jobs/:id/retry", (c) => change(c.req.param("id"), "revive", context));
+  // The schema adds what handlers read themselves: bodies and queries.
+  return routes as unknown as Hono<BlankEnv, JobRoutes, "/">;
+}
+
+async function list(
+  c: Context,
+  target: Target,
+  context: AdminContext,
+): Promise<ReturnType<typeof badRequest> | ReturnType<typeof answer>> {
+  const errors: ProblemError[] = [];
+  const state = c.req.query("state");
+  if (state !== undefined && !isState(state)) {
+    errors.push({
+      pointer: "?state",
+      detail: `No state is named ${JSON.stringify(state.slice(0, 60))}${suggestion(state, STATES)}`,
+    });
+  }
+  const lane = c.req.query("lane");
+  if (lane !== undefined && !target.takes.lanes.has(lane)) {
+    errors.push({ ...laneFault(lane, target.takes), pointer: "?lane" });
+  }
+  const limit = queryNumber(c, "limit", { min: 1, max: LONGEST_PAGE, default: 50 });
+  if (typeof limit === "object") errors.push(limit);
+  if (errors.length > 0 || typeof limit === "object") return badRequest(errors);
+  const query = { limit, lane, state: isState(state) ? state : undefined };
+  try {
+    const page = await target.handle.list({ ...query, cursor: c.req.query("cursor") });
+    return answer({ ...page, jobs: page.jobs.map((job) => shownJob(job, context)) }, 200);
+  } catch (thrown) {
+    if (c.req.query("cursor") === undefined || !(thrown instanceof Error)) throw thrown;
+    if (!(thrown instanceof TypeError || thrown instanceof RangeError)) throw thrown;
+    return badRequest([{ pointer: "?cursor", detail: thrown.message }]);
+  }
+}
+
+async function find(id: string, context: AdminContext): Promise<JobRecord | undefined> {
+  for (const pool of context.sluice.pools) {
+    const found = await pool.find(id);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+async function change(
+  id: string,
+  to: Change,
+  context: AdminContext,
+): Promise<ReturnType<typeof answer> | ReturnType<typeof problem<404 | 409>>> {
+  for (const pool of context.sluice.pools) {
+    const changed = await pool.change(id, to);
+    if (changed.ok) return answer({ id, state: changed.state }, 200);
+    if (changed.state !== undefined) {
+      return problem(409, `The job is ${changed.state}: ${NEEDS[to]}`);
+    }
+  }
+  return noJob(id);
+}
+
+function noJob(id: string): ReturnType<typeof problem<404>> {
+  const shown = JSON.stringify(id.slice(0, 100));
+  return problem(
+    404,
+    `No job has the id ${shown}: ended jobs are forgotten after a while, see "keep" in the config`,
+  );
+}
+
+function shownJob(job: JobRecord, context: AdminContext): JobRecord {
+  const { payload, result, cursor } = job;
+  return {
+    ...job,
+    payload: context.show(payload),
+    ...(result === undefined ? {} : { result: context.show(result) }),
+    ...(cursor === undefined ? {} : { cursor: context.show(cursor) }),
+  };
+}
+
+function isState(state: string | undefined): state is JobState {
+  return STATES.some((known) => known === state);
+}

@@ -1,0 +1,26 @@
+/**
+ * The admin API: a Hono app over a running config, to be served on its own or mounted in another.
+ *
+ * @module
+ */
+
+export { admin, type AdminApp, type AdminOptions } from "./app.ts";
+export type {
+  Accepted,
+  BulkAccepted,
+  BulkResult,
+  ChangedJson,
+  DecisionJson,
+  DecisionPartJson,
+  JobPageJson,
+  LaneJson,
+  OverrideBody,
+  OverrideJson,
+  PausedJson,
+  PluginJson,
+  PoolJson,
+  Problem,
+  ProblemError,
+  Readiness,
+} from "./api.ts";
+export { type AdminServer, serveAdmin } from "./serve.ts";

@@ -1,0 +1,191 @@
+/**
+ * Routes about pools: look, pause, resume, drain, override.
+ *
+ * @module
+ */
+
+import { type Context, Hono } from "hono";
+import type { BlankEnv } from "hono/types";
+import type { Decision } from "../decision.ts";
+import { messageOf } from "../errors.ts";
+import { display, isRecord } from "../config/faults.ts";
+import type { Override, PoolSnapshot } from "../sluice.ts";
+import { suggestion } from "../suggest.ts";
+import type { DecisionJson, PoolJson, PoolRoutes, ProblemError } from "./api.ts";
+import { readJson } from "./body.ts";
+import { type AdminContext, noPool, type Target } from "./context.ts";
+import { answer, badRequest, queryNumber } from "./problem.ts";
+import { laneFault } from "./submitted.ts";
+
+/** Longest deadline of a drain, ms. */
+const LONGEST_DRAIN_MS = 3_600_000;
+
+/** Longest body of a request that is not an enqueue, bytes. */
+const MAX_BODY_BYTES = 16_384;
+
+/**
+ * Makes the routes.
+ *
+ * @internal
+ */
+export function poolRoutes(context: AdminContext): Hono<BlankEnv, PoolRoutes, "/"> {
+  const { sluice } = context;
+  const routes = new Hono()
+    .get("/api/pools", () => answer(sluice.pools.map((pool) => poolJson(pool.snapshot())), 200))
+    .get(
+      "/api/pools/:pool",
+      (c) =>
+        onPool(
+          context,
+          c.req.param("pool"),
+          ({ handle }) => answer(poolJson(handle.snapshot()), 200),
+        ),
+    )
+    .get("/api/pools/:pool/decisions", (c) =>
+      onPool(context, c.req.param("pool"), ({ handle }) => {
+        const limit = queryNumber(c, "limit", { min: 1, max: 1_000, default: 20 });
+        if (typeof limit === "object") return badRequest([limit]);
+        return answer(handle.explain(limit).map(decisionJson), 200);
+      }))
+    .post(
+      "/api/pools/:pool/pause",
+      (c) => onPool(context, c.req.param("pool"), (target) => setPaused(c, target, true)),
+    )
+    .post(
+      "/api/pools/:pool/resume",
+      (c) => onPool(context, c.req.param("pool"), (target) => setPaused(c, target, false)),
+    )
+    .post(
+      "/api/pools/:pool/drain",
+      (c) => onPool(context, c.req.param("pool"), (target) => drain(c, target)),
+    )
+    .put(
+      "/api/pools/:pool/override",
+      (c) => onPool(context, c.req.param("pool"), (target) => override(c, target)),
+    )
+    .delete(
+      "/api/pools/:pool/override",
+      (c) =>
+        onPool(context, c.req.param("pool"), ({ handle }) => {
+          handle.clearOverride();
+          return answer({ pool: handle.name, override: null }, 200);
+        }),
+    );
+  // The schema adds what handlers read themselves: bodies and queries.
+  return routes as unknown as Hono<BlankEnv, PoolRoutes, "/">;
+}
+
+/** A pool as shown: what is unbounded is `null`. */
+export function poolJson(snapshot: PoolSnapshot): PoolJson {
+  const { readyOlderThan: _, decision, lanes, limit, ...rest } = snapshot;
+  return {
+    ...rest,
+    limit: bounded(limit),
+    lanes: lanes.map((lane) => ({ ...lane, maxRunning: bounded(lane.maxRunning) })),
+    ...(decision === undefined ? {} : { decision: decisionJson(decision) }),
+  };
+}
+
+/** A decision as shown: what is unbounded is `null`. */
+export function decisionJson(decision: Decision): DecisionJson {
+  return {
+    ...decision,
+    proposals: decision.proposals.map((part) => ({ ...part, workers: bounded(part.workers) })),
+  };
+}
+
+function onPool<T>(
+  context: AdminContext,
+  name: string,
+  run: (target: Target) => T,
+): T | ReturnType<typeof noPool> {
+  const target = context.target(name);
+  return target === undefined ? noPool(context.sluice, name) : run(target);
+}
+
+async function setPaused(c: Context, target: Target, paused: boolean): Promise<Response> {
+  const body = await readFields(c, ["lane"]);
+  if (!body.ok) return body.refusal;
+  const { lane } = body.fields;
+  if (lane !== undefined && !(typeof lane === "string" && target.takes.lanes.has(lane))) {
+    return badRequest([laneFault(lane, target.takes)]);
+  }
+  await (paused ? target.handle.pause(lane) : target.handle.resume(lane));
+  return answer({ pool: target.handle.name, lane: lane ?? null, paused }, 200);
+}
+
+async function drain(c: Context, target: Target): Promise<Response> {
+  const body = await readFields(c, ["deadlineMs"]);
+  if (!body.ok) return body.refusal;
+  const errors: ProblemError[] = [];
+  const deadlineMs = readNumber(body.fields, "deadlineMs", errors);
+  if (errors.length > 0) return badRequest(errors);
+  const clamped = deadlineMs === undefined ? undefined : Math.min(LONGEST_DRAIN_MS, deadlineMs);
+  return answer(await target.handle.drain(clamped), 200);
+}
+
+async function override(c: Context, { handle }: Target): Promise<Response> {
+  const body = await readFields(c, ["min", "max", "target", "expiresInMs"]);
+  if (!body.ok) return body.refusal;
+  const errors: ProblemError[] = [];
+  const bounds: Override = {
+    min: readNumber(body.fields, "min", errors),
+    max: readNumber(body.fields, "max", errors),
+    target: readNumber(body.fields, "target", errors),
+  };
+  const expiresInMs = readNumber(body.fields, "expiresInMs", errors);
+  if (expiresInMs === undefined && errors.length === 0) {
+    errors.push({
+      pointer: "/expiresInMs",
+      detail: "Say when the override ends: send expiresInMs",
+    });
+  }
+  if (errors.length > 0 || expiresInMs === undefined) return badRequest(errors);
+  try {
+    handle.override(bounds, expiresInMs);
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError || thrown instanceof TypeError)) throw thrown;
+    return badRequest([{ pointer: "", detail: messageOf(thrown) }]);
+  }
+  return answer({ pool: handle.name, override: handle.snapshot().override ?? null }, 200);
+}
+
+type Fields =
+  | { readonly ok: true; readonly fields: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly refusal: Response };
+
+/** Reads a body of known fields; an empty one has none. */
+async function readFields(c: Context, known: readonly string[]): Promise<Fields> {
+  const body = await readJson(c.req.raw, MAX_BODY_BYTES, {});
+  if (!body.ok) return body;
+  if (!isRecord(body.value)) {
+    const detail = `Expected an object but received ${display(body.value)}`;
+    return { ok: false, refusal: badRequest([{ pointer: "", detail }]) };
+  }
+  const errors = Object.keys(body.value).filter((key) => !known.includes(key)).map((key) => ({
+    pointer: `/${key}`,
+    detail: `No field is named ${display(key)}${suggestion(key, known)}`,
+  }));
+  return errors.length === 0
+    ? { ok: true, fields: body.value }
+    : { ok: false, refusal: badRequest(errors) };
+}
+
+function readNumber(
+  fields: Readonly<Record<string, unknown>>,
+  name: string,
+  errors: ProblemError[],
+): number | undefined {
+  const value = fields[name];
+  if (value === undefined) return undefined;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
+  errors.push({
+    pointer: `/${name}`,
+    detail: `Expected ${name} to be a whole number >= 0 but received ${display(value)}`,
+  });
+  return undefined;
+}
+
+function bounded(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}

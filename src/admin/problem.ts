@@ -1,0 +1,106 @@
+/**
+ * Answers of the API: JSON, and problems as RFC 9457 has them.
+ *
+ * @module
+ */
+
+import type { Context, TypedResponse } from "hono";
+import { display } from "../config/faults.ts";
+import type { Problem, ProblemError } from "./api.ts";
+
+/** Statuses of problems. */
+export type ProblemStatus = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 421 | 429 | 500 | 503;
+
+/** What a problem may carry besides its sentence. */
+export interface ProblemExtra {
+  /** Each fault with its place. */
+  readonly errors?: readonly ProblemError[];
+  /** Names that exist. */
+  readonly pools?: readonly string[];
+  /** When to come back, ms. */
+  readonly retryAfterMs?: number;
+  /** Why the job was turned away. */
+  readonly reason?: string;
+  /** What became of each job of many. */
+  readonly results?: readonly unknown[];
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Headers of every answer that is not a page: nothing may be sniffed, kept, framed or run. */
+export const API_HEADERS: Readonly<Record<string, string>> = {
+  "content-type": "application/json",
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+};
+
+const TITLES: Readonly<Record<ProblemStatus, string>> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  409: "Conflict",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  421: "Misdirected Request",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+};
+
+/** Answers with JSON. Typed as the value itself: what JSON makes of it is the caller's to get right. */
+export function answer<T, Status extends number>(
+  value: T,
+  status: Status,
+): Response & TypedResponse<T, Status & 200, "json"> {
+  const response = new Response(JSON.stringify(value), { status, headers: API_HEADERS });
+  // `TypedResponse` exists for the types of `hc` only.
+  return response as Response & TypedResponse<T, Status & 200, "json">;
+}
+
+/** Answers with a problem. */
+export function problem<Status extends ProblemStatus>(
+  status: Status,
+  detail: string,
+  extra: ProblemExtra = {},
+): Response & TypedResponse<Problem, Status, "json"> {
+  const { headers, ...members } = extra;
+  const body = { type: "about:blank", title: TITLES[status], status, detail, ...members };
+  const response = new Response(JSON.stringify(body), {
+    status,
+    headers: { ...API_HEADERS, "content-type": "application/problem+json", ...headers },
+  });
+  // `TypedResponse` exists for the types of `hc` only.
+  return response as Response & TypedResponse<Problem, Status, "json">;
+}
+
+/** Answers 400 with every fault. */
+export function badRequest(
+  errors: readonly ProblemError[],
+): Response & TypedResponse<Problem, 400, "json"> {
+  const first = errors[0]?.detail ?? "The request has faults";
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  return problem(400, `${first}${more}`, { errors });
+}
+
+/**
+ * Reads a whole number from the query and clamps it.
+ *
+ * @returns The number, or the fault.
+ */
+export function queryNumber(
+  c: Context,
+  name: string,
+  bounds: { readonly min: number; readonly max: number; readonly default: number },
+): number | ProblemError {
+  const given = c.req.query(name);
+  if (given === undefined) return bounds.default;
+  if (!/^\d{1,15}$/.test(given)) {
+    return {
+      pointer: `?${name}`,
+      detail: `Expected ${name} to be a whole number >= 0 but received ${display(given)}`,
+    };
+  }
+  return Math.min(bounds.max, Math.max(bounds.min, Number(given)));
+}

@@ -1,0 +1,47 @@
+/**
+ * What may be shown of payloads and results.
+ *
+ * @module
+ */
+
+/** Deepest level that is shown. */
+const MAX_LEVELS = 128;
+
+/** Most values that are shown of one payload. */
+const MAX_VALUES = 20_000;
+
+/**
+ * Makes the function that copies a value for display: listed keys are hidden at any depth, and what
+ * JSON could not hold (cycles, a depth that would overflow the stack, huge graphs) is named instead.
+ *
+ * @param keys Names of fields to hide, in any case.
+ */
+export function redactor(keys: Iterable<string>): (value: unknown) => unknown {
+  const hidden = new Set([...keys].map((key) => key.toLowerCase()));
+  return (value) => copy(value, { hidden, above: new Set(), left: MAX_VALUES });
+}
+
+interface Copying {
+  readonly hidden: ReadonlySet<string>;
+  readonly above: Set<object>;
+  left: number;
+}
+
+function copy(value: unknown, state: Copying): unknown {
+  if (typeof value === "bigint") return String(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (state.above.has(value)) return "[circular]";
+  if (state.above.size >= MAX_LEVELS) return "[too deep]";
+  if (state.left-- <= 0) return "[cut]";
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+  if (value instanceof Error) return value.message;
+  state.above.add(value);
+  const copied = Array.isArray(value) ? value.map((item) => copy(item, state)) : Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      state.hidden.has(key.toLowerCase()) ? "[redacted]" : copy(item, state),
+    ]),
+  );
+  state.above.delete(value);
+  return copied;
+}

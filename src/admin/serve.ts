@@ -1,0 +1,102 @@
+/**
+ * Serves the admin API on an address of its own.
+ *
+ * @module
+ */
+
+import type { AdminSettings } from "../settings.ts";
+import type { Sluice } from "../sluice.ts";
+import { hasToken, isLoopback } from "./guard.ts";
+import { admin, type AdminOptions } from "./app.ts";
+
+/** A server that runs. */
+export interface AdminServer {
+  /** Where it answers, such as `http://127.0.0.1:8787`. */
+  readonly url: string;
+  /** Answers what is under way, and closes. Safe to call again. */
+  stop(): Promise<void>;
+}
+
+/** How long requests under way may take once the server stops, ms. */
+const STOP_WITHIN_MS = 3_000;
+
+/**
+ * Serves the admin API. Without a token, only on loopback: what counts is the address that was
+ * really bound, since `DENO_SERVE_ADDRESS` goes before `settings.hostname`.
+ *
+ * @throws {TypeError} If a token is too short, or both are the same.
+ * @throws {Error} If the address is in use, or would be open to others without a token.
+ */
+export async function serveAdmin(
+  sluice: Sluice,
+  settings: AdminSettings,
+  options: Pick<AdminOptions, "redact" | "log"> = {},
+): Promise<AdminServer> {
+  const stopping = new AbortController();
+  const app = admin(sluice, { ...settings, ...options, signal: stopping.signal });
+  const closing = new AbortController();
+  const server = bind(settings, closing.signal, (request, info) => app.fetch(request, info));
+  const refusal = hasToken(settings) ? undefined : openness(server.addr);
+  if (refusal !== undefined) {
+    closing.abort();
+    await server.finished;
+    throw new Error(refusal);
+  }
+  let stopped: Promise<void> | undefined;
+  return { url: urlOf(server.addr), stop: () => stopped ??= stop() };
+
+  async function stop(): Promise<void> {
+    stopping.abort(); // requests that are held answer now
+    const timer = setTimeout(() => closing.abort(), STOP_WITHIN_MS);
+    await server.shutdown();
+    clearTimeout(timer);
+  }
+}
+
+function bind(
+  settings: AdminSettings,
+  signal: AbortSignal,
+  handler: Deno.ServeHandler,
+): Deno.HttpServer<Deno.Addr> {
+  const { hostname, port } = settings;
+  try {
+    return Deno.serve({ hostname, port, signal, onListen: () => {} }, handler);
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.AddrInUse)) throw thrown;
+    throw new Error(
+      `The admin API cannot listen on ${hostname}:${port}, the port is in use: stop what uses it, or set another admin.port`,
+      { cause: thrown },
+    );
+  }
+}
+
+/** Why an address may not be served without a token. `undefined`: it may. */
+function openness(address: Deno.Addr): string | undefined {
+  const wants =
+    "set admin.tokens in the config, or bind 127.0.0.1 (DENO_SERVE_ADDRESS goes before admin.hostname)";
+  const also = alsoServed();
+  if (also !== undefined) {
+    return `The admin API would answer on "${also}" too, without a token: ${wants}`;
+  }
+  if ("hostname" in address && isLoopback(address.hostname)) return undefined;
+  const bound = "hostname" in address ? `${address.hostname}:${address.port}` : address.transport;
+  return `The admin API would answer on ${bound}, without a token: ${wants}`;
+}
+
+/** The second address that `DENO_SERVE_ADDRESS=duplicate,…` binds, which `server.addr` does not tell. */
+function alsoServed(): string | undefined {
+  let given: string | undefined;
+  try {
+    given = Deno.env.get("DENO_SERVE_ADDRESS");
+  } catch {
+    return undefined; // the environment may not be read: the guard still refuses other machines
+  }
+  return given?.startsWith("duplicate,") ? given.slice("duplicate,".length) : undefined;
+}
+
+function urlOf(address: Deno.Addr): string {
+  if (!("hostname" in address)) return `${address.transport}:`;
+  const { hostname, port } = address;
+  const reachable = hostname === "0.0.0.0" ? "127.0.0.1" : hostname === "::" ? "::1" : hostname;
+  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+}

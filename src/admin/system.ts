@@ -1,0 +1,104 @@
+/**
+ * Routes about the whole: health, config, plugins, metrics.
+ *
+ * @module
+ */
+
+import { Hono } from "hono";
+import type { BlankEnv } from "hono/types";
+import type { Bound } from "../plugin.ts";
+import type { PoolHandle } from "../sluice.ts";
+import type { PluginJson, Readiness, SystemRoutes } from "./api.ts";
+import type { AdminContext } from "./context.ts";
+import { METRICS_TYPE, renderMetrics } from "./metrics.ts";
+import { answer, API_HEADERS } from "./problem.ts";
+
+/** How long a store may take to answer, ms. */
+const STORE_ANSWERS_WITHIN_MS = 2_000;
+
+/**
+ * Makes the routes that are open to all: they tell no names and no figures.
+ *
+ * @internal
+ */
+export function healthRoutes(context: AdminContext): Hono<BlankEnv, SystemRoutes, "/"> {
+  let asking: Promise<Readiness> | undefined; // one look serves all who ask meanwhile
+  const routes = new Hono()
+    .get("/healthz", () => answer({ ok: true }, 200))
+    .get("/readyz", async () => {
+      asking ??= readiness(context.sluice.pools).finally(() => {
+        asking = undefined;
+      });
+      const found = await asking;
+      return answer(found, found.ready ? 200 : 503);
+    });
+  // The routes of the whole are made in two parts: these stand before the guard.
+  return routes as unknown as Hono<BlankEnv, SystemRoutes, "/">;
+}
+
+/**
+ * Makes the routes that are guarded.
+ *
+ * @internal
+ */
+export function systemRoutes(context: AdminContext): Hono<BlankEnv> {
+  const { sluice } = context;
+  return new Hono()
+    .get("/api/config", () => answer(context.show(sluice.config), 200))
+    .get(
+      "/api/plugins",
+      () => answer(sluice.pools.flatMap((pool) => pluginsOf(pool, context)), 200),
+    )
+    .get(
+      "/metrics",
+      () =>
+        new Response(renderMetrics(sluice.pools.map((pool) => pool.snapshot())), {
+          headers: { ...API_HEADERS, "content-type": METRICS_TYPE },
+        }),
+    );
+}
+
+async function readiness(pools: readonly PoolHandle[]): Promise<Readiness> {
+  const reasons = new Set<string>();
+  for (const pool of pools) {
+    const { stale, draining, decision } = pool.snapshot();
+    if (draining) reasons.add("A pool is draining");
+    else if (decision === undefined) reasons.add("A pool has not made its first decision");
+    if (stale) reasons.add("A store could not be read");
+  }
+  const answers = await Promise.all(pools.map(storeAnswers));
+  if (answers.includes(false)) reasons.add("A store does not answer");
+  return reasons.size === 0 ? { ready: true } : { ready: false, reasons: [...reasons] };
+}
+
+async function storeAnswers(pool: PoolHandle): Promise<boolean> {
+  const late = Promise.withResolvers<false>();
+  const timer = setTimeout(() => late.resolve(false), STORE_ANSWERS_WITHIN_MS);
+  const look = pool.list({ limit: 1 }).then(() => true, () => false);
+  try {
+    return await Promise.race([look, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function pluginsOf(pool: PoolHandle, context: AdminContext): readonly PluginJson[] {
+  const { settings } = pool;
+  const shown = (bound: Bound): PluginJson => ({
+    pool: pool.name,
+    kind: bound.kind,
+    name: bound.name,
+    ...(bound.given === undefined ? {} : { with: context.show(bound.given) }),
+  });
+  const handlers = [...settings.handlers].map(([type, bound]) =>
+    type === "" ? shown(bound) : { ...shown(bound), type }
+  );
+  return [
+    ...handlers,
+    shown(settings.controller),
+    shown(settings.lanePolicy),
+    ...settings.caps.map((cap) => shown(cap.bound)),
+    shown(settings.retirement),
+    shown(settings.admission),
+  ];
+}

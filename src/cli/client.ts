@@ -1,0 +1,132 @@
+/**
+ * Speaks to the admin API of a running system.
+ *
+ * @module
+ */
+
+import type { Problem } from "../admin/api.ts";
+import { messageOf } from "../errors.ts";
+import { CliError } from "./failure.ts";
+import type { Io } from "./io.ts";
+
+/** Where a running system is, and how to be let in. */
+export interface RemoteOptions {
+  /** Address of its admin API. */
+  readonly url: string;
+  /** Variable of the environment that holds the token. */
+  readonly tokenEnv?: string | undefined;
+  /** Print JSON. */
+  readonly json?: boolean | undefined;
+}
+
+/** A request to the admin API. */
+export interface Call {
+  /** HTTP method. @default {"GET"} */
+  readonly method?: "GET" | "POST" | "PUT" | "DELETE";
+  /** Query parameters; `undefined` ones are left out. */
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  /** Body, sent as JSON. */
+  readonly body?: unknown;
+}
+
+/** Address used unless `--url` says otherwise. */
+export const DEFAULT_URL = "http://127.0.0.1:8787";
+
+/**
+ * Makes one request. `T` is what the route answers, as `admin/api.ts` declares it.
+ *
+ * @throws {CliError} If nothing answers, or it answers with a problem.
+ */
+export async function call<T>(
+  io: Io,
+  options: RemoteOptions,
+  path: string,
+  request: Call = {},
+): Promise<T> {
+  const headers: Record<string, string> = { accept: "application/json" };
+  const token = tokenOf(io, options);
+  if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
+  if (request.body !== undefined) headers["content-type"] = "application/json";
+  const url = urlOf(options.url, path, request.query ?? {});
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      method: request.method ?? "GET",
+      headers,
+      body: request.body === undefined ? null : JSON.stringify(request.body),
+    });
+  } catch (thrown) {
+    throw new CliError(
+      `Nothing answers at ${options.url}: start a system with "sluice run FILE", or give its address by --url`,
+      1,
+      { cause: thrown },
+    );
+  }
+  const answer = await readAnswer(response, options);
+  if (response.ok) return answer as T; // what the route is declared to answer
+  throw failureOf(response.status, answer, options);
+}
+
+/** A path with each part escaped: `path("pools", name, "jobs")`. */
+export function path(...parts: readonly string[]): string {
+  return `/api/${parts.map(encodeURIComponent).join("/")}`;
+}
+
+function tokenOf(io: Io, { tokenEnv }: RemoteOptions): string | undefined {
+  if (tokenEnv === undefined) return undefined;
+  const token = io.env(tokenEnv);
+  if (token !== undefined && token !== "") return token;
+  throw new CliError(
+    `The variable "${tokenEnv}" is not set: put the token into it, --token-env takes its name`,
+    2,
+  );
+}
+
+function urlOf(base: string, path: string, query: NonNullable<Call["query"]>): URL {
+  let url: URL;
+  try {
+    url = new URL(`${base.replace(/\/+$/, "")}${path}`);
+  } catch {
+    throw new CliError(
+      `Expected --url to be an address such as ${DEFAULT_URL} but received "${base}"`,
+      2,
+    );
+  }
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url;
+}
+
+async function readAnswer(response: Response, options: RemoteOptions): Promise<unknown> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch (thrown) {
+    throw new CliError(
+      `What answers at ${options.url} is not a Sluice admin API (${response.status}, ${
+        messageOf(thrown)
+      }): check --url`,
+      1,
+      { cause: thrown },
+    );
+  }
+}
+
+function failureOf(status: number, answer: unknown, options: RemoteOptions): CliError {
+  if (status === 401) {
+    const known = options.tokenEnv === undefined
+      ? "name the variable that holds the token by --token-env NAME"
+      : `the token in "${options.tokenEnv}" is not the one it knows`;
+    return new CliError(`The system at ${options.url} wants a token: ${known}`);
+  }
+  const problem = answer as Partial<Problem>; // checked field by field below
+  const detail = typeof problem.detail === "string" ? problem.detail : `It answered ${status}`;
+  const errors = Array.isArray(problem.errors) && problem.errors.length > 1 ? problem.errors : [];
+  const lines = errors.map((error) =>
+    `  ${error.pointer === "" ? "" : `${error.pointer}: `}${error.detail}`
+  );
+  return new CliError(
+    [errors.length > 0 ? "The request has faults:" : detail, ...lines].join("\n"),
+  );
+}

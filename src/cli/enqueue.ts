@@ -1,0 +1,110 @@
+/**
+ * `sluice enqueue`: give a pool a job.
+ *
+ * @module
+ */
+
+import type { Command } from "commander";
+import type { Accepted } from "../admin/api.ts";
+import { messageOf } from "../errors.ts";
+import { call, path, type RemoteOptions } from "./client.ts";
+import { CliError } from "./failure.ts";
+import type { Io } from "./io.ts";
+import { json, line } from "./print.ts";
+import { durationMs, type Tools, withRemote } from "./verb.ts";
+
+interface EnqueueOptions extends RemoteOptions {
+  readonly lane: string;
+  readonly payload?: string;
+  readonly type?: string;
+  readonly key?: string;
+  readonly delay?: string;
+  readonly dedupeKey?: string;
+  readonly ttl?: string;
+  readonly wait?: string;
+}
+
+/** Adds the verb. */
+export function addEnqueue(program: Command, { io }: Tools): void {
+  withRemote(program.command("enqueue").description("give a pool a job"))
+    .argument("<pool>")
+    .argument("[-]", "read the payload from standard input")
+    .requiredOption("--lane <lane>", "lane of the job")
+    .option("--payload <json>", "what the handler works on; - reads standard input", "null")
+    .option("--type <type>", "which handler, for a pool with several")
+    .option("--key <key>", "jobs of one key share the lane's maxRunningPerKey")
+    .option("--delay <duration>", "not claimable before")
+    .option(
+      "--dedupe-key <key>",
+      "while a job with this key has not ended, others are duplicates of it",
+    )
+    .option("--ttl <duration>", "not started after")
+    .option("--wait <duration>", "wait until the job has ended, at most 60s")
+    .action((pool: string, dash: string | undefined, options: EnqueueOptions) =>
+      enqueue(io, pool, dash, options)
+    );
+}
+
+async function enqueue(
+  io: Io,
+  pool: string,
+  dash: string | undefined,
+  options: EnqueueOptions,
+): Promise<void> {
+  if (dash !== undefined && dash !== "-") {
+    throw new CliError(
+      `Expected - after the pool but received "${dash}": give the payload by --payload`,
+      2,
+    );
+  }
+  const given = dash === "-" ? "-" : options.payload;
+  const accepted = await call<Accepted>(io, options, path("pools", pool, "jobs"), {
+    method: "POST",
+    query: { waitMs: durationMs("--wait", options.wait) },
+    body: {
+      lane: options.lane,
+      payload: await readPayload(io, given ?? "null"),
+      type: options.type,
+      key: options.key,
+      delayMs: durationMs("--delay", options.delay),
+      dedupeKey: options.dedupeKey,
+      ttlMs: durationMs("--ttl", options.ttl),
+    },
+  });
+  if (options.json) json(io, accepted);
+  else show(io, accepted, options);
+  const state = accepted.outcome?.state;
+  if (state === "dead" || state === "cancelled") {
+    throw new CliError(
+      `The job is ${state}: ${
+        accepted.outcome?.error ?? accepted.outcome?.reason ?? "no reason is known"
+      }`,
+    );
+  }
+}
+
+async function readPayload(io: Io, given: string): Promise<unknown> {
+  const text = given === "-" ? await io.readInput() : given;
+  try {
+    return JSON.parse(text);
+  } catch (thrown) {
+    const from = given === "-" ? "standard input" : "--payload";
+    throw new CliError(
+      `Expected JSON from ${from} (a text in double quotes is JSON): ${messageOf(thrown)}`,
+      2,
+      { cause: thrown },
+    );
+  }
+}
+
+function show(io: Io, accepted: Accepted, options: EnqueueOptions): void {
+  const { id, duplicateOf, outcome } = accepted;
+  if (outcome?.state === "done") {
+    line(io, `Job ${id} is done: ${JSON.stringify(outcome.result) ?? "no result"}`);
+  } else if (duplicateOf !== undefined) {
+    line(io, `Job ${id} has the same dedupeKey and has not ended: nothing was stored`);
+  } else if (outcome === undefined) {
+    const waited = options.wait === undefined ? "" : ", it has not ended yet";
+    line(io, `Job ${id} is stored${waited}; "sluice jobs show ${id}" shows it`);
+  }
+}

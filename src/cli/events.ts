@@ -1,0 +1,108 @@
+/**
+ * Events as log lines.
+ *
+ * @module
+ */
+
+import type { Observer, PoolEvent } from "../event.ts";
+import type { Logger } from "../job.ts";
+
+/** Kinds that come with every job: at most one line a second each, so that a burst floods nothing. */
+const FREQUENT: ReadonlySet<PoolEvent["kind"]> = new Set([
+  "job-shed",
+  "job-failed",
+  "job-deferred",
+  "job-dead",
+]);
+
+const QUIET_MS = 1_000;
+
+const ONLY_DETAILS: ReadonlySet<PoolEvent["kind"]> = new Set([
+  "job-added",
+  "job-started",
+  "job-done",
+]);
+
+const ALARMING: ReadonlySet<PoolEvent["kind"]> = new Set([
+  "job-shed",
+  "job-failed",
+  "job-dead",
+  "job-handed-back",
+  "lease-lost",
+  "jobs-reaped",
+]);
+
+const FAULTS: ReadonlySet<PoolEvent["kind"]> = new Set([
+  "worker-stuck",
+  "worker-failed",
+  "plugin-failed",
+  "store-failed",
+]);
+
+/** Makes the observer that writes events to a log. */
+export function eventLogger(log: Logger): Observer {
+  const last = new Map<string, { atMs: number; more: number }>();
+  return (event) => {
+    const { kind, atMs, ...rest } = event;
+    let more: number | undefined;
+    if (FREQUENT.has(kind)) {
+      const key = `${kind} ${event.pool} ${"lane" in event ? event.lane : ""}`;
+      const before = last.get(key);
+      if (before !== undefined && atMs - before.atMs < QUIET_MS) {
+        before.more++;
+        return;
+      }
+      if (before !== undefined && before.more > 0) more = before.more;
+      last.set(key, { atMs, more: 0 });
+    }
+    const fields = "decision" in rest
+      ? {
+        pool: rest.pool,
+        from: rest.decision.from,
+        to: rest.decision.to,
+        boundBy: rest.decision.boundBy,
+      }
+      : rest;
+    log[levelOf(kind)](
+      sentenceOf(event),
+      more === undefined ? fields : { ...fields, moreBefore: more },
+    );
+  };
+}
+
+function levelOf(kind: PoolEvent["kind"]): keyof Logger {
+  if (ONLY_DETAILS.has(kind)) return "debug";
+  if (FAULTS.has(kind)) return "error";
+  return ALARMING.has(kind) ? "warn" : "info";
+}
+
+function sentenceOf(event: PoolEvent): string {
+  if (event.kind === "decided") return event.decision.sentence;
+  return SENTENCES[event.kind];
+}
+
+const SENTENCES: Readonly<Record<Exclude<PoolEvent["kind"], "decided">, string>> = {
+  "job-added": "A job was stored",
+  "job-shed": "A job was turned away",
+  "job-started": "A job started",
+  "job-done": "A job is done",
+  "job-failed": "A job failed and will be retried",
+  "job-deferred": "A job was put off by its handler",
+  "job-dead": "A job is dead",
+  "job-cancelled": "A job was cancelled",
+  "job-handed-back": "A job went back to its lane",
+  "lease-lost": "The end of a job was refused: another process runs it",
+  "jobs-reaped": "Jobs of dead processes went back to their lanes",
+  "worker-stuck": "A handler ignores its abort: its worker is stuck",
+  "worker-failed": "A worker could not be started",
+  "plugin-failed": "A strategy failed: the last plan stands",
+  "plugin-recovered": "A strategy works again",
+  "store-failed": "The store could not be reached",
+  "store-recovered": "The store answers again",
+  "paused": "Paused",
+  "resumed": "Resumed",
+  "override-set": "The bounds are overridden",
+  "override-ended": "The bounds are the config's again",
+  "draining": "The pool is draining",
+  "stopped": "The pool has stopped",
+};

@@ -1,0 +1,49 @@
+/**
+ * `sluice explain`: why a pool has the size it has.
+ *
+ * @module
+ */
+
+import type { Command } from "commander";
+import type { DecisionJson } from "../admin/api.ts";
+import { call, path, type RemoteOptions } from "./client.ts";
+import type { Io } from "./io.ts";
+import { bold, json, line, time } from "./print.ts";
+import { type Tools, wholeNumber, withRemote } from "./verb.ts";
+
+interface ExplainOptions extends RemoteOptions {
+  readonly limit?: string;
+}
+
+/** Adds the verb. */
+export function addExplain(program: Command, { io }: Tools): void {
+  withRemote(program.command("explain").description("show why a pool has the size it has"))
+    .argument("<pool>")
+    .option("--limit <count>", "most decisions, newest first", "10")
+    .action((pool: string, options: ExplainOptions) => explain(io, pool, options));
+}
+
+async function explain(io: Io, pool: string, options: ExplainOptions): Promise<void> {
+  const limit = wholeNumber("--limit", options.limit, 1);
+  const decisions = await call<readonly DecisionJson[]>(
+    io,
+    options,
+    path("pools", pool, "decisions"),
+    { query: { limit } },
+  );
+  if (options.json) return json(io, decisions);
+  if (decisions.length === 0) return line(io, "No decision has been made yet.");
+  for (const decision of decisions) showDecision(io, decision);
+}
+
+function showDecision(io: Io, decision: DecisionJson): void {
+  const change = decision.from === decision.to
+    ? `stays at ${decision.to}`
+    : `${decision.from} -> ${decision.to}`;
+  line(io, `${bold(io, time(decision.atMs))}  ${change}, bound by ${decision.boundBy}`);
+  line(io, `  ${decision.sentence}`);
+  for (const part of decision.proposals) {
+    const workers = part.workers === null ? "no bound" : String(part.workers);
+    line(io, `    ${part.kind} ${part.by}: ${workers}, ${part.reason}`);
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * What the CLI needs of the world around it: a seam, so that tests can run every verb in-process.
+ *
+ * @module
+ */
+
+/** Where output goes and answers come from. */
+export interface Io {
+  /** Writes to standard output, as it is. */
+  out(text: string): void;
+  /** Writes to standard error, as it is. */
+  err(text: string): void;
+  /** True if standard output is a terminal. */
+  readonly terminal: boolean;
+  /** True if output may be colored: a terminal, and no `NO_COLOR`. */
+  readonly color: boolean;
+  /** Reads all of standard input as text. */
+  readInput(): Promise<string>;
+  /** Asks a yes-or-no question. `undefined`: there is nobody to ask. */
+  confirm(question: string): boolean | undefined;
+  /** Reads a variable of the environment. */
+  env(name: string): string | undefined;
+  /** Calls `handler` at each SIGINT and SIGTERM until the function it returns is called. */
+  onSignal(handler: () => void): () => void;
+  /** Ends the process at once. */
+  exit(code: number): void;
+}
+
+/** The process's own. */
+export function systemIo(): Io {
+  const terminal = Deno.stdout.isTerminal();
+  return {
+    out: (text) => writeAll(Deno.stdout, text),
+    err: (text) => writeAll(Deno.stderr, text),
+    terminal,
+    color: terminal && !Deno.noColor,
+    readInput: () => new Response(Deno.stdin.readable).text(),
+    confirm: (question) => Deno.stdin.isTerminal() ? confirm(question) : undefined,
+    env: (name) => Deno.env.get(name),
+    onSignal,
+    exit: (code) => Deno.exit(code),
+  };
+}
+
+function writeAll(to: { writeSync(bytes: Uint8Array): number }, text: string): void {
+  let rest = new TextEncoder().encode(text);
+  try {
+    while (rest.length > 0) rest = rest.subarray(to.writeSync(rest));
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.BrokenPipe)) throw thrown; // the reader, such as `head`, has enough
+  }
+}
+
+function onSignal(handler: () => void): () => void {
+  const signals: readonly Deno.Signal[] = Deno.build.os === "windows"
+    ? ["SIGINT", "SIGBREAK"]
+    : ["SIGINT", "SIGTERM"];
+  for (const signal of signals) Deno.addSignalListener(signal, handler);
+  return () => {
+    for (const signal of signals) Deno.removeSignalListener(signal, handler);
+  };
+}

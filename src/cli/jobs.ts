@@ -1,0 +1,140 @@
+/**
+ * `sluice jobs`: look jobs up, cancel and retry them.
+ *
+ * @module
+ */
+
+import type { Command } from "commander";
+import type { ChangedJson, JobPageJson } from "../admin/api.ts";
+import type { JobRecord } from "../job.ts";
+import { call, path, type RemoteOptions } from "./client.ts";
+import { CliError } from "./failure.ts";
+import type { Io } from "./io.ts";
+import { bold, counted, duration, json, line, red, table, time } from "./print.ts";
+import { confirmed, type Tools, wholeNumber, withRemote, withYes } from "./verb.ts";
+
+/** Which jobs to list. */
+export interface ListOptions extends RemoteOptions {
+  /** Only this state. */
+  readonly state?: string | undefined;
+  /** Only this lane. */
+  readonly lane?: string | undefined;
+  /** Most jobs. */
+  readonly limit?: string | undefined;
+  /** Where the last page ended. */
+  readonly cursor?: string | undefined;
+}
+
+/** Adds the verb. */
+export function addJobs(program: Command, { io }: Tools): void {
+  const jobs = program.command("jobs").description("look jobs up, cancel and retry them");
+  withRemote(jobs.command("ls").description("list jobs of a pool, oldest first").argument("<pool>"))
+    .option("--state <state>", "ready, delayed, running, done, dead or cancelled")
+    .option("--lane <lane>", "only this lane")
+    .option("--limit <count>", "most jobs", "50")
+    .option("--cursor <cursor>", "go on where the last page ended")
+    .action((pool: string, options: ListOptions) => listJobs(io, pool, options));
+  withRemote(jobs.command("show").description("show one job").argument("<id>"))
+    .action((id: string, options: RemoteOptions) => showJob(io, id, options));
+  withYes(withRemote(jobs.command("cancel").description("cancel jobs").argument("<id...>")))
+    .action((ids: readonly string[], options: RemoteOptions & { readonly yes?: boolean }) => {
+      confirmed(io, options, `Cancel ${counted(ids.length, "job")}?`);
+      return changeJobs(io, ids, { method: "POST", verb: "cancel" }, options);
+    });
+  withRemote(jobs.command("retry").description("make dead jobs ready again").argument("<id...>"))
+    .action((ids: readonly string[], options: RemoteOptions) =>
+      changeJobs(io, ids, { method: "POST", verb: "retry" }, options)
+    );
+}
+
+/** Prints a page of jobs. */
+export async function listJobs(io: Io, pool: string, options: ListOptions): Promise<void> {
+  const page = await fetchPage(io, pool, options, wholeNumber("--limit", options.limit, 1));
+  if (options.json) return json(io, page);
+  if (page.jobs.length === 0) return line(io, "There are no such jobs");
+  table(
+    io,
+    ["ID", "LANE", "STATE", "ATTEMPT", "CREATED", "LAST ERROR"],
+    page.jobs.map((job) => [
+      job.id,
+      job.lane,
+      job.reason === undefined ? job.state : `${job.state} (${job.reason})`,
+      job.attempt,
+      time(job.createdAtMs),
+      oneLine(job.error ?? ""),
+    ]),
+  );
+  if (page.cursor !== undefined) line(io, `There are more: add --cursor ${page.cursor}`);
+}
+
+/** Fetches a page of jobs. */
+export async function fetchPage(
+  io: Io,
+  pool: string,
+  options: ListOptions,
+  limit: number | undefined,
+): Promise<JobPageJson> {
+  const { state, lane, cursor } = options;
+  return await call<JobPageJson>(io, options, path("pools", pool, "jobs"), {
+    query: { state, lane, limit, cursor },
+  });
+}
+
+/** Prints one job. */
+export async function showJob(io: Io, id: string, options: RemoteOptions): Promise<void> {
+  const job = await call<JobRecord>(io, options, path("jobs", id));
+  if (options.json) return json(io, job);
+  line(
+    io,
+    `${bold(io, job.id)}  ${job.state}${job.reason === undefined ? "" : ` (${job.reason})`}`,
+  );
+  line(
+    io,
+    `pool ${job.pool}, lane ${job.lane}${
+      job.type === "" ? "" : `, type ${job.type}`
+    }, attempt ${job.attempt}`,
+  );
+  line(io, `created ${time(job.createdAtMs)}, due ${time(job.dueAtMs)}`);
+  if (job.startedAtMs !== undefined) line(io, `started ${time(job.startedAtMs)}${ranFor(job)}`);
+  if (job.key !== undefined) line(io, `key ${job.key}`);
+  if (job.dedupeKey !== undefined) line(io, `dedupe key ${job.dedupeKey}`);
+  line(io, `payload ${JSON.stringify(job.payload)}`);
+  if (job.result !== undefined) line(io, `result ${JSON.stringify(job.result)}`);
+  if (job.error !== undefined) line(io, red(io, `error ${job.error}`));
+}
+
+/** Changes jobs one after another and prints what came of each. @throws {CliError} If one could not be changed. */
+export async function changeJobs(
+  io: Io,
+  ids: readonly string[],
+  change: { readonly method: "POST" | "DELETE"; readonly verb: "cancel" | "retry" | "remove" },
+  options: RemoteOptions,
+): Promise<void> {
+  const results: (ChangedJson | { readonly id: string; readonly error: string })[] = [];
+  let failed = 0;
+  for (const id of ids) {
+    const where = change.verb === "remove" ? path("jobs", id) : path("jobs", id, change.verb);
+    try {
+      const done = await call<ChangedJson>(io, options, where, { method: change.method });
+      results.push(done);
+      if (!options.json) line(io, `Job ${id} is ${done.state}`);
+    } catch (thrown) {
+      if (!(thrown instanceof CliError) || ids.length === 1) throw thrown;
+      failed++;
+      results.push({ id, error: thrown.message });
+      if (!options.json) io.err(`${id}: ${thrown.message}\n`);
+    }
+  }
+  if (options.json) json(io, results);
+  if (failed > 0) throw new CliError(`${failed} of ${ids.length} jobs were not changed`);
+}
+
+function ranFor(job: JobRecord): string {
+  if (job.endedAtMs === undefined || job.startedAtMs === undefined) return "";
+  return `, ended ${time(job.endedAtMs)} after ${duration(job.endedAtMs - job.startedAtMs)}`;
+}
+
+function oneLine(text: string): string {
+  const flat = text.replaceAll(/\s+/g, " ");
+  return flat.length > 60 ? `${flat.slice(0, 60)}…` : flat;
+}

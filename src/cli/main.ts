@@ -1,0 +1,91 @@
+/**
+ * The command line: `sluice VERB`. Exits 0 done, 1 failed, 2 usage or config.
+ *
+ * @module
+ */
+
+import { Command, CommanderError } from "commander";
+import { start } from "../../mod.ts";
+import { builtins, defaults } from "../../plugins/mod.ts";
+import { ConfigError, messageOf } from "../errors.ts";
+import { resolveConfig } from "../resolve.ts";
+import { schemaText } from "../schema.ts";
+import { addCheck, faultsOf } from "./check.ts";
+import { addDlq } from "./dlq.ts";
+import { addEnqueue } from "./enqueue.ts";
+import { addExplain } from "./explain.ts";
+import { CliError } from "./failure.ts";
+import { addInit } from "./init.ts";
+import { type Io, systemIo } from "./io.ts";
+import { addJobs } from "./jobs.ts";
+import { addPlugins } from "./plugins.ts";
+import { addPools } from "./pools.ts";
+import { addRun } from "./run.ts";
+import { addSchema } from "./schema.ts";
+import type { Tools } from "./verb.ts";
+
+export type { Io } from "./io.ts";
+
+/**
+ * Runs one verb.
+ *
+ * @param args What stands after `sluice`.
+ * @param io Where output goes and answers come from. @default {the process's own}
+ * @returns What the process is to exit with: 0 done, 1 failed, 2 usage or config.
+ */
+export async function main(args: readonly string[], io: Io = systemIo()): Promise<number> {
+  const tools: Tools = {
+    io,
+    builtins,
+    start: (file, options) => start(file, options),
+    resolve: (file) => resolveConfig(file, { builtins, defaults }),
+    schemaText: () => schemaText(builtins),
+  };
+  try {
+    await programOf(tools).parseAsync([...args], { from: "user" });
+    return 0;
+  } catch (thrown) {
+    return failed(io, thrown);
+  }
+}
+
+function programOf(tools: Tools): Command {
+  const { io } = tools;
+  const program = new Command("sluice")
+    .description("Autoscaling worker pools with priority lanes")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.out(text),
+      writeErr: (text) => io.err(text),
+      getOutHasColors: () => io.color,
+      getErrHasColors: () => io.color,
+    })
+    .showHelpAfterError('(add "--help" for what there is)');
+  for (
+    const add of [
+      addInit,
+      addCheck,
+      addSchema,
+      addRun,
+      addPools,
+      addExplain,
+      addEnqueue,
+      addJobs,
+      addDlq,
+      addPlugins,
+    ]
+  ) add(program, tools);
+  return program;
+}
+
+function failed(io: Io, thrown: unknown): number {
+  if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2; // it has said why
+  if (thrown instanceof ConfigError) {
+    io.err(faultsOf(thrown));
+    return 2;
+  }
+  io.err(`${messageOf(thrown)}\n`);
+  return thrown instanceof CliError ? thrown.exitCode : 1;
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));

@@ -1,0 +1,209 @@
+/**
+ * `sluice pools`: look at pools, pause, resume, drain and scale them.
+ *
+ * @module
+ */
+
+import type { Command } from "commander";
+import type { OverrideJson, PausedJson, PoolJson } from "../admin/api.ts";
+import type { StopReport } from "../sluice.ts";
+import { call, path, type RemoteOptions } from "./client.ts";
+import { CliError } from "./failure.ts";
+import type { Io } from "./io.ts";
+import { bold, counted, duration, json, line, rate, table, time } from "./print.ts";
+import { confirmed, durationMs, type Tools, wholeNumber, withRemote, withYes } from "./verb.ts";
+
+/** Adds the verb. */
+export function addPools(program: Command, { io }: Tools): void {
+  const pools = program.command("pools").description("look at pools and steer them");
+  withRemote(pools.command("ls").description("list pools"))
+    .action((options: RemoteOptions) => list(io, options));
+  withRemote(pools.command("describe").description("show one pool").argument("<pool>"))
+    .action((pool: string, options: RemoteOptions) => describe(io, pool, options));
+  withRemote(pools.command("pause").description("start no more jobs").argument("<pool>"))
+    .option("--lane <lane>", "only this lane")
+    .action((pool: string, options: LaneOptions) => setPaused(io, pool, "pause", options));
+  withRemote(pools.command("resume").description("end a pause").argument("<pool>"))
+    .option("--lane <lane>", "only this lane")
+    .action((pool: string, options: LaneOptions) => setPaused(io, pool, "resume", options));
+  withYes(
+    withRemote(pools.command("drain").description("let running jobs end, then stop the pool")),
+  )
+    .argument("<pool>")
+    .option("--deadline <duration>", "hand back what has not ended by then")
+    .action((pool: string, options: DrainOptions) => drain(io, pool, options));
+  withRemote(pools.command("scale").description("hold other bounds for a while"))
+    .argument("<pool>")
+    .option("--min <workers>", "instead of size.min")
+    .option("--max <workers>", "instead of size.max, at most that")
+    .option("--target <workers>", "instead of what the controller asks for")
+    .option("--for <duration>", "how long", "10m")
+    .option("--clear", "go back to the config's bounds")
+    .action((pool: string, options: ScaleOptions) => scale(io, pool, options));
+}
+
+interface LaneOptions extends RemoteOptions {
+  readonly lane?: string;
+}
+
+interface DrainOptions extends RemoteOptions {
+  readonly yes?: boolean;
+  readonly deadline?: string;
+}
+
+interface ScaleOptions extends RemoteOptions {
+  readonly min?: string;
+  readonly max?: string;
+  readonly target?: string;
+  readonly for?: string;
+  readonly clear?: boolean;
+}
+
+async function list(io: Io, options: RemoteOptions): Promise<void> {
+  const pools = await call<readonly PoolJson[]>(io, options, path("pools"));
+  if (options.json) return json(io, pools);
+  table(
+    io,
+    [
+      "POOL",
+      "WORKERS",
+      "TARGET",
+      "READY",
+      "OLDEST",
+      "IN/S",
+      "DONE/S",
+      "FAILED/S",
+      "SHED/S",
+      "STATE",
+    ],
+    pools.map((pool) => [
+      pool.pool,
+      workersOf(pool),
+      pool.target,
+      pool.lanes.reduce((sum, lane) => sum + lane.ready, 0),
+      duration(Math.max(...pool.lanes.map((lane) => lane.oldestWaitMs))),
+      rate(pool.window.arrivalsPerSec),
+      rate(pool.window.completionsPerSec),
+      rate(pool.window.failuresPerSec),
+      rate(pool.window.shedPerSec),
+      stateOf(pool),
+    ]),
+  );
+}
+
+async function describe(io: Io, name: string, options: RemoteOptions): Promise<void> {
+  const pool = await call<PoolJson>(io, options, path("pools", name));
+  if (options.json) return json(io, pool);
+  line(
+    io,
+    `${bold(io, pool.pool)}  ${workersOf(pool)} workers busy, target ${pool.target}, ${
+      stateOf(pool)
+    }`,
+  );
+  line(io, pool.decision?.sentence ?? "No decision has been made yet.");
+  if (pool.override !== undefined) {
+    const { untilMs, ...bounds } = pool.override;
+    const shown = Object.entries(bounds).map(([key, value]) => `${key} ${value}`).join(", ");
+    line(io, `Override: ${shown} until ${time(untilMs)}`);
+  }
+  line(io);
+  table(
+    io,
+    ["LANE", "OLDEST", "TARGET", "READY", "HELD", "DELAYED", "RUNNING", "IN/S", "MEAN RUN"],
+    pool.lanes.map((lane) => [
+      lane.paused ? `${lane.name} (paused)` : lane.name,
+      duration(lane.oldestWaitMs),
+      lane.targetWaitMs === null ? "none" : duration(lane.targetWaitMs),
+      lane.ready,
+      lane.blocked,
+      lane.delayed,
+      lane.running,
+      rate(lane.arrivalsPerSec),
+      lane.meanServiceMs === 0 ? "-" : duration(lane.meanServiceMs),
+    ]),
+  );
+}
+
+async function setPaused(
+  io: Io,
+  pool: string,
+  verb: "pause" | "resume",
+  options: LaneOptions,
+): Promise<void> {
+  const body = options.lane === undefined ? {} : { lane: options.lane };
+  const done = await call<PausedJson>(io, options, path("pools", pool, verb), {
+    method: "POST",
+    body,
+  });
+  if (options.json) return json(io, done);
+  const what = done.lane === null
+    ? `Pool "${done.pool}"`
+    : `Lane "${done.lane}" of pool "${done.pool}"`;
+  const next = `sluice pools resume ${pool}${done.lane === null ? "" : ` --lane ${done.lane}`}`;
+  line(io, done.paused ? `${what} is paused; "${next}" ends it` : `${what} goes on`);
+}
+
+async function drain(io: Io, pool: string, options: DrainOptions): Promise<void> {
+  const deadlineMs = durationMs("--deadline", options.deadline);
+  confirmed(io, options, `Drain pool "${pool}"? It takes no more jobs until it is started anew`);
+  const report = await call<StopReport>(io, options, path("pools", pool, "drain"), {
+    method: "POST",
+    body: deadlineMs === undefined ? {} : { deadlineMs },
+  });
+  if (options.json) return json(io, report);
+  line(io, `Pool "${pool}" is drained: ${reportOf(report)}`);
+}
+
+async function scale(io: Io, pool: string, options: ScaleOptions): Promise<void> {
+  const min = wholeNumber("--min", options.min);
+  const max = wholeNumber("--max", options.max);
+  const target = wholeNumber("--target", options.target);
+  const expiresInMs = durationMs("--for", options.for);
+  const given = min !== undefined || max !== undefined || target !== undefined;
+  if (given === (options.clear === true)) {
+    throw new CliError("Give --min, --max or --target, or --clear to go back to the config", 2);
+  }
+  const done = await call<OverrideJson>(
+    io,
+    options,
+    path("pools", pool, "override"),
+    options.clear
+      ? { method: "DELETE" }
+      : { method: "PUT", body: { min, max, target, expiresInMs } },
+  );
+  if (options.json) return json(io, done);
+  line(
+    io,
+    done.override === null
+      ? `Pool "${pool}" has the bounds of its config`
+      : `Pool "${pool}" has other bounds until ${
+        time(done.override.untilMs)
+      }; "sluice pools scale ${pool} --clear" ends it`,
+  );
+}
+
+/** What a stop came to, in words. */
+export function reportOf(report: StopReport): string {
+  const stuck = report.stuck.length > 0
+    ? `, ${counted(report.stuck.length, "job")} still running because the handler ignores its abort`
+    : "";
+  return `${
+    counted(report.handedBack.length, "job")
+  } handed back, ${report.waiting} waiting${stuck}`;
+}
+
+function workersOf(pool: PoolJson): string {
+  return `${pool.busy}/${pool.live}${pool.limit === null ? "" : ` of ${pool.limit}`}`;
+}
+
+function stateOf(pool: PoolJson): string {
+  const states = [
+    pool.draining && "draining",
+    pool.paused && "paused",
+    pool.degraded && "degraded",
+    pool.stale && "stale",
+    pool.override !== undefined && "overridden",
+    pool.rateBound && "rate-bound",
+  ].filter((state) => state !== false);
+  return states.length === 0 ? "ok" : states.join(", ");
+}

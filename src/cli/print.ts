@@ -1,0 +1,70 @@
+/**
+ * Output: tables, durations, times, JSON.
+ *
+ * @module
+ */
+
+import type { Io } from "./io.ts";
+
+/** Writes one line. */
+export function line(io: Io, text = ""): void {
+  io.out(`${text}\n`);
+}
+
+/** Writes a value as JSON. */
+export function json(io: Io, value: unknown): void {
+  line(io, JSON.stringify(value, null, 2));
+}
+
+/** Writes rows below a head, columns aligned: text to the left, figures to the right. */
+export function table(io: Io, head: readonly string[], rows: readonly (readonly Cell[])[]): void {
+  const texts = rows.map((row) => row.map(String));
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...texts.map((row) => row[column]?.length ?? 0))
+  );
+  const isFigure = head.map((_, column) =>
+    rows.every((row) => typeof row[column] === "number" || row[column] === "-")
+  );
+  const render = (row: readonly string[]): string =>
+    row.map((text, column) => {
+      const width = widths[column] ?? 0;
+      return isFigure[column] ? text.padStart(width) : text.padEnd(width);
+    }).join("  ").trimEnd();
+  line(io, bold(io, render(head)));
+  for (const row of texts) line(io, render(row));
+}
+
+/** What stands in a table. */
+export type Cell = string | number;
+
+/** Bold, where colors are allowed. */
+export function bold(io: Io, text: string): string {
+  return io.color ? `\x1b[1m${text}\x1b[22m` : text;
+}
+
+/** Red, where colors are allowed. */
+export function red(io: Io, text: string): string {
+  return io.color ? `\x1b[31m${text}\x1b[39m` : text;
+}
+
+/** A duration with the unit that suits it. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return ms < 3_600_000 ? `${(ms / 60_000).toFixed(1)} min` : `${(ms / 3_600_000).toFixed(1)} h`;
+}
+
+/** A time as ISO text. */
+export function time(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+/** A rate with as many digits as are of use. */
+export function rate(perSec: number): string {
+  return perSec < 10 ? perSec.toFixed(1) : String(Math.round(perSec));
+}
+
+/** A word with its count: `1 pool`, `2 pools`. */
+export function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}

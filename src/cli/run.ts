@@ -1,0 +1,132 @@
+/**
+ * `sluice run`: runs a config until it is told to stop.
+ *
+ * @module
+ */
+
+import type { Command } from "commander";
+import { serveAdmin } from "../admin/mod.ts";
+import { isRecord } from "../config/faults.ts";
+import { messageOf } from "../errors.ts";
+import type { Logger } from "../job.ts";
+import { jsonLogger, prettyLogger } from "../log.ts";
+import type { AdminSettings } from "../settings.ts";
+import type { Sluice } from "../sluice.ts";
+import { eventLogger } from "./events.ts";
+import { CliError } from "./failure.ts";
+import type { Io } from "./io.ts";
+import { reportOf } from "./pools.ts";
+import { json, line } from "./print.ts";
+import { watchStrays } from "./strays.ts";
+import { type Tools, withJson } from "./verb.ts";
+
+interface RunOptions {
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+}
+
+/** The admin API of a config that says nothing about it. */
+const LOOPBACK: AdminSettings = {
+  hostname: "127.0.0.1",
+  port: 8787,
+  adminToken: undefined,
+  viewerToken: undefined,
+  allowedHosts: [],
+};
+
+/** Exit code of a process that a second signal ends. */
+const INTERRUPTED = 130;
+
+/** Adds the verb. */
+export function addRun(program: Command, tools: Tools): void {
+  withJson(program.command("run").description("run a config until a signal comes"))
+    .argument("<file>")
+    .option("--quiet", "log nothing but faults")
+    .option("--verbose", "log every job too")
+    .action((file: string, options: RunOptions) => run(file, options, tools));
+}
+
+async function run(file: string, options: RunOptions, tools: Tools): Promise<void> {
+  const { io } = tools;
+  const log = logOf(io, options);
+  const unwatch = watchStrays(log);
+  const sluice = await tools.start(file, { log, observer: eventLogger(log) });
+  try {
+    const served = sluice.adminUrl === undefined ? await serve(sluice, log) : undefined;
+    const stopped = untilStopped(io);
+    announce(io, sluice, served?.url ?? sluice.adminUrl ?? "", options);
+    const unlisten = await stopped;
+    if (!options.json) line(io, "Draining; a second signal exits at once");
+    const report = await sluice.stop();
+    await served?.stop();
+    unlisten();
+    if (options.json) json(io, { stopped: true, ...report });
+    else line(io, `Stopped: ${reportOf(report)}`);
+    for (const id of report.handedBack) if (!options.json) line(io, `  handed back ${id}`);
+  } finally {
+    await sluice.stop();
+    unwatch();
+  }
+}
+
+async function serve(
+  sluice: Sluice,
+  log: Logger,
+): Promise<Awaited<ReturnType<typeof serveAdmin>>> {
+  try {
+    return await serveAdmin(sluice, LOOPBACK, { log });
+  } catch (thrown) {
+    throw new CliError(messageOf(thrown), 1, { cause: thrown });
+  }
+}
+
+/** Resolves at the first signal, to what ends listening; the second ends the process at once. */
+function untilStopped(io: Io): Promise<() => void> {
+  const stopped = Promise.withResolvers<() => void>();
+  let count = 0;
+  const unlisten = io.onSignal(() => {
+    if (++count === 1) stopped.resolve(unlisten);
+    else io.exit(INTERRUPTED);
+  });
+  return stopped.promise;
+}
+
+function announce(io: Io, sluice: Sluice, url: string, options: RunOptions): void {
+  if (options.json) return json(io, { url, pools: sluice.pools.map((pool) => pool.name) });
+  line(io, `Running ${sluice.pools.map((pool) => pool.name).join(", ")}`);
+  line(io, `Admin   ${url}`);
+  const curl = curlOf(sluice, url);
+  if (curl !== undefined) line(io, `Try     ${curl}`);
+}
+
+/** A command that posts a job to the first lane of the first pool. */
+function curlOf(sluice: Sluice, url: string): string | undefined {
+  const pool = sluice.pools[0];
+  const lane = pool?.settings.lanes[0];
+  if (pool === undefined || lane === undefined) return undefined;
+  const [type = ""] = pool.settings.handlers.keys();
+  const job = { lane: lane.name, ...(type === "" ? {} : { type }), payload: { hello: "world" } };
+  const token = tokenVariable(sluice.config);
+  const auth = token === undefined ? "" : ` -H "authorization: Bearer $${token}"`;
+  const body = JSON.stringify(job).replaceAll("'", "'\\''");
+  return `curl -s ${url}/api/pools/${encodeURIComponent(pool.name)}/jobs${auth} ` +
+    `-H 'content-type: application/json' -d '${body}'`;
+}
+
+/** Variable that holds the admin token, as the config names it. */
+function tokenVariable(config: unknown): string | undefined {
+  const admin = isRecord(config) ? config["admin"] : undefined;
+  const tokens = isRecord(admin) ? admin["tokens"] : undefined;
+  const token = isRecord(tokens) ? tokens["admin"] : undefined;
+  const name = isRecord(token) ? token["env"] : undefined;
+  return typeof name === "string" ? name : undefined;
+}
+
+function logOf(io: Io, { quiet, verbose }: RunOptions): Logger {
+  const level = quiet ? "error" : verbose ? "debug" : "info";
+  const write = (text: string): void => io.err(`${text}\n`);
+  return io.terminal
+    ? prettyLogger({ level, write, color: io.color })
+    : jsonLogger({ level, write });
+}

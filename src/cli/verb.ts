@@ -1,0 +1,86 @@
+/**
+ * What verbs have in common: options, numbers, the yes that destructive ones need.
+ *
+ * @module
+ */
+
+import type { Command } from "commander";
+import type { Observer } from "../event.ts";
+import type { Logger } from "../job.ts";
+import type { Plugin } from "../plugin.ts";
+import type { Settings } from "../settings.ts";
+import type { Sluice } from "../sluice.ts";
+import { DEFAULT_URL } from "./client.ts";
+import { CliError } from "./failure.ts";
+import type { Io } from "./io.ts";
+
+/** What the root brings to the verbs: only it may name built-ins. */
+export interface Tools {
+  /** The world around. */
+  readonly io: Io;
+  /** Plugins that need no module. */
+  readonly builtins: readonly Plugin[];
+  /** Starts a config file. @throws {ConfigError} If it has faults. */
+  start(
+    file: string,
+    options: { readonly log: Logger; readonly observer: Observer },
+  ): Promise<Sluice>;
+  /** Resolves a config file, without starting anything. @throws {ConfigError} If it has faults. */
+  resolve(file: string): Promise<Settings>;
+  /** The JSON Schema of config files, as text. */
+  schemaText(): string;
+}
+
+/** Adds `--json`. */
+export function withJson(command: Command): Command {
+  return command.option("--json", "print JSON");
+}
+
+/** Adds what every verb needs that touches a running system. */
+export function withRemote(command: Command): Command {
+  return withJson(command)
+    .option("--url <url>", "address of the admin API", DEFAULT_URL)
+    .option("--token-env <name>", "variable of the environment that holds the token");
+}
+
+/** Adds `--yes`. */
+export function withYes(command: Command): Command {
+  return command.option("--yes", "do it without asking");
+}
+
+/**
+ * Asks before something is done that cannot be undone.
+ *
+ * @throws {CliError} If the answer is no, or there is nobody to ask.
+ */
+export function confirmed(io: Io, options: { readonly yes?: boolean }, question: string): void {
+  if (options.yes) return;
+  const answer = io.confirm(question);
+  if (answer === true) return;
+  if (answer === false) throw new CliError("Nothing was changed");
+  throw new CliError(`Nobody can be asked "${question}": give --yes to do it`, 2);
+}
+
+/** Reads a whole number. @throws {CliError} If it is none, or below `min`. */
+export function wholeNumber(name: string, given: string | undefined, min = 0): number | undefined {
+  if (given === undefined) return undefined;
+  const value = Number(given);
+  if (given.trim() !== "" && Number.isSafeInteger(value) && value >= min) return value;
+  throw new CliError(`Expected ${name} to be a whole number >= ${min} but received "${given}"`, 2);
+}
+
+/** Reads a duration such as `500`, `500ms`, `30s`, `10m` or `2h`, to ms. @throws {CliError} If it is none. */
+export function durationMs(name: string, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const parts = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)?$/.exec(given.trim());
+  const factor = FACTORS[parts?.[2] ?? "ms"];
+  if (parts === null || factor === undefined) {
+    throw new CliError(
+      `Expected ${name} to be a duration such as 500ms, 30s, 10m or 2h but received "${given}"`,
+      2,
+    );
+  }
+  return Math.round(Number(parts[1]) * factor);
+}
+
+const FACTORS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };

@@ -1,0 +1,94 @@
+/**
+ * A running system in memory with the admin API over it, for tests of its routes.
+ *
+ * @module
+ */
+
+import { start } from "../../mod.ts";
+import { admin, type AdminApp, type AdminOptions } from "../../src/admin/mod.ts";
+import type { Job } from "../../src/job.ts";
+import type { Sluice } from "../../src/sluice.ts";
+import { VirtualClock } from "../../src/virtual_clock.ts";
+
+/** A system under test. */
+export interface Running {
+  readonly app: AdminApp;
+  readonly sluice: Sluice;
+  readonly clock: VirtualClock;
+  /** Lets jobs with the payload `{ hang: true }` end. */
+  release(): void;
+  /** Sends JSON. */
+  send(method: string, path: string, body?: unknown): Promise<Response>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A problem, as far as tests look at it. */
+export interface ProblemBody {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+  readonly pools?: readonly string[];
+  readonly reason?: string;
+  readonly retryAfterMs?: number;
+  readonly results?: readonly unknown[];
+}
+
+/** Starts pools `mail` (lanes `urgent`, `batch`, and `full` that is paused and takes one job) and `typed`. */
+export async function running(options: AdminOptions = {}): Promise<Running> {
+  const clock = new VirtualClock();
+  const gate = Promise.withResolvers<void>();
+  const handler = async ({ payload }: Job): Promise<unknown> => {
+    const wish = (payload ?? {}) as { hang?: boolean; fail?: string }; // what these tests send
+    if (wish.hang) await gate.promise;
+    if (wish.fail !== undefined) throw new Error(wish.fail);
+    return { echo: payload };
+  };
+  const sluice: Sluice = await start({
+    redact: ["password"],
+    pools: {
+      mail: {
+        handler,
+        size: { min: 1, max: 4 },
+        lanes: [
+          { name: "urgent", targetWaitMs: 50, attempts: 1 },
+          { name: "batch", targetWaitMs: null },
+          { name: "full", paused: true, maxDepth: 1 },
+        ],
+        lanePolicy: "strict-priority",
+      },
+      typed: {
+        handlers: { send: handler, count: handler },
+        size: { min: 1, max: 1 },
+        lanes: [{ name: "only" }],
+      },
+    },
+  }, { clock, seed: 1 });
+  const app = admin(sluice, options);
+  return {
+    app,
+    sluice,
+    clock,
+    release: () => gate.resolve(),
+    send: async (method, path, body) =>
+      await app.request(path, {
+        method,
+        headers: { "content-type": "application/json" },
+        body: body === undefined ? null : JSON.stringify(body),
+      }),
+    async [Symbol.asyncDispose]() {
+      gate.resolve();
+      await sluice.stop();
+    },
+  };
+}
+
+/** Reads a problem and checks its form. */
+export async function problemOf(response: Response): Promise<ProblemBody> {
+  const body: ProblemBody = await response.json();
+  if (response.headers.get("content-type") !== "application/problem+json") {
+    throw new Error(`Not a problem: ${JSON.stringify(body)}`);
+  }
+  return body;
+}
