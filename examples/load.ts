@@ -47,47 +47,56 @@ const SETTLE_MS = 60_000;
  */
 export async function sendLoad(options: LoadOptions): Promise<void> {
   const { phases = SPIKE, signal } = options;
-  const known = (await readPool(options)).lanes.map((lane) => lane.name);
-  const lanes = options.lanes ?? Object.fromEntries(known.map((name) => [name, 1]));
-  const unknown = Object.keys(lanes).find((name) => !known.includes(name));
-  if (unknown !== undefined) {
-    throw new TypeError(`No lane is named "${unknown}": the pool has ${known.join(", ")}`);
-  }
-  const nextLane = turns(lanes);
+  const before = await readPool(options);
+  const nextLane = turns(lanesOf(options, before));
   const endMs = phases.reduce((sum, { seconds }) => sum + seconds * 1000, 0);
   const total = dueAfter(phases, endMs);
   const sending = new Set<Promise<void>>();
   const startedMs = performance.now();
   let sent = 0;
+  let fault: unknown;
   const report = reporter(options, startedMs, () => sent);
-  while (sent < total && signal?.aborted !== true) {
+  while (sent < total && fault === undefined && signal?.aborted !== true) {
     const due = dueAfter(phases, performance.now() - startedMs);
     const jobs = Array.from({ length: Math.min(due - sent, MOST_AT_ONCE) }, () => ({
       lane: nextLane(),
       payload: { event: "order.paid", order: ++sent },
     }));
     if (jobs.length > 0) {
-      const request = post(options, jobs).finally(() => sending.delete(request));
+      const request = post(options, jobs)
+        .catch((thrown) => fault ??= thrown)
+        .finally(() => sending.delete(request));
       sending.add(request);
     }
     await Promise.all([report(), delay(SEND_EVERY_MS)]);
   }
   await Promise.all(sending);
-  await settle(options, report);
+  if (fault !== undefined) throw fault;
+  const { live, totals } = await settle(options, report);
+  const done = totals.completions - before.totals.completions;
+  const shed = totals.shed - before.totals.shed;
+  options.print(`Done: ${done} jobs done, ${shed} shed, ${live} workers live`);
+}
+
+function lanesOf({ lanes }: LoadOptions, pool: PoolJson): Readonly<Record<string, number>> {
+  const known = pool.lanes.map((lane) => lane.name);
+  if (lanes === undefined) return Object.fromEntries(known.map((name) => [name, 1]));
+  const unknown = Object.keys(lanes).find((name) => !known.includes(name));
+  if (unknown === undefined) return lanes;
+  throw new TypeError(`No lane is named "${unknown}": the pool has ${known.join(", ")}`);
 }
 
 /** Goes on with the report until the pool is empty and at its minimum. */
-async function settle(options: LoadOptions, report: () => Promise<void>): Promise<void> {
+async function settle(options: LoadOptions, report: () => Promise<void>): Promise<PoolJson> {
   const untilMs = performance.now() + SETTLE_MS;
-  while (performance.now() < untilMs && options.signal?.aborted !== true) {
+  for (;;) {
     const pool = await readPool(options);
     const isEmpty = pool.lanes.every((lane) => lane.ready + lane.delayed + lane.running === 0);
-    if (isEmpty && pool.live <= pool.size.min) break;
+    if (isEmpty && pool.live <= pool.size.min) return pool;
+    if (performance.now() > untilMs || options.signal?.aborted === true) return pool;
     await report();
     await delay(100);
   }
-  const { live, totals } = await readPool(options);
-  options.print(`Done: ${totals.completions} jobs done, ${totals.shed} shed, ${live} workers live`);
 }
 
 /** Prints a line when a second has passed since the last one. */
@@ -121,24 +130,26 @@ function reporter(
 }
 
 async function post(options: LoadOptions, jobs: readonly unknown[]): Promise<void> {
-  try {
-    const response = await fetch(`${options.adminUrl}/api/pools/${options.pool}/jobs`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(jobs),
-    });
-    const text = await response.text();
-    const isTaken = response.ok || response.status === 429; // turned away: the report counts it
-    if (!isTaken) options.print(`The pool answered ${response.status}: ${text}`);
-  } catch (thrown) {
-    options.print(`The pool cannot be reached: ${messageOf(thrown)}`);
-  }
+  const response = await ask(options, "/jobs", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(jobs),
+  });
+  await response.body?.cancel(); // jobs that were turned away: the report counts them
 }
 
-async function readPool({ adminUrl, pool }: LoadOptions): Promise<PoolJson> {
-  const response = await fetch(`${adminUrl}/api/pools/${pool}`);
-  if (response.ok) return await response.json();
-  throw new Error(`The admin API answered ${response.status}: ${await response.text()}`);
+async function readPool(options: LoadOptions): Promise<PoolJson> {
+  return await (await ask(options, "")).json();
+}
+
+async function ask(options: LoadOptions, path: string, init?: RequestInit): Promise<Response> {
+  const { adminUrl, pool } = options;
+  const response = await fetch(`${adminUrl}/api/pools/${pool}${path}`, init).catch((thrown) => {
+    const message = `Cannot reach ${adminUrl}: start the example with "deno task start"`;
+    throw new Error(message, { cause: thrown });
+  });
+  if (response.ok || response.status === 429) return response;
+  throw new Error(`${adminUrl} answered ${response.status}: ${await response.text()}`);
 }
 
 if (import.meta.main) {
@@ -161,7 +172,7 @@ if (import.meta.main) {
     });
   } catch (thrown) {
     // deno-lint-ignore no-console
-    console.error(`${messageOf(thrown)} (is "deno task start" running?)`);
+    console.error(messageOf(thrown));
     Deno.exit(1);
   }
 }
