@@ -157,7 +157,8 @@ export type HandlerInput = SlotInput<"handler"> | HandlerFunction;
 
 /** What may stand in `caps`. */
 export type CapInput =
-  | SlotInput<"cap">
+  | string
+  | BarePlugin<"cap">
   | ((NamedSlot | Slot<"cap">) & {
     /** `cluster`: holds over all processes of the store together; `process`: in each. @default {the cap's own} */
     readonly scope?: Scope | undefined;

@@ -154,7 +154,7 @@ function laneMeant({ path, message }: OptionError, lanes: readonly string[]): st
   if (typeof name !== "string" || lanes.includes(name)) return "";
   if (!message.includes(name) || message.includes("did you mean")) return "";
   const near = nearest(name, lanes);
-  return near === undefined ? "" : `: did you mean "${near}"?`;
+  return near === undefined ? "" : `${message.includes(":") ? "," : ":"} did you mean "${near}"?`;
 }
 
 interface Explanation {

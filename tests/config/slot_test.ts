@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import * as v from "valibot";
-import { defineController, defineHandler, defineStore, use } from "../../src/plugin.ts";
+import { OptionError } from "../../src/errors.ts";
+import {
+  defineController,
+  defineHandler,
+  defineLanePolicy,
+  defineStore,
+  use,
+} from "../../src/plugin.ts";
 import type { Bound } from "../../src/plugin.ts";
 import {
   connections,
@@ -188,6 +195,18 @@ Deno.test("resolveSlot() hears from a factory which option does not fit the pool
   ]);
   assert.deepEqual(await poolLines({ lanePolicy: use(reserve, { reserve: { elsewhere: 1 } }) }), [
     '/lanePolicy/with/reserve/elsewhere: No lane is named "elsewhere"',
+  ]);
+  const listing = defineLanePolicy({
+    name: "listing",
+    create: (_options, { lanes }) => {
+      throw new OptionError(
+        ["batc"],
+        `No lane is named "batc": the pool has "${lanes.join('", "')}"`,
+      );
+    },
+  });
+  assert.deepEqual(await poolLines({ lanePolicy: listing }), [
+    '/lanePolicy/with/batc: No lane is named "batc": the pool has "urgent", "batch", did you mean "batch"?',
   ]);
 });
 
