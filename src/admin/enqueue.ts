@@ -51,42 +51,42 @@ export async function enqueue(
   } catch (thrown) {
     return refusal(thrown);
   }
-  if (waitMs > 0) return await held(c, job, waitMs, context);
+  if (waitMs > 0) return await held(job, waitMs, context);
   return job.duplicate
     ? answer({ id: job.id, duplicateOf: job.id }, 200)
     : answer({ id: job.id }, 202);
 }
 
 async function held(
-  c: Context,
   job: JobHandle,
   waitMs: number,
   context: AdminContext,
 ): Promise<EnqueueAnswer> {
-  const outcome = await settled(job.done, waitMs, [c.req.raw.signal, context.signal]);
+  const outcome = await settled(job.done, waitMs, context.signal);
   const base = job.duplicate ? { id: job.id, duplicateOf: job.id } : { id: job.id };
   if (outcome === undefined) return job.duplicate ? answer(base, 200) : answer(base, 202);
   return answer({ ...base, outcome: { ...outcome, result: context.show(outcome.result) } }, 200);
 }
 
-/** The outcome, or `undefined` if it takes too long or nobody waits for it any more. */
+/**
+ * The outcome, or `undefined` if it takes too long or the server stops. Clients that leave are not
+ * looked out for: `request.signal` aborts for answered requests too, and Deno warns of it.
+ */
 async function settled(
   done: Promise<Outcome>,
   waitMs: number,
-  signals: readonly (AbortSignal | undefined)[],
+  stop: AbortSignal | undefined,
 ): Promise<Outcome | undefined> {
   const left = Promise.withResolvers<undefined>();
   const leave = (): void => left.resolve(undefined);
   const timer = setTimeout(leave, waitMs);
-  for (const signal of signals) {
-    if (signal?.aborted) leave();
-    signal?.addEventListener("abort", leave, { once: true });
-  }
+  if (stop?.aborted) leave();
+  stop?.addEventListener("abort", leave);
   try {
     return await Promise.race([done, left.promise]);
   } finally {
     clearTimeout(timer);
-    for (const signal of signals) signal?.removeEventListener("abort", leave);
+    stop?.removeEventListener("abort", leave);
   }
 }
 

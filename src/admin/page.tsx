@@ -101,7 +101,7 @@ const Pool: FC<{ pool: PoolSnapshot }> = ({ pool }) => (
         {perSec(pool.window.arrivalsPerSec)} in, {perSec(pool.window.completionsPerSec)} done,{" "}
         {perSec(pool.window.failuresPerSec)} failed, {perSec(pool.window.shedPerSec)} shed a second
       </span>
-      {marksOf(pool).map((mark) => <span key={mark} class="mark">{mark}</span>)}
+      {marksOf(pool).map((mark) => <Mark key={mark} text={mark} />)}
     </div>
     <p>{pool.decision?.sentence ?? "No decision has been made yet."}</p>
     <div class="scroll" tabindex={0} role="region" aria-label={`Lanes of ${pool.pool}`}>
@@ -124,6 +124,8 @@ const Pool: FC<{ pool: PoolSnapshot }> = ({ pool }) => (
     </div>
   </section>
 );
+
+const Mark: FC<{ text: string }> = ({ text }) => <span class="mark">{text}</span>;
 
 const Lane: FC<{ lane: LaneView }> = ({ lane }) => (
   <tr>

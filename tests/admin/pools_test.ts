@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { problemOf, running } from "./_app.ts";
+
+Deno.test("GET pools shows every pool with its lanes and latest decision", async () => {
+  await using system = await running();
+  await system.clock.advance(100);
+
+  const response = await system.send("GET", "/api/pools");
+  const pools = await response.json();
+
+  assert.deepEqual(pools.map((pool: { pool: string }) => pool.pool), ["mail", "typed"]);
+  assert.deepEqual(pools[0].lanes.map((lane: { name: string }) => lane.name), [
+    "urgent",
+    "batch",
+    "full",
+  ]);
+  assert.equal(typeof pools[0].decision.sentence, "string");
+  assert.equal(response.headers.get("content-type"), "application/json");
+});
+
+Deno.test("GET pool writes what is unbounded as null", async () => {
+  await using system = await running();
+  await system.clock.advance(100);
+
+  const pool = await (await system.send("GET", "/api/pools/mail")).json();
+
+  assert.equal(pool.lanes[0].maxRunning, null);
+  assert.equal(pool.lanes[1].targetWaitMs, null);
+  assert.deepEqual(pool.size, { min: 1, max: 4 });
+});
+
+Deno.test("Routes of a pool answer 404, when there is none of that name", async () => {
+  await using system = await running();
+
+  for (
+    const [method, path] of [
+      ["GET", "/api/pools/mial"],
+      ["GET", "/api/pools/mial/decisions"],
+      ["GET", "/api/pools/mial/jobs"],
+      ["POST", "/api/pools/mial/jobs"],
+      ["POST", "/api/pools/mial/pause"],
+      ["POST", "/api/pools/mial/resume"],
+      ["POST", "/api/pools/mial/drain"],
+      ["PUT", "/api/pools/mial/override"],
+      ["DELETE", "/api/pools/mial/override"],
+    ] as const
+  ) {
+    const response = await system.send(method, path);
+    assert.equal(response.status, 404, path);
+    assert.equal(
+      (await problemOf(response)).detail,
+      'No pool is named "mial": did you mean "mail"?',
+    );
+  }
+});
+
+Deno.test("GET decisions gives the newest first, at most limit", async () => {
+  await using system = await running();
+  for (let index = 0; index < 20; index++) {
+    await system.send("POST", "/api/pools/mail/jobs", { lane: "urgent", payload: { hang: true } });
+  }
+  await system.clock.advance(500);
+
+  const all = await (await system.send("GET", "/api/pools/mail/decisions")).json();
+  const one = await (await system.send("GET", "/api/pools/mail/decisions?limit=1")).json();
+  const clamped = await (await system.send("GET", "/api/pools/mail/decisions?limit=0")).json();
+
+  assert.ok(all.length >= 2);
+  assert.ok(all[0].atMs >= all[1].atMs);
+  assert.deepEqual([one.length, clamped.length], [1, 1]);
+  assert.deepEqual(one[0], all[0]);
+});
+
+Deno.test("GET decisions answers 400 to a limit that is no number", async () => {
+  await using system = await running();
+
+  const response = await system.send("GET", "/api/pools/mail/decisions?limit=-5");
+
+  assert.deepEqual((await problemOf(response)).errors, [{
+    pointer: "?limit",
+    detail: 'Expected limit to be a whole number >= 0 but received "-5"',
+  }]);
+});
+
+Deno.test("POST pause stops a lane, POST resume lets it go on", async () => {
+  await using system = await running();
+
+  const paused = await system.send("POST", "/api/pools/mail/pause", { lane: "batch" });
+  const held = await (await system.send("POST", "/api/pools/mail/jobs", {
+    lane: "batch",
+    payload: 1,
+  })).json();
+  await system.clock.advance(100);
+  const before = await (await system.send("GET", `/api/jobs/${held.id}`)).json();
+  const resumed = await system.send("POST", "/api/pools/mail/resume", { lane: "batch" });
+  await system.clock.advance(100);
+  const after = await (await system.send("GET", `/api/jobs/${held.id}`)).json();
+
+  assert.deepEqual(await paused.json(), { pool: "mail", lane: "batch", paused: true });
+  assert.deepEqual(await resumed.json(), { pool: "mail", lane: "batch", paused: false });
+  assert.deepEqual([before.state, after.state], ["ready", "done"]);
+});
+
+Deno.test("POST pause without a body pauses the pool", async () => {
+  await using system = await running();
+
+  const response = await system.app.request("/api/pools/mail/pause", { method: "POST" });
+  const pool = await (await system.send("GET", "/api/pools/mail")).json();
+
+  assert.deepEqual(await response.json(), { pool: "mail", lane: null, paused: true });
+  assert.equal(pool.paused, true);
+});
+
+Deno.test("POST pause answers 400 for a lane or field that does not exist", async () => {
+  await using system = await running();
+
+  const lane = await system.send("POST", "/api/pools/mail/pause", { lane: "bacth" });
+  const field = await system.send("POST", "/api/pools/mail/pause", { lnae: "batch" });
+  const list = await system.send("POST", "/api/pools/mail/pause", []);
+
+  assert.deepEqual((await problemOf(lane)).errors, [
+    { pointer: "/lane", detail: 'No lane is named "bacth": did you mean "batch"?' },
+  ]);
+  assert.deepEqual((await problemOf(field)).errors, [
+    { pointer: "/lnae", detail: 'No field is named "lnae": did you mean "lane"?' },
+  ]);
+  assert.equal((await problemOf(list)).detail, "Expected an object but received an empty list");
+});
+
+Deno.test("PUT override holds other bounds, DELETE goes back", async () => {
+  await using system = await running();
+
+  const put = await system.send("PUT", "/api/pools/mail/override", {
+    min: 2,
+    max: 3,
+    expiresInMs: 60_000,
+  });
+  await system.clock.advance(100);
+  const during = await (await system.send("GET", "/api/pools/mail")).json();
+  const removed = await system.send("DELETE", "/api/pools/mail/override");
+  const after = await (await system.send("GET", "/api/pools/mail")).json();
+
+  const { override } = await put.json();
+  assert.deepEqual([override.min, override.max], [2, 3]);
+  assert.equal(during.live, 2);
+  assert.deepEqual(await removed.json(), { pool: "mail", override: null });
+  assert.equal(after.override, undefined);
+});
+
+Deno.test("PUT override answers 400 for what is no whole number, and when it does not end", async () => {
+  await using system = await running();
+
+  const wrong = await system.send("PUT", "/api/pools/mail/override", {
+    min: -1,
+    max: 2.5,
+    target: "3",
+    expiresInMs: 10,
+  });
+  const endless = await system.send("PUT", "/api/pools/mail/override", { min: 1 });
+
+  assert.deepEqual((await problemOf(wrong)).errors, [
+    { pointer: "/min", detail: "Expected min to be a whole number >= 0 but received -1" },
+    { pointer: "/max", detail: "Expected max to be a whole number >= 0 but received 2.5" },
+    { pointer: "/target", detail: 'Expected target to be a whole number >= 0 but received "3"' },
+  ]);
+  assert.deepEqual((await problemOf(endless)).errors, [
+    { pointer: "/expiresInMs", detail: "Say when the override ends: send expiresInMs" },
+  ]);
+});
+
+Deno.test("PUT override answers 400, when the bounds do not fit the pool's", async () => {
+  await using system = await running();
+
+  const response = await system.send("PUT", "/api/pools/mail/override", {
+    max: 99,
+    expiresInMs: 10,
+  });
+
+  assert.equal(response.status, 400);
+  assert.match((await problemOf(response)).detail, /99/);
+});
+
+Deno.test("POST drain lets running jobs end and reports what is left", async () => {
+  await using system = await running();
+  await system.send("POST", "/api/pools/mail/jobs", { lane: "full", payload: 1 });
+
+  const response = await system.send("POST", "/api/pools/mail/drain", { deadlineMs: 10 });
+  const later = await system.send("POST", "/api/pools/mail/jobs", { lane: "urgent", payload: 1 });
+
+  assert.deepEqual(await response.json(), { handedBack: [], stuck: [], waiting: 1 });
+  assert.equal(later.status, 429);
+});

@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { serveAdmin } from "../../src/admin/mod.ts";
+import type { AdminSettings } from "../../src/settings.ts";
+import { running } from "./_app.ts";
+
+const FREE: AdminSettings = {
+  hostname: "127.0.0.1",
+  port: 0,
+  adminToken: undefined,
+  viewerToken: undefined,
+  allowedHosts: [],
+};
+const TOKEN = "admin-token-0123456789";
+
+Deno.test("serveAdmin() answers on the address it gives, until it is stopped", async () => {
+  await using system = await running();
+  const server = await serveAdmin(system.sluice, FREE);
+
+  const response = await fetch(`${server.url}/api/pools/mail/jobs`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ lane: "urgent", payload: 1 }),
+  });
+  const { id } = await response.json();
+  await Promise.all([server.stop(), server.stop()]);
+
+  assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
+  assert.deepEqual([response.status, typeof id], [202, "string"]);
+  await assert.rejects(fetch(`${server.url}/healthz`), TypeError);
+});
+
+Deno.test("serveAdmin() counts a chunked body, which announces no length", async () => {
+  await using system = await running();
+  const server = await serveAdmin(system.sluice, FREE);
+  const chunk = new TextEncoder().encode(`"${"x".repeat(65_534)}",`);
+  const post = async (chunks: number): Promise<number> => {
+    let left = chunks;
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => left-- > 0 ? controller.enqueue(chunk) : controller.close(),
+    });
+    const response = await fetch(`${server.url}/api/pools/mail/jobs`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+    });
+    await response.body?.cancel();
+    return response.status;
+  };
+
+  const small = await post(1);
+  const large = await post(17);
+  await server.stop();
+
+  assert.deepEqual([small, large], [400, 413]); // the small one is read and is no JSON
+});
+
+Deno.test("serveAdmin() answers held requests when it stops", async () => {
+  await using system = await running();
+  const server = await serveAdmin(system.sluice, FREE);
+  const held = fetch(`${server.url}/api/pools/mail/jobs?waitMs=60000`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ lane: "urgent", payload: { hang: true } }),
+  });
+  while ((await system.sluice.pool("mail").list({ limit: 1 })).jobs.length === 0) {
+    await (await fetch(`${server.url}/healthz`)).body?.cancel();
+  }
+
+  await server.stop();
+  const response = await held;
+
+  assert.equal(response.status, 202);
+  await response.body?.cancel();
+});
+
+Deno.test("serveAdmin() refuses an open address without a token, and frees it", async () => {
+  await using system = await running();
+
+  for (const hostname of ["0.0.0.0", "::"]) {
+    await assert.rejects(serveAdmin(system.sluice, { ...FREE, hostname }), (error: Error) => {
+      const shown = hostname.includes(":") ? "::" : "0\\.0\\.0\\.0";
+      assert.match(
+        error.message,
+        new RegExp(
+          `^The admin API would answer on ${shown}:\\d+, without a token: set admin\\.tokens in the config, ` +
+            "or bind 127\\.0\\.0\\.1 \\(DENO_SERVE_ADDRESS goes before admin\\.hostname\\)$",
+        ),
+      );
+      return true;
+    });
+  }
+});
+
+Deno.test("serveAdmin() serves an open address with a token", async () => {
+  await using system = await running();
+  const server = await serveAdmin(system.sluice, {
+    ...FREE,
+    hostname: "0.0.0.0",
+    adminToken: TOKEN,
+  });
+
+  const without = await fetch(`${server.url}/api/pools`);
+  const with_ = await fetch(`${server.url}/api/pools`, {
+    headers: { authorization: `Bearer ${TOKEN}` },
+  });
+  await Promise.all([without.body?.cancel(), with_.body?.cancel()]);
+  await server.stop();
+
+  assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
+  assert.deepEqual([without.status, with_.status], [401, 200]);
+});
+
+Deno.test("serveAdmin() names the port that is in use", async () => {
+  await using system = await running();
+  const server = await serveAdmin(system.sluice, FREE);
+  const port = Number(new URL(server.url).port);
+
+  await assert.rejects(serveAdmin(system.sluice, { ...FREE, port }), {
+    message:
+      `The admin API cannot listen on 127.0.0.1:${port}, the port is in use: stop what uses it, or set another admin.port`,
+  });
+  await server.stop();
+});
+
+Deno.test("serveAdmin() refuses a short token before it binds", async () => {
+  await using system = await running();
+
+  await assert.rejects(serveAdmin(system.sluice, { ...FREE, adminToken: "short" }), {
+    name: "TypeError",
+    message: "The admin token is too short: expected at least 16 characters but received 5",
+  });
+});
+
+// DENO_SERVE_ADDRESS is read once a process: each case needs one of its own.
+Deno.test("serveAdmin() goes by the address that was really bound: DENO_SERVE_ADDRESS", async () => {
+  const advice =
+    "set admin.tokens in the config, or bind 127.0.0.1 (DENO_SERVE_ADDRESS goes before admin.hostname)";
+
+  const open = await serveWith("tcp:0.0.0.0:0", FREE);
+  const second = await serveWith("duplicate,tcp:0.0.0.0:0", FREE);
+  const withToken = await serveWith("tcp:0.0.0.0:0", { ...FREE, adminToken: TOKEN });
+  const loopback = await serveWith("tcp:127.0.0.1:0", { ...FREE, hostname: "0.0.0.0" });
+
+  assert.match(open, /^The admin API would answer on 0\.0\.0\.0:\d+, without a token: /);
+  assert.ok(open.includes(advice), open);
+  assert.equal(
+    second.trim(),
+    `The admin API would answer on "tcp:0.0.0.0:0" too, without a token: ${advice}`,
+  );
+  assert.match(withToken, /^http:\/\/127\.0\.0\.1:\d+$/m);
+  assert.match(loopback, /^http:\/\/127\.0\.0\.1:\d+$/m);
+});
+
+async function serveWith(address: string, settings: AdminSettings): Promise<string> {
+  const here = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+  const code = `
+    import { start } from ${here("../../mod.ts")};
+    import { serveAdmin } from ${here("../../src/admin/mod.ts")};
+    await using sluice = await start({ pools: { p: { handler: () => 1, size: { min: 0, max: 1 }, lanes: [{ name: "l" }] } } });
+    try {
+      const server = await serveAdmin(sluice, ${JSON.stringify(settings)});
+      console.log(server.url);
+      await server.stop();
+    } catch (error) {
+      console.log(error.message);
+    }`;
+  const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["eval", "--no-check", code],
+    cwd: new URL("../../", import.meta.url),
+    env: { DENO_SERVE_ADDRESS: address, NO_COLOR: "1" },
+  }).output();
+  const text = new TextDecoder();
+  return text.decode(stdout) || text.decode(stderr);
+}

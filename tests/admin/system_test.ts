@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { admin } from "../../src/admin/mod.ts";
+import type { PoolHandle, Sluice } from "../../src/sluice.ts";
+import { problemOf, running } from "./_app.ts";
+
+Deno.test("GET /healthz answers while the process does", async () => {
+  await using system = await running();
+
+  assert.deepEqual(await (await system.send("GET", "/healthz")).json(), { ok: true });
+});
+
+Deno.test("GET /readyz answers 200 once every pool has decided, 503 after a drain", async () => {
+  await using system = await running();
+  await system.clock.advance(100);
+
+  const ready = await system.send("GET", "/readyz");
+  await system.send("POST", "/api/pools/mail/drain");
+  const drained = await system.send("GET", "/readyz");
+
+  assert.deepEqual([ready.status, await ready.json()], [200, { ready: true }]);
+  assert.equal(drained.status, 503);
+  const { reasons } = await drained.json();
+  assert.ok(reasons.includes("A pool is draining"));
+});
+
+Deno.test("GET /readyz answers 503, when a store fails or cannot be read", async () => {
+  await using system = await running();
+  await system.clock.advance(100);
+  const failing = withPool(system.sluice, (pool) => ({
+    list: () => Promise.reject(new Error("disk gone")),
+    snapshot: () => ({ ...pool.snapshot(), stale: true, decision: undefined }),
+  }));
+
+  const response = await admin(failing).request("/readyz");
+
+  assert.equal(response.status, 503);
+  assert.deepEqual(await response.json(), {
+    ready: false,
+    reasons: [
+      "A pool has not made its first decision",
+      "A store could not be read",
+      "A store does not answer",
+    ],
+  });
+});
+
+Deno.test("GET /api/config shows the config, fields of the redaction list hidden", async () => {
+  await using system = await running({ redact: ["targetWaitMs"] });
+
+  const config = await (await system.send("GET", "/api/config")).json();
+
+  assert.deepEqual(config.pools.mail.size, { min: 1, max: 4 });
+  assert.equal(config.pools.mail.lanes[0].targetWaitMs, "[redacted]");
+});
+
+Deno.test("GET /api/plugins lists what each pool uses, in order of the job's way", async () => {
+  await using system = await running();
+
+  const plugins = await (await system.send("GET", "/api/plugins")).json();
+
+  const ofTyped = plugins.filter((plugin: { pool: string }) => plugin.pool === "typed");
+  assert.deepEqual(
+    ofTyped.map(({ kind, name, type }: Record<string, string>) => [kind, name, type]),
+    [
+      ["handler", "handler", "send"],
+      ["handler", "handler", "count"],
+      ["controller", "age-scaler", undefined],
+      ["lane-policy", "reserved-lane", undefined],
+      ["retirement", "cooperative", undefined],
+      ["admission", "shed-at-cap", undefined],
+    ],
+  );
+});
+
+Deno.test("A route that does not exist answers 404 as a problem", async () => {
+  await using system = await running();
+
+  const response = await system.send("GET", "/api/pool");
+
+  assert.equal(response.status, 404);
+  assert.equal(
+    (await problemOf(response)).detail,
+    "No route is GET /api/pool: see the list of routes in the README",
+  );
+});
+
+Deno.test("A fault inside answers 500 without its text, which goes to the log", async () => {
+  const lines: unknown[] = [];
+  await using system = await running();
+  const failing = withPool(system.sluice, () => ({
+    find: () => Promise.reject(new Error("secret path /var/lib/x")),
+    enqueue: () => Promise.reject(new Error("secret path /var/lib/x")),
+    enqueueAll: () => Promise.resolve([new Error("secret path /var/lib/x")]),
+  }));
+  const app = admin(failing, {
+    log: {
+      debug() {},
+      info() {},
+      warn() {},
+      error: (message, fields) => lines.push([message, fields]),
+    },
+  });
+  const post = { method: "POST", headers: { "content-type": "application/json" } };
+  const job = { lane: "urgent", payload: 1 };
+
+  const responses = [
+    await app.request("/api/jobs/x"),
+    await app.request("/api/pools/mail/jobs", { ...post, body: JSON.stringify(job) }),
+    await app.request("/api/pools/mail/jobs", { ...post, body: JSON.stringify([job]) }),
+  ];
+
+  for (const response of responses) {
+    assert.equal(response.status, 500);
+    const problem = await problemOf(response);
+    assert.equal(problem.detail, "The server failed to answer: its log has the reason");
+    assert.doesNotMatch(JSON.stringify(problem), /secret/);
+  }
+  assert.equal(lines.length, 3);
+  assert.match(JSON.stringify(lines[0]), /An admin request failed.*secret path/);
+});
+
+Deno.test("Every answer forbids sniffing, keeping and framing, and allows no other origin", async () => {
+  await using system = await running();
+
+  for (const path of ["/", "/healthz", "/metrics", "/api/pools", "/api/pools/x", "/nowhere"]) {
+    const { headers } = await system.app.request(path, {
+      headers: { origin: "https://evil.example" },
+    });
+    assert.equal(headers.get("x-content-type-options"), "nosniff", path);
+    assert.equal(headers.get("cache-control"), "no-store", path);
+    const csp = headers.get("content-security-policy") ?? "";
+    assert.match(csp, /default-src 'none'/, path);
+    assert.match(csp, /frame-ancestors 'none'/, path);
+    assert.doesNotMatch(csp, /unsafe/, path);
+    assert.equal(headers.get("access-control-allow-origin"), null, path);
+  }
+});
+
+Deno.test("A preflight is not answered: no other origin may send JSON", async () => {
+  await using system = await running();
+
+  const response = await system.app.request("/api/pools/mail/jobs", {
+    method: "OPTIONS",
+    headers: { origin: "https://evil.example", "access-control-request-method": "POST" },
+  });
+
+  assert.equal(response.status, 404);
+  assert.equal(response.headers.get("access-control-allow-methods"), null);
+});
+
+/** The same system with its first pool changed. */
+function withPool(
+  sluice: Sluice,
+  change: (pool: PoolHandle) => Partial<PoolHandle>,
+): Sluice {
+  const [first, ...rest] = sluice.pools;
+  assert.ok(first !== undefined);
+  const changes: Partial<PoolHandle> = change(first);
+  const pool = new Proxy(first, {
+    get: (target, key) => {
+      const value = Reflect.get(key in changes ? changes : target, key, target);
+      return typeof value === "function" && !(key in changes) ? value.bind(target) : value;
+    },
+  });
+  return new Proxy(sluice, {
+    get: (target, key) => key === "pools" ? [pool, ...rest] : Reflect.get(target, key, target),
+  });
+}
