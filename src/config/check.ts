@@ -5,6 +5,7 @@
  */
 
 import { display, type FaultList, isRecord, type Path } from "./faults.ts";
+import type { Plugin } from "../plugin.ts";
 import type { StandardIssue, StandardSchema } from "../standard_schema.ts";
 import { suggestion } from "../suggest.ts";
 
@@ -85,8 +86,12 @@ function isUnknownKey(issue: StandardIssue): boolean {
     issue.expected === "never";
 }
 
-/** An issue of a plugin's options in the words of this package. `schema` gives the names there are. */
-export function optionIssue(issue: StandardIssue, plugin: string, schema: unknown): Issue {
+/** An issue of a plugin's options in the words of this package. `show` renders what was received. */
+export function optionIssue(
+  issue: StandardIssue,
+  { name: plugin, options: schema }: Plugin,
+  show: (value: unknown) => string,
+): Issue {
   const path = pathOf(issue);
   const key = String(path.at(-1) ?? "");
   const entries = path.length === 1 ? entriesOf(schema) : undefined;
@@ -105,16 +110,17 @@ export function optionIssue(issue: StandardIssue, plugin: string, schema: unknow
       message: `"${plugin}" needs the option "${path.join(".")}"${kind}`,
     };
   }
-  return { path, at: "value", message: plain(issue) };
+  return { path, at: "value", message: plain(issue, show) };
 }
 
 /** Valibot says `Invalid type: Expected number but received "x"`: what counts comes after the colon. */
-function plain(issue: StandardIssue): string {
+function plain(issue: StandardIssue, show: (value: unknown) => string): string {
   const { message } = issue;
   if (!("type" in issue)) return message;
-  const received = "input" in issue ? ` but received ${display(issue.input)}` : "";
-  return message.replace(/^Invalid [\w ]+: (Expected .*) but received .*$/s, `$1${received}`)
-    .replace(/^Invalid [\w ]+: (Received .*)$/s, "$1")
+  const received = "input" in issue ? ` but received ${show(issue.input)}` : "";
+  return message
+    .replace(/^Invalid [\w ]+: (Expected .*) but received .*$/s, (_, wanted) => wanted + received)
+    .replace(/^Invalid ([\w ]+): Received .*$/s, (_, wanted) => `Expected ${wanted}${received}`)
     .replace(/^Expected ([<>]=?)(?=\S)/, "Expected a value $1 ");
 }
 

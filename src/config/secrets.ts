@@ -92,10 +92,11 @@ export function readSecret(
   return undefined;
 }
 
-/** `text` without secrets that slipped into it. */
+/** `text` without secrets that slipped into it, as they are or as JSON writes them. */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
-  return secrets.filter((secret) => secret !== "").toSorted((a, b) => b.length - a.length).reduce(
-    (hidden, secret) => hidden.replaceAll(secret, "***"),
+  const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
+  return forms.filter((form) => form !== "").toSorted((a, b) => b.length - a.length).reduce(
+    (hidden, form) => hidden.replaceAll(form, "***"),
     text,
   );
 }

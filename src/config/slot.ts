@@ -97,6 +97,9 @@ function bindOptions<K extends Kind>(
   }
   const { value, secrets, complete } = resolveSecrets(given, path, options);
   if (!complete) return undefined;
+  // What is shown may be cut short or escaped: a secret in it would not be found any more.
+  const show = (input: unknown): string =>
+    typeof input === "string" ? display(hideSecrets(input, secrets)) : display(input);
   const report: Report = (below, message, { at, cause } = {}) => {
     const hidden = hideSecrets(message, secrets);
     // A cause that holds a secret would be printed with it.
@@ -105,7 +108,7 @@ function bindOptions<K extends Kind>(
   try {
     const issues = allIssues((rest) => issuesOf(plugin, rest), value);
     for (const issue of issues) {
-      const { path: below, message, at } = optionIssue(issue, plugin.name, plugin.options);
+      const { path: below, message, at } = optionIssue(issue, plugin, show);
       report(below, message, { at });
     }
     const binding = bind(plugin, value, toShown(given ?? {}));

@@ -27,5 +27,6 @@ Deno.test("readSecret() says why a variable cannot be read, and keeps the cause"
 
 Deno.test("hideSecrets() hides all of them, the longest first, and nothing for an empty one", () => {
   assert.equal(hideSecrets("ab abc ab", ["ab", "abc", ""]), "*** *** ***");
+  assert.equal(hideSecrets('as JSON: "a\\"b"', ['a"b']), 'as JSON: "***"');
   assert.equal(hideSecrets("nothing here", ["", "x"]), "nothing here");
 });

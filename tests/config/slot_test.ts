@@ -141,6 +141,9 @@ Deno.test("resolveSlot() says of all options what is wrong with them", async () 
     '/caps/0/with/count: "connections" needs the option "count" (number)',
     '/caps/1/with: "open" takes no options',
   ]);
+  assert.deepEqual(await poolLines({ controller: use(steady, { perWorker: 2.5 }) }), [
+    "/controller/with/perWorker: Expected integer but received 2.5",
+  ]);
   assert.deepEqual(await poolLines({ caps: [use(connections, { count: 0 })] }), [
     "/caps/0/with/count: Expected a value >= 1 but received 0",
   ]);
@@ -293,6 +296,15 @@ Deno.test("resolveSlot() never prints a secret in a fault, nor keeps it as cause
     '/pools/mail/controller/with: The controller "leak" could not be made: Bad key "***"',
   ]);
   assert.equal(error.cause, undefined);
+});
+
+Deno.test("resolveSlot() hides secrets that are long, or that JSON writes otherwise", async () => {
+  const handler = { use: "post", with: { url: { env: "URL" } } };
+  for (const secret of ["s3cret".repeat(20), 's3"cret\n$&', "5"]) {
+    const lines = await poolLines({ handler }, { env: () => secret });
+
+    assert.deepEqual(lines, ['/handler/with/url: Expected "https:" but received "***"']);
+  }
 });
 
 Deno.test("resolveSlot() reads each variable that is named, and no other", async () => {
