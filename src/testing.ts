@@ -7,7 +7,27 @@
 export type { Clock, Timer } from "./clock.ts";
 export { VirtualClock } from "./virtual_clock.ts";
 export type * from "./job.ts";
+export type {
+  Bound,
+  Handler,
+  Instances,
+  Kind,
+  Plugin,
+  PluginContext,
+  Scope,
+  Slot,
+} from "./plugin.ts";
+export type * from "./standard_schema.ts";
 export type * from "./store.ts";
+export type * from "./strategy.ts";
 export type * from "./view.ts";
-export * from "./conformance/views.ts";
+export type { StrategyCheckOptions } from "./conformance/_purely.ts";
+export type { Subject } from "./conformance/_subject.ts";
+export { checkAdmission } from "./conformance/admission.ts";
+export { checkCap } from "./conformance/cap.ts";
+export { checkController } from "./conformance/controller.ts";
+export { checkHandler, type CheckHandlerOptions } from "./conformance/handler.ts";
+export { checkLanePolicy } from "./conformance/lane_policy.ts";
+export { checkRetirement } from "./conformance/retirement.ts";
 export { checkStore, type CheckStoreOptions } from "./conformance/store.ts";
+export * from "./conformance/views.ts";

@@ -5,6 +5,7 @@
  */
 
 import type { MaybePromise, Store } from "../store.ts";
+import { bindSubject, makeContext, type Subject } from "./_subject.ts";
 import { changeChecks } from "./_store_changes.ts";
 import { keyChecks } from "./_store_keys.ts";
 import { leaseChecks } from "./_store_leases.ts";
@@ -24,21 +25,24 @@ export interface CheckStoreOptions {
  * Checks that a store does what pools need: order, leases and fences, holders that die, delays, expiry,
  * key limits, duplicates, changes, look-ups, counts and shared state.
  *
- * @param make Makes an empty store. Called for each check; the store is closed after it.
+ * @param subject The plugin, or what makes an empty store. A store is made for each check and closed after it.
  * @throws {AssertionError} If a requirement does not hold, with its name, unless `test` takes it.
  *
  * @example
  * ```ts
  * import { checkStore } from "@sluice/sluice/testing";
- * import { MemoryStore } from "../../plugins/store/memory/mod.ts";
+ * import { memory } from "@sluice/sluice/plugins";
  *
- * await checkStore(() => new MemoryStore());
+ * await checkStore(memory);
  * ```
  */
 export async function checkStore(
-  make: () => MaybePromise<Store>,
+  subject: Subject<"store"> | (() => MaybePromise<Store>),
   options: CheckStoreOptions = {},
 ): Promise<void> {
+  const make = typeof subject === "function"
+    ? subject
+    : () => bindSubject(subject).create(makeContext([]));
   const test = options.test ?? runNamed;
   for (
     const { name, run } of [

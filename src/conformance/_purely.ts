@@ -1,0 +1,84 @@
+/**
+ * Runs a strategy as the core does, with the ways out of purity shut.
+ *
+ * @module
+ */
+
+import { messageOf } from "../errors.ts";
+import type { Bound, Instances, Kind } from "../plugin.ts";
+import { fault, LANES, makeContext, show } from "./_subject.ts";
+import { conformanceViews, type NamedView } from "./_views.ts";
+
+/** A kind whose instances are strategies. */
+export type StrategyKind = Exclude<Kind, "store" | "handler">;
+
+/** How a strategy is checked. */
+export interface StrategyCheckOptions {
+  /** Names of the pool's lanes, highest priority first, for options that name lanes. @default {["urgent", "normal", "batch"]} */
+  readonly lanes?: readonly string[];
+}
+
+/**
+ * Asks two instances the same questions over many views.
+ *
+ * @param ask Asks one question and checks the answer: throws, saying what is wrong with it.
+ */
+export function checkPurely<K extends StrategyKind>(
+  bound: Bound<K>,
+  ask: (instance: Instances[K], named: NamedView, index: number) => unknown,
+  { lanes = LANES }: StrategyCheckOptions = {},
+): void {
+  const views = conformanceViews(lanes);
+  const [first, second] = [0, 1].map(() => {
+    const instance = bound.create(makeContext(lanes));
+    return views.map((named, index) => askOne(bound, named, () => ask(instance, named, index)));
+  });
+  views.forEach(({ name }, index) => {
+    const [one, other] = [show(first![index]), show(second![index])];
+    if (one === other) return;
+    throw fault(
+      bound,
+      `Expected the same views to give the same answers but received ${one} and ${other} on "${name}": keep what it remembers in the closure of create()`,
+    );
+  });
+}
+
+/** Fails if `answer` is a promise: a strategy answers at once. */
+export function requireAtOnce(answer: unknown): void {
+  if (answer instanceof Promise) {
+    answer.catch(() => {}); // the fault that is told is that there is a promise at all
+    throw new TypeError("Expected an answer at once but received a promise");
+  }
+}
+
+function askOne(bound: Bound, { name }: NamedView, ask: () => unknown): unknown {
+  const open = shut();
+  try {
+    return ask();
+  } catch (thrown) {
+    throw fault(bound, `${messageOf(thrown)}, on "${name}"`, thrown);
+  } finally {
+    open();
+  }
+}
+
+/** Makes clock and chance throw. The function that it returns makes them work again. */
+function shut(): () => void {
+  const { random } = Math;
+  const { now } = Date;
+  const performanceNow = performance.now;
+  Math.random = refuse("Math.random()", "context.random()");
+  Date.now = refuse("Date.now()", "view.nowMs");
+  performance.now = refuse("performance.now()", "view.nowMs");
+  return () => {
+    Math.random = random;
+    Date.now = now;
+    performance.now = performanceNow;
+  };
+}
+
+function refuse(what: string, instead: string): () => never {
+  return () => {
+    throw new TypeError(`Expected a pure function but it calls ${what}: use ${instead}`);
+  };
+}
