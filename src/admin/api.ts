@@ -131,7 +131,7 @@ export interface OverrideBody extends Override {
 
 /** A plugin in use. */
 export interface PluginJson {
-  /** Name of its pool. Empty for the store. */
+  /** Name of its pool. */
   readonly pool: string;
   /** What it is: `controller`, `lane-policy`, `cap`, `retirement`, `admission` or `handler`. */
   readonly kind: string;

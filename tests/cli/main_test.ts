@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { sluice } from "./_io.ts";
+
+Deno.test("main() exits 2 and says what was meant, when the verb or option is not known", async () => {
+  const verb = await sluice(["chekc", "pools.json"]);
+  const option = await sluice(["pools", "ls", "--jsno"]);
+  const argument = await sluice(["check"]);
+
+  assert.equal(verb.code, 2);
+  assert.match(verb.err, /^error: unknown command 'chekc'\n\(Did you mean check\?\)/);
+  assert.equal(option.code, 2);
+  assert.match(option.err, /^error: unknown option '--jsno'\n\(Did you mean --json\?\)/);
+  assert.match(option.err, /\(add "--help" for what there is\)/);
+  assert.equal(argument.code, 2);
+  assert.match(argument.err, /missing required argument 'file'/);
+});
+
+Deno.test("main() exits 0 after --help, and names every verb", async () => {
+  const { code, out } = await sluice(["--help"]);
+
+  assert.equal(code, 0);
+  for (
+    const verb of [
+      "init",
+      "check",
+      "schema",
+      "run",
+      "pools",
+      "explain",
+      "enqueue",
+      "jobs",
+      "dlq",
+      "plugins",
+    ]
+  ) assert.match(out, new RegExp(`^  ${verb}\\b`, "m"));
+});
+
+Deno.test("main() exits 2 and shows the help, when no verb is given", async () => {
+  const { code, err } = await sluice([]);
+
+  assert.equal(code, 2);
+  assert.match(err, /^Usage: sluice/);
+});
+
+Deno.test("schema prints a JSON Schema that knows the built-ins, or writes it to a file", async () => {
+  const printed = await sluice(["schema"]);
+  const path = await Deno.makeTempFile();
+  const written = await sluice(["schema", "--out", path]);
+  const file = await Deno.readTextFile(path);
+  await Deno.remove(path);
+
+  assert.equal(printed.code, 0);
+  assert.equal(JSON.parse(printed.out).$schema, "http://json-schema.org/draft-07/schema#");
+  assert.match(printed.out, /"age-scaler"/);
+  assert.equal(file, printed.out);
+  assert.equal(written.out, `Wrote ${path}; name it in a config by "$schema"\n`);
+});
+
+Deno.test("plugins lists the built-ins by kind, without a running system", async () => {
+  const { code, out } = await sluice(["plugins"]);
+  const json = await sluice(["plugins", "--json"]);
+
+  assert.equal(code, 0);
+  assert.match(out, /^controller +age-scaler$/m);
+  assert.match(out, /^lane-policy +reserved-lane$/m);
+  assert.match(
+    out,
+    /Your own: "use": "\.\/file\.ts#name"; "sluice schema" has the options of each\n$/,
+  );
+  assert.ok(
+    JSON.parse(json.out).some((plugin: { name: string }) => plugin.name === "api-rate-cap"),
+  );
+});

@@ -1,0 +1,392 @@
+import assert from "node:assert/strict";
+import { type AdminServer, serveAdmin } from "../../src/admin/mod.ts";
+import { type Running, running } from "../admin/_app.ts";
+import { type Ran, sluice } from "./_io.ts";
+import type { Io } from "../../src/cli/io.ts";
+
+const TOKEN = "admin-token-0123456789";
+
+interface Served extends AsyncDisposable {
+  readonly system: Running;
+  readonly server: AdminServer;
+  run(args: readonly string[], io?: Partial<Io>): Promise<Ran>;
+}
+
+async function served(adminToken?: string): Promise<Served> {
+  const system = await running();
+  const server = await serveAdmin(system.sluice, {
+    hostname: "127.0.0.1",
+    port: 0,
+    adminToken,
+    viewerToken: undefined,
+    allowedHosts: [],
+  });
+  await system.clock.advance(100);
+  return {
+    system,
+    server,
+    run: (args, io) => sluice([...args, "--url", server.url], io),
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+      await system[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function deadJob({ system }: Served): Promise<string> {
+  const job = await system.sluice.enqueue("mail", { lane: "urgent", payload: { fail: "no way" } });
+  await system.clock.advance(1);
+  return job.id;
+}
+
+Deno.test("pools ls shows each pool in a row", async () => {
+  await using remote = await served();
+
+  const { code, out } = await remote.run(["pools", "ls"]);
+  const json = await remote.run(["pools", "ls", "--json"]);
+
+  const [head, mail] = out.split("\n");
+  assert.equal(code, 0);
+  assert.match(head ?? "", /^POOL +WORKERS +TARGET +READY +OLDEST +IN\/S/);
+  assert.match(mail ?? "", /^mail +0\/1 of 4 +1 +0 +0 ms +.* ok$/);
+  assert.deepEqual(JSON.parse(json.out).map((pool: { pool: string }) => pool.pool), [
+    "mail",
+    "typed",
+  ]);
+});
+
+Deno.test("pools describe shows the lanes and the last decision's sentence", async () => {
+  await using remote = await served();
+  const [decision] = remote.system.sluice.pool("mail").explain(1);
+
+  const { out } = await remote.run(["pools", "describe", "mail"]);
+
+  assert.match(out, /^mail {2}0\/1 of 4 workers busy, target 1, ok\n/);
+  assert.ok(out.includes(`${decision?.sentence}\n`));
+  assert.match(out, /^urgent +0 ms +50 ms +0 /m);
+  assert.match(out, /^batch +0 ms +none /m);
+  assert.match(out, /^full \(paused\) /m);
+});
+
+Deno.test("pools pause and resume act on a lane or the pool, and say how to go back", async () => {
+  await using remote = await served();
+
+  const lane = await remote.run(["pools", "pause", "mail", "--lane", "batch"]);
+  const pool = await remote.run(["pools", "pause", "mail"]);
+  const paused = remote.system.sluice.pool("mail").snapshot().paused;
+  const resumed = await remote.run(["pools", "resume", "mail"]);
+
+  assert.equal(
+    lane.out,
+    'Lane "batch" of pool "mail" is paused; "sluice pools resume mail --lane batch" ends it\n',
+  );
+  assert.equal(pool.out, 'Pool "mail" is paused; "sluice pools resume mail" ends it\n');
+  assert.equal(paused, true);
+  assert.equal(resumed.out, 'Pool "mail" goes on\n');
+});
+
+Deno.test("pools scale holds other bounds until their time, --clear goes back", async () => {
+  await using remote = await served();
+
+  const scaled = await remote.run(["pools", "scale", "mail", "--min", "2", "--for", "90s"]);
+  const { override, nowMs } = remote.system.sluice.pool("mail").snapshot();
+  const cleared = await remote.run(["pools", "scale", "mail", "--clear"]);
+
+  assert.match(
+    scaled.out,
+    /^Pool "mail" has other bounds until 20\S+Z; "sluice pools scale mail --clear" ends it\n$/,
+  );
+  assert.equal(override?.min, 2);
+  assert.equal((override?.untilMs ?? 0) - nowMs, 90_000);
+  assert.equal(cleared.out, 'Pool "mail" has the bounds of its config\n');
+});
+
+Deno.test("pools scale exits 2, when it is not told what to do or told nonsense", async () => {
+  const nothing = await sluice(["pools", "scale", "mail"]);
+  const both = await sluice(["pools", "scale", "mail", "--min", "1", "--clear"]);
+  const text = await sluice(["pools", "scale", "mail", "--min", "two"]);
+  const duration = await sluice(["pools", "scale", "mail", "--min", "1", "--for", "soon"]);
+
+  for (const { code, err } of [nothing, both]) {
+    assert.equal(code, 2);
+    assert.equal(err, "Give --min, --max or --target, or --clear to go back to the config\n");
+  }
+  assert.equal(text.err, 'Expected --min to be a whole number >= 0 but received "two"\n');
+  assert.equal(
+    duration.err,
+    'Expected --for to be a duration such as 500ms, 30s, 10m or 2h but received "soon"\n',
+  );
+  assert.deepEqual([text.code, duration.code], [2, 2]);
+});
+
+Deno.test("pools drain asks first; without anybody to ask it wants --yes", async () => {
+  await using remote = await served();
+  const question = 'Drain pool "mail"? It takes no more jobs until it is started anew';
+
+  const alone = await remote.run(["pools", "drain", "mail"]);
+  const no = await remote.run(["pools", "drain", "mail"], { confirm: () => false });
+  const before = remote.system.sluice.pool("mail").snapshot().draining;
+  const yes = await remote.run(["pools", "drain", "mail", "--yes"]);
+
+  assert.deepEqual([alone.code, alone.err], [
+    2,
+    `Nobody can be asked "${question}": give --yes to do it\n`,
+  ]);
+  assert.deepEqual([no.code, no.err, no.asked], [1, "Nothing was changed\n", [question]]);
+  assert.equal(before, false);
+  assert.deepEqual([yes.code, yes.out, yes.asked], [
+    0,
+    'Pool "mail" is drained: 0 jobs handed back, 0 waiting\n',
+    [],
+  ]);
+});
+
+Deno.test("explain prints decisions with what each strategy asked for", async () => {
+  await using remote = await served();
+  const [decision] = remote.system.sluice.pool("mail").explain(1);
+  assert.ok(decision !== undefined);
+
+  const { out } = await remote.run(["explain", "mail", "--limit", "1"]);
+  const json = await remote.run(["explain", "mail", "--json"]);
+
+  const lines = out.trimEnd().split("\n");
+  assert.match(lines[0] ?? "", /^20\S+Z {2}(stays at 1|\d -> 1), bound by /);
+  assert.equal(lines[1], `  ${decision.sentence}`);
+  assert.match(lines[2] ?? "", /^ {4}controller age-scaler: 1, /);
+  assert.ok(JSON.parse(json.out).length >= 1);
+});
+
+Deno.test("enqueue stores a job and says how to look it up", async () => {
+  await using remote = await served();
+
+  const { code, out } = await remote.run([
+    "enqueue",
+    "mail",
+    "--lane",
+    "batch",
+    "--payload",
+    '{"to":"ann"}',
+    "--delay",
+    "1m",
+    "--key",
+    "k",
+    "--dedupe-key",
+    "d",
+    "--ttl",
+    "2h",
+  ]);
+  const { jobs: [job] } = await remote.system.sluice.pool("mail").list({ limit: 1 });
+  const again = await remote.run(["enqueue", "mail", "--lane", "batch", "--dedupe-key", "d"]);
+
+  assert.equal(code, 0);
+  assert.equal(out, `Job ${job?.id} is stored; "sluice jobs show ${job?.id}" shows it\n`);
+  assert.deepEqual([job?.payload, job?.key, job?.state], [{ to: "ann" }, "k", "delayed"]);
+  assert.equal(
+    again.out,
+    `Job ${job?.id} has the same dedupeKey and has not ended: nothing was stored\n`,
+  );
+});
+
+Deno.test("enqueue reads the payload from standard input, asked by - in either place", async () => {
+  await using remote = await served();
+  const io = { readInput: () => Promise.resolve('{"from":"stdin"}') };
+
+  await remote.run(["enqueue", "mail", "-", "--lane", "full"], io);
+  const typed = await remote.run(
+    ["enqueue", "typed", "--lane", "only", "--type", "send", "--payload", "-", "--json"],
+    io,
+  );
+
+  const { jobs: [job] } = await remote.system.sluice.pool("mail").list({ limit: 1 });
+  assert.deepEqual(job?.payload, { from: "stdin" });
+  assert.equal(typeof JSON.parse(typed.out).id, "string");
+});
+
+Deno.test("enqueue --wait shows the result, and exits 1 when the job is dead", async () => {
+  await using remote = await served();
+  const wait = (payload: string): Promise<Ran> =>
+    remote.run(["enqueue", "mail", "--lane", "urgent", "--wait", "10s", "--payload", payload]);
+
+  const done = await wait("[1]");
+  const dead = await wait('{"fail":"no such address"}');
+
+  assert.match(done.out, /^Job \S+ is done: \{"echo":\[1\]\}\n$/);
+  assert.deepEqual([dead.code, dead.err], [1, "The job is dead: no such address\n"]);
+});
+
+Deno.test("enqueue exits 2 for a payload that is no JSON, and 1 with all faults that the server finds", async () => {
+  await using remote = await served();
+
+  const payload = await remote.run(["enqueue", "mail", "--lane", "batch", "--payload", "hello"]);
+  const word = await remote.run(["enqueue", "mail", "hello", "--lane", "batch"]);
+  const faults = await remote.run(["enqueue", "mail", "--lane", "bacth", "--type", "send"]);
+  const lane = await remote.run(["enqueue", "mail"]);
+
+  assert.equal(payload.code, 2);
+  assert.match(
+    payload.err,
+    /^Expected JSON from --payload \(a text in double quotes is JSON\): Unexpected token/,
+  );
+  assert.deepEqual([word.code, word.err], [
+    2,
+    'Expected - after the pool but received "hello": give the payload by --payload\n',
+  ]);
+  assert.equal(faults.code, 1);
+  assert.equal(
+    faults.err,
+    "The request has faults:\n" +
+      '  /lane: No lane is named "bacth": did you mean "batch"?\n' +
+      "  /type: The pool has one handler: send its jobs without a type\n",
+  );
+  assert.equal(lane.code, 2);
+  assert.match(lane.err, /required option '--lane <lane>' not specified/);
+});
+
+Deno.test("jobs ls, show, cancel and retry", async () => {
+  await using remote = await served();
+  const dead = await deadJob(remote);
+  const waiting = await remote.system.sluice.enqueue("mail", {
+    lane: "batch",
+    payload: { password: "p" },
+    delayMs: 1_000,
+  });
+
+  const listed = await remote.run(["jobs", "ls", "mail"]);
+  const page = await remote.run(["jobs", "ls", "mail", "--limit", "1"]);
+  const none = await remote.run(["jobs", "ls", "mail", "--state", "running"]);
+  const shown = await remote.run(["jobs", "show", waiting.id]);
+  const shownDead = await remote.run(["jobs", "show", dead]);
+  const cancelled = await remote.run(["jobs", "cancel", waiting.id, "--yes"]);
+  const again = await remote.run(["jobs", "cancel", waiting.id, "--yes"]);
+  const retried = await remote.run(["jobs", "retry", dead]);
+
+  assert.match(listed.out, new RegExp(`^${dead} +urgent +dead \\(attempts\\) +1 .* no way$`, "m"));
+  assert.match(page.out, /\nThere are more: add --cursor \S+\n$/);
+  assert.equal(none.out, "There are no such jobs\n");
+  assert.match(shown.out, /\npayload \{"password":"\[redacted\]"\}\n/);
+  assert.match(shownDead.out, /^\S+ {2}dead \(attempts\)\npool mail, lane urgent, attempt 1\n/);
+  assert.match(shownDead.out, /\nerror no way\n$/);
+  assert.equal(cancelled.out, `Job ${waiting.id} is cancelled\n`);
+  assert.deepEqual([again.code, again.err], [
+    1,
+    "The job is cancelled: only one that has not ended can be cancelled\n",
+  ]);
+  assert.equal(retried.out, `Job ${dead} is ready\n`);
+});
+
+Deno.test("jobs cancel goes on with the others, when one cannot be changed", async () => {
+  await using remote = await served();
+  const job = await remote.system.sluice.enqueue("mail", { lane: "full", payload: 1 });
+
+  const { code, out, err } = await remote.run(["jobs", "cancel", "nope", job.id, "--yes"]);
+
+  assert.equal(code, 1);
+  assert.equal(out, `Job ${job.id} is cancelled\n`);
+  assert.match(err, /^nope: No job has the id "nope": .*\n1 of 2 jobs were not changed\n$/);
+});
+
+Deno.test("dlq ls, retry --all and discard --all act on dead jobs only, discard asks", async () => {
+  await using remote = await served();
+  const [first, second] = [await deadJob(remote), await deadJob(remote)];
+  await remote.system.sluice.enqueue("mail", { lane: "full", payload: 1 });
+
+  const listed = await remote.run(["dlq", "ls", "mail"]);
+  const alone = await remote.run(["dlq", "discard", "mail", "--all"]);
+  const retried = await remote.run(["dlq", "retry", "mail", first]);
+  await remote.system.clock.advance(1);
+  const discarded = await remote.run(["dlq", "discard", "mail", "--all"], { confirm: () => true });
+  const none = await remote.run(["dlq", "retry", "mail", "--all"]);
+
+  assert.equal(listed.out.trimEnd().split("\n").length, 3);
+  assert.equal(
+    alone.err,
+    'Nobody can be asked "Discard 2 dead jobs of pool "mail"?": give --yes to do it\n',
+  );
+  assert.equal(retried.out, `Job ${first} is ready\n`);
+  assert.deepEqual(
+    discarded.out.trimEnd().split("\n").sort(),
+    [
+      `Job ${first} is removed`,
+      `Job ${second} is removed`,
+    ].sort(),
+  );
+  assert.equal(none.out, 'Pool "mail" has no dead jobs\n');
+});
+
+Deno.test("dlq retry exits 2, when neither ids nor --all are given", async () => {
+  const { code, err } = await sluice(["dlq", "retry", "mail"]);
+
+  assert.deepEqual([code, err], [
+    2,
+    'Give the ids of jobs, or --all for all; "sluice dlq ls" lists them\n',
+  ]);
+});
+
+Deno.test("plugins --running lists those in use", async () => {
+  await using remote = await served();
+
+  const { out } = await remote.run(["plugins", "--running"]);
+
+  assert.match(out, /^mail +controller +age-scaler/m);
+  assert.match(out, /^typed +handler +\S+ \(send\)/m);
+});
+
+Deno.test("A verb exits 1 with the server's advice, when the pool does not exist", async () => {
+  await using remote = await served();
+
+  const { code, err } = await remote.run(["explain", "mial"]);
+
+  assert.deepEqual([code, err], [1, 'No pool is named "mial": did you mean "mail"?\n']);
+});
+
+Deno.test("A verb sends the token that --token-env names, and says what is wrong with it", async () => {
+  await using remote = await served(TOKEN);
+  const { url } = remote.server;
+  const env = (name: string): string | undefined => ({ GOOD: TOKEN, BAD: "x".repeat(20) })[name];
+
+  const good = await remote.run(["pools", "ls", "--token-env", "GOOD"], { env });
+  const bad = await remote.run(["pools", "ls", "--token-env", "BAD"], { env });
+  const unset = await remote.run(["pools", "ls", "--token-env", "UNSET"], { env });
+  const none = await remote.run(["pools", "ls"], { env });
+
+  assert.equal(good.code, 0);
+  assert.deepEqual([bad.code, bad.err], [
+    1,
+    `The system at ${url} wants a token: the token in "BAD" is not the one it knows\n`,
+  ]);
+  assert.deepEqual([unset.code, unset.err], [
+    2,
+    'The variable "UNSET" is not set: put the token into it, --token-env takes its name\n',
+  ]);
+  assert.deepEqual([none.code, none.err], [
+    1,
+    `The system at ${url} wants a token: name the variable that holds the token by --token-env NAME\n`,
+  ]);
+});
+
+Deno.test("A verb says what to do, when nothing or something else answers", async () => {
+  const other = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    () => new Response("<html>"),
+  );
+  const url = `http://127.0.0.1:${other.addr.port}`;
+
+  const wrong = await sluice(["pools", "ls", "--url", url]);
+  await other.shutdown();
+  const nobody = await sluice(["pools", "ls", "--url", url]);
+  const noUrl = await sluice(["pools", "ls", "--url", "nowhere"]);
+
+  assert.equal(wrong.code, 1);
+  assert.match(
+    wrong.err,
+    new RegExp(`^What answers at ${url} is not a Sluice admin API \\(200, .*\\): check --url\\n$`),
+  );
+  assert.deepEqual([nobody.code, nobody.err], [
+    1,
+    `Nothing answers at ${url}: start a system with "sluice run FILE", or give its address by --url\n`,
+  ]);
+  assert.deepEqual([noUrl.code, noUrl.err], [
+    2,
+    'Expected --url to be an address such as http://127.0.0.1:8787 but received "nowhere"\n',
+  ]);
+});
