@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { sluice, temporaryFolder } from "./_io.ts";
+
+const MAIN = new URL("../../src/cli/main.ts", import.meta.url).pathname;
+
+/** A process that runs a config, with its lines as they come. */
+interface Process extends AsyncDisposable {
+  /** Waits for a line of standard output that `pattern` matches. */
+  line(pattern: RegExp): Promise<RegExpExecArray>;
+  signal(name: "SIGINT" | "SIGTERM"): void;
+  /** Waits for the end. */
+  ended(): Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
+}
+
+function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Process {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-prompt", "--no-check", "-A", MAIN, "run", ...args],
+    cwd: new URL("../../", import.meta.url),
+    // Without a config of its own the admin API wants 8787, which others may use: this takes a free port.
+    env: { DENO_SERVE_ADDRESS: "tcp:127.0.0.1:0", ...env },
+    stdout: "piped",
+    stderr: "piped",
+    stdin: "null",
+  }).spawn();
+  const err = new Response(child.stderr).text();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  let out = "";
+  let read = 0;
+  const more = async (): Promise<boolean> => {
+    const { done, value } = await reader.read();
+    out += value ?? "";
+    return !done;
+  };
+  const ended = async (): ReturnType<Process["ended"]> => {
+    while (await more());
+    const { code } = await child.status;
+    return { code, out, err: await err };
+  };
+  return {
+    async line(pattern) {
+      for (;;) {
+        const end = out.indexOf("\n", read);
+        if (end < 0) {
+          if (!await more()) {
+            throw new Error(`No line matches ${pattern} in:\n${out}\n${await err}`);
+          }
+          continue;
+        }
+        const found = pattern.exec(out.slice(read, end));
+        read = end + 1;
+        if (found !== null) return found;
+      }
+    },
+    signal: (name) => child.kill(name),
+    ended,
+    async [Symbol.asyncDispose]() {
+      try {
+        child.kill("SIGKILL");
+      } catch {
+        // It has ended.
+      }
+      await ended();
+    },
+  };
+}
+
+/** Posts what a printed `curl` line would. */
+async function post(curl: string, change?: unknown): Promise<Record<string, unknown>> {
+  const [, url = "", body = ""] = /(http:\S+) .*-d '(.*)'$/.exec(curl) ?? [];
+  const job = { ...JSON.parse(body), ...(change === undefined ? {} : { payload: change }) };
+  const response = await fetch(`${url}?waitMs=5000`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(job),
+  });
+  return await response.json();
+}
+
+async function folderWith(handler: string): Promise<Awaited<ReturnType<typeof temporaryFolder>>> {
+  const folder = await temporaryFolder();
+  await sluice(["init", folder.path]);
+  await Deno.writeTextFile(join(folder.path, "handler.ts"), handler);
+  return folder;
+}
+
+Deno.test("run runs what init wrote: a printed line posts a job, a signal drains", async () => {
+  await using folder = await temporaryFolder();
+  await sluice(["init", folder.path]);
+  await using process = start([join(folder.path, "pools.json")]);
+
+  await process.line(/^Running main$/);
+  const [, url = ""] = await process.line(/^Admin {3}(http:\/\/127\.0\.0\.1:\d+)$/);
+  const [, curl = ""] = await process.line(/^Try {5}(curl -s .*)$/);
+  const answer = await post(curl);
+  process.signal("SIGINT");
+  const { code, out, err } = await process.ended();
+
+  assert.ok(
+    curl.startsWith(`curl -s ${url}/api/pools/main/jobs -H 'content-type: application/json'`),
+  );
+  assert.deepEqual(answer["outcome"], { state: "done", result: { handled: { hello: "world" } } });
+  assert.equal(code, 0);
+  assert.match(out, /^Draining; a second signal exits at once$/m);
+  assert.match(out, /^Stopped: 0 jobs handed back, 0 waiting$/m);
+  const lines = err.trimEnd().split("\n").map((line) => JSON.parse(line));
+  assert.ok(lines.some((line) => line.message === "The pool has stopped"));
+});
+
+Deno.test("run goes on, logs and counts, when a stray promise of a handler fails", async () => {
+  await using folder = await folderWith(
+    `export default () => { Promise.reject(new Error("stray")); return "fine"; };`,
+  );
+  await using process = start([join(folder.path, "pools.json")]);
+
+  const [, curl = ""] = await process.line(/^Try {5}(curl -s .*)$/);
+  const first = await post(curl);
+  const second = await post(curl);
+  process.signal("SIGTERM");
+  const { code, err } = await process.ended();
+
+  assert.deepEqual(first["outcome"], { state: "done", result: "fine" });
+  assert.deepEqual(second["outcome"], { state: "done", result: "fine" });
+  assert.equal(code, 0);
+  const strays = err.trimEnd().split("\n").map((line) => JSON.parse(line))
+    .filter((line) => line.message.startsWith("A promise was rejected and nobody handled it"));
+  assert.deepEqual(strays.map(({ error, count }) => [error, count]), [["stray", 1], ["stray", 2]]);
+});
+
+Deno.test("run exits at once with 130 at the second signal, when a handler does not end", async () => {
+  await using folder = await folderWith(`export default () => new Promise(() => {});`);
+  await using process = start([join(folder.path, "pools.json")]);
+
+  const [, curl = ""] = await process.line(/^Try {5}(curl -s .*)$/);
+  const [, url = ""] = /(http:\S+)\/api/.exec(curl) ?? [];
+  const hung = post(curl).catch(() => undefined);
+  for (;;) {
+    const response = await fetch(`${url}/api/pools/main`);
+    if ((await response.json()).busy > 0) break;
+  }
+  process.signal("SIGINT");
+  await process.line(/^Draining; a second signal exits at once$/);
+  process.signal("SIGINT");
+  const { code } = await process.ended();
+  await hung;
+
+  assert.equal(code, 130);
+});
+
+Deno.test("run --json prints JSON, and names the token's variable nowhere but in the plain line", async () => {
+  await using folder = await temporaryFolder();
+  const config = join(folder.path, "pools.json");
+  await Deno.writeTextFile(
+    config,
+    JSON.stringify({
+      admin: { port: 0, tokens: { admin: { env: "QUEUE_TOKEN" } } },
+      pools: {
+        p: { handlers: { mail: "sleep" }, size: { min: 0, max: 1 }, lanes: [{ name: "it's" }] },
+      },
+    }),
+  );
+  const env = { QUEUE_TOKEN: "token-0123456789abcdef" };
+  await using plain = start([config], env);
+  const [, curl = ""] = await plain.line(/^Try {5}(curl -s .*)$/);
+  plain.signal("SIGINT");
+  const plainEnd = await plain.ended();
+  await using json = start([config, "--json", "--quiet"], env);
+  await json.line(/^\}$/);
+  json.signal("SIGINT");
+  const { code, out, err } = await json.ended();
+
+  assert.match(curl, / -H "authorization: Bearer \$QUEUE_TOKEN" /);
+  assert.ok(curl.endsWith(
+    `-d '{"lane":"it'\\''s","type":"mail","payload":{"hello":"world"}}'`,
+  ));
+  assert.doesNotMatch(plainEnd.out + plainEnd.err + out + err, /token-0123456789abcdef/);
+  assert.equal(code, 0);
+  const [first, last] = out.split("\n}\n").map((text) => JSON.parse(`${text || "{"}}`));
+  assert.deepEqual(first.pools, ["p"]);
+  assert.deepEqual([last.stopped, last.waiting], [true, 0]);
+});
+
+Deno.test("run exits 2 with every fault, 1 when the admin API may not be served", async () => {
+  await using folder = await temporaryFolder();
+  await sluice(["init", folder.path]);
+  const faulty = join(folder.path, "faulty.json");
+  await Deno.writeTextFile(faulty, `{ "pools": {}, "pols": 1 }`);
+
+  const faults = await sluice(["run", faulty]);
+  await using open = start([join(folder.path, "pools.json")], {
+    DENO_SERVE_ADDRESS: "tcp:0.0.0.0:0",
+  });
+  const { code, err } = await open.ended();
+
+  assert.equal(faults.code, 2);
+  assert.match(faults.err, /"pols"/);
+  assert.equal(code, 1);
+  assert.match(
+    err,
+    /The admin API would answer on 0\.0\.0\.0:\d+, without a token: set admin\.tokens/,
+  );
+});
