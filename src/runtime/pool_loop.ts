@@ -183,7 +183,7 @@ export class PoolLoop {
   #tickAfter(nowMs: number): number {
     const { tickMs } = this.#parts.settings;
     if (this.#nextTickMs === Infinity) return nowMs + tickMs;
-    const late = Math.max(0, Math.floor((nowMs - this.#nextTickMs) / tickMs));
+    const late = Math.max(-1, Math.floor((nowMs - this.#nextTickMs) / tickMs)); // -1: a review, before the tick
     return this.#nextTickMs + (late + 1) * tickMs;
   }
 

@@ -302,3 +302,25 @@ Deno.test("One waiting job at a time never drives the pool to its maximum", asyn
     assert.ok(peak <= 12, `${peak}`);
   }, { clock });
 });
+
+Deno.test("A review between two ticks leaves the grid of ticks alone", async () => {
+  const asked: number[] = [];
+  const clock = new VirtualClock();
+  const began = clock.nowMs();
+  const controller = defineController({
+    name: "eager",
+    create: () => (view) => {
+      asked.push(view.nowMs - began);
+      const review = view.nowMs - began < 1000 ? { reviewAtMs: view.nowMs + 7 } : {};
+      return { workers: 2, reason: "always two", ...review };
+    },
+  });
+  const parts = { controller, handler: sleeper(() => clock, 5000), size: { min: 1, max: 4 } };
+  await withPool(parts, async ({ pool }) => {
+    pool.post({ lane: "high", payload: null });
+    await clock.advance(1300);
+
+    const late = asked.filter((atMs) => atMs > 1010);
+    assert.deepEqual(late, [1050, 1100, 1150, 1200, 1250, 1300]);
+  }, { clock });
+});
