@@ -5,7 +5,7 @@
  */
 
 import assert from "node:assert/strict";
-import { openTrial, type StoreCheck, until } from "./_trial.ts";
+import { endOf, openTrial, type StoreCheck, until } from "./_trial.ts";
 
 /** Cancel, revive, remove, list, outcome, compare-and-set. */
 export const changeChecks: readonly StoreCheck[] = [
@@ -29,7 +29,7 @@ export const changeChecks: readonly StoreCheck[] = [
         assert.deepEqual(await trial.cancel(id), { ok: false, state: "cancelled" });
       }
 
-      for (const outcome of outcomes) assert.equal((await outcome).state, "cancelled");
+      for (const outcome of outcomes) assert.equal((await endOf(outcome)).state, "cancelled");
       const counts = await trial.count();
       assert.deepEqual([counts.ready, counts.delayed, counts.blocked], [1, 0, 0]);
       trial.nowMs += 1000;
@@ -95,7 +95,9 @@ export const changeChecks: readonly StoreCheck[] = [
       for (const unknown of ["", "nonsense", `${id}0`, `0${id}`]) {
         assert.equal(await trial.queue.find(unknown), undefined);
         assert.deepEqual(await trial.cancel(unknown), { ok: false, state: undefined });
-        assert.deepEqual(await trial.queue.outcome({ id: unknown }), { state: "unfinished" });
+        assert.deepEqual(await endOf(trial.queue.outcome({ id: unknown })), {
+          state: "unfinished",
+        });
       }
     },
   },
@@ -133,7 +135,9 @@ export const changeChecks: readonly StoreCheck[] = [
 
       await trial.settle(await trial.leaseOne(), "dead", { reason: "attempts", error: "second" });
 
-      const outcomes = await Promise.all([...early, trial.queue.outcome(added)]);
+      const outcomes = await Promise.all(
+        [...early, trial.queue.outcome(added)].map(endOf),
+      );
       for (const { state, reason, error } of outcomes) {
         assert.deepEqual([state, reason, error], ["dead", "attempts", "second"]);
       }

@@ -6,7 +6,7 @@
 
 import assert from "node:assert/strict";
 import type { QueueOptions } from "../store.ts";
-import { openTrial, type StoreCheck } from "./_trial.ts";
+import { endOf, openTrial, type StoreCheck } from "./_trial.ts";
 
 const SERIAL: Pick<QueueOptions, "lanes"> = {
   lanes: [
@@ -124,7 +124,7 @@ export const keyChecks: readonly StoreCheck[] = [
       assert.equal((await trial.count(1)).ready, 0);
       const outcome = trial.queue.outcome(duplicate);
       await trial.settle(await trial.leaseOne(), "done", { result: 1 });
-      assert.equal((await outcome).result, 1);
+      assert.equal((await endOf(outcome)).result, 1);
     },
   },
   {

@@ -5,7 +5,15 @@
  */
 
 import assert from "node:assert/strict";
-import { LEASE_MS, openTrial, START_MS, type StoreCheck, type Trial, until } from "./_trial.ts";
+import {
+  endOf,
+  LEASE_MS,
+  openTrial,
+  START_MS,
+  type StoreCheck,
+  type Trial,
+  until,
+} from "./_trial.ts";
 
 /** Fences, lost leases, several holders. */
 export const leaseChecks: readonly StoreCheck[] = [
@@ -81,7 +89,7 @@ export const leaseChecks: readonly StoreCheck[] = [
 
       await one.queue.leave(one.nowMs);
 
-      assert.deepEqual(await outcome, { state: "unfinished" });
+      assert.deepEqual(await endOf(outcome), { state: "unfinished" });
       const again = await other.lease(9);
       assert.deepEqual(again.map(({ job }) => job.payload), [0, 1, 2, 3]);
       assert.deepEqual(again.map(({ attempt }) => attempt), [1, 1, 1, 1]);

@@ -5,7 +5,7 @@
  */
 
 import assert from "node:assert/strict";
-import type { JobRecord } from "../job.ts";
+import type { JobRecord, Outcome } from "../job.ts";
 import { randomStream } from "../random.ts";
 import type {
   Added,
@@ -81,6 +81,9 @@ export const START_MS: number = Date.UTC(2026, 0, 1);
 /** How long a lease lasts in trials. */
 export const LEASE_MS = 30_000;
 
+/** How long a store may take to tell what happened, ms of real time. */
+const PATIENCE_MS = 1000;
+
 /** Opens a queue on pool "pool" with lanes "high" and "low". */
 export async function openTrial(
   store: Store,
@@ -110,12 +113,24 @@ export async function openTrial(
 
 /** Waits until `holds`, renewing: a store with several processes may hear of things late. */
 export async function until(trial: Trial, holds: () => boolean): Promise<void> {
-  for (let attempt = 0; attempt < 400 && !holds(); attempt++) {
+  for (let waitedMs = 0; waitedMs < PATIENCE_MS && !holds(); waitedMs += 5) {
     await trial.queue.renew(trial.nowMs);
     if (holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  assert.ok(holds(), "The listener was not told within two seconds");
+  assert.ok(holds(), `The listener was not told within ${PATIENCE_MS} ms`);
+}
+
+/** How a job ended. Fails if that is not told soon. */
+export async function endOf(outcome: Promise<Outcome>): Promise<Outcome> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), PATIENCE_MS);
+  });
+  const end = await Promise.race([outcome, late]);
+  clearTimeout(timer);
+  assert.ok(end !== undefined, `An outcome was not told within ${PATIENCE_MS} ms`);
+  return end;
 }
 
 function makeTrial(queue: Queue, startMs: number, told: Told): Trial {

@@ -71,7 +71,8 @@ export function takeAll(
     const job = pool.replace(zombie);
     job.fate = zombie.fate;
     zombie.fate = undefined;
-    if (job.attempt < (attempts[job.home.ordinal] ?? Infinity)) requeue(pool, job, nowMs);
+    const mayRun = job.attempt < (attempts[job.home.ordinal] ?? Infinity);
+    if (mayRun || job.extra?.cancelling === true) requeue(pool, job, nowMs);
     else {
       job.home.release(job, nowMs);
       pool.endUnsettled(job, DEAD, nowMs, "attempts");
