@@ -34,6 +34,27 @@ import { supervise, type SupervisorOptions } from "./src/runtime/supervisor.ts";
 import type { Sluice } from "./src/sluice.ts";
 import type { SignalReader } from "./src/strategy.ts";
 
+export { builtins } from "./plugins/mod.ts";
+export type { AdminServer } from "./src/admin/serve.ts";
+export type * from "./src/config.ts";
+export type { EnvRef } from "./src/config/secrets.ts";
+export type * from "./src/decision.ts";
+export * from "./src/errors.ts";
+export type * from "./src/event.ts";
+export type * from "./src/job.ts";
+export type * from "./src/jobs_of.ts";
+export * from "./src/log.ts";
+export * from "./src/plugin.ts";
+export type { ReadEnv } from "./src/resolve.ts";
+export type { SupervisorOptions } from "./src/runtime/supervisor.ts";
+export type * from "./src/settings.ts";
+export type * from "./src/sluice.ts";
+export type * from "./src/standard_schema.ts";
+export type * from "./src/store.ts";
+export type * from "./src/strategy.ts";
+export type * from "./src/view.ts";
+export { type Clock, systemClock, type Timer } from "./src/clock.ts";
+
 /** What code adds to a config. */
 export interface StartOptions extends SupervisorOptions {
   /** Plugins and handler functions, by the name that the config knows them by. */

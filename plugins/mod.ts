@@ -25,6 +25,7 @@ import { cooperative } from "./retirement/cooperative.ts";
 import { idleOnly } from "./retirement/idle_only.ts";
 import { memory } from "./store/memory/mod.ts";
 
+export type { Defaults } from "../src/resolve.ts";
 export { type ShedAtCapOptions } from "./admission/shed_at_cap.ts";
 export { type ApiRateCapOptions } from "./cap/api_rate_cap.ts";
 export { type DbPoolCapOptions } from "./cap/db_pool_cap.ts";

@@ -6,16 +6,13 @@ import {
   defineController,
   defineLanePolicy,
   defineRetirement,
-  use,
 } from "../../src/plugin.ts";
 import type { PoolView } from "../../src/view.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
 import { sleeper, withPool } from "../_virtual.ts";
 
 /** A controller that wants what a variable says. */
-function wanting(
-  wanted: () => number,
-): Parameters<typeof use>[0] & ReturnType<typeof defineController> {
+function wanting(wanted: () => number): ReturnType<typeof defineController> {
   return defineController({
     name: "wanting",
     create: () => () => ({ workers: wanted(), reason: "told so" }),
