@@ -53,12 +53,25 @@ export type AdminApp = Hono<BlankEnv, PoolRoutes & JobRoutes & SystemRoutes, "/"
  * @throws {TypeError} If a token is too short, or both are the same.
  *
  * @example
- * ```ts ignore
- * import { admin } from "@sluice/sluice/admin";
+ * ```ts
  * import { start } from "@sluice/sluice";
+ * import { admin } from "@sluice/sluice/admin";
+ * import assert from "node:assert/strict";
  *
- * const sluice = await start("./pools.json");
- * Deno.serve({ hostname: "127.0.0.1", port: 8787 }, admin(sluice).fetch);
+ * await using sluice = await start({
+ *   pools: {
+ *     mail: { handler: () => "sent", size: { min: 1, max: 2 }, lanes: [{ name: "urgent" }] },
+ *   },
+ * });
+ * const app = admin(sluice); // serve it, or mount it: `outer.route("/queue", app)`
+ *
+ * const response = await app.request("/api/pools/mail/jobs?waitMs=1000", {
+ *   method: "POST",
+ *   headers: { "content-type": "application/json" },
+ *   body: JSON.stringify({ lane: "urgent", payload: { to: "ann@example.com" } }),
+ * });
+ *
+ * assert.deepEqual((await response.json()).outcome, { state: "done", result: "sent" });
  * ```
  */
 export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {

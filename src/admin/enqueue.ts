@@ -12,7 +12,7 @@ import type { Accepted, BulkAccepted, BulkResult, Problem, ProblemError } from "
 import { readJson, tooLarge } from "./body.ts";
 import type { AdminContext, Target } from "./context.ts";
 import { noPool } from "./context.ts";
-import { answer, badRequest, problem, queryNumber } from "./problem.ts";
+import { answer, badRequest, ENQUEUE_HEADERS, problem, queryNumber } from "./problem.ts";
 import { isSubmitted } from "./submitted.ts";
 
 /** Most jobs of one call. */
@@ -53,8 +53,8 @@ export async function enqueue(
   }
   if (waitMs > 0) return await held(job, waitMs, context);
   return job.duplicate
-    ? answer({ id: job.id, duplicateOf: job.id }, 200)
-    : answer({ id: job.id }, 202);
+    ? answer({ id: job.id, duplicateOf: job.id }, 200, ENQUEUE_HEADERS)
+    : answer({ id: job.id }, 202, ENQUEUE_HEADERS);
 }
 
 async function held(

@@ -5,6 +5,7 @@
  */
 
 import type { Context, TypedResponse } from "hono";
+import type { StatusCode } from "hono/utils/http-status";
 import { display } from "../config/faults.ts";
 import type { Problem, ProblemError } from "./api.ts";
 
@@ -35,6 +36,12 @@ export const API_HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
 };
 
+/** Headers of an enqueue's answer: no cache keeps the answer to a POST, and fewer headers are faster. */
+export const ENQUEUE_HEADERS: Readonly<Record<string, string>> = {
+  "content-type": "application/json",
+  "x-content-type-options": "nosniff",
+};
+
 const TITLES: Readonly<Record<ProblemStatus, string>> = {
   400: "Bad Request",
   401: "Unauthorized",
@@ -49,14 +56,19 @@ const TITLES: Readonly<Record<ProblemStatus, string>> = {
   503: "Service Unavailable",
 };
 
+/** An answer with JSON, typed for `hc`. */
+export type Answer<T, Status extends number> =
+  & Response
+  & TypedResponse<T, Status & StatusCode, "json">;
+
 /** Answers with JSON. Typed as the value itself: what JSON makes of it is the caller's to get right. */
 export function answer<T, Status extends number>(
   value: T,
   status: Status,
-): Response & TypedResponse<T, Status & 200, "json"> {
-  const response = new Response(JSON.stringify(value), { status, headers: API_HEADERS });
-  // `TypedResponse` exists for the types of `hc` only.
-  return response as Response & TypedResponse<T, Status & 200, "json">;
+  headers = API_HEADERS,
+): Answer<T, Status> {
+  const response = new Response(JSON.stringify(value), { status, headers });
+  return response as Answer<T, Status>; // the type exists for `hc` only
 }
 
 /** Answers with a problem. */
