@@ -102,7 +102,9 @@ export const queueChecks: readonly StoreCheck[] = [
       assert.equal(before.oldestReadyAtMs, Infinity);
       assert.deepEqual(await trial.lease(1), []);
 
+      await trial.add({ lane: 1, dueAtMs });
       trial.nowMs = dueAtMs + 250;
+      assert.equal((await trial.lease(0, 1)).length, 1, "lease() sees what is due by itself");
       await trial.add();
       const after = await trial.count();
       assert.deepEqual([after.ready, after.delayed, after.nextDueAtMs], [2, 0, Infinity]);

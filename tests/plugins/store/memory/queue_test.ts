@@ -205,6 +205,34 @@ Deno.test("a lane that is opened with another key limit holds it for jobs that a
   assert.deepEqual(count(), [4, 0, 0]);
 });
 
+Deno.test("a lane whose key limit was lowered starts no job until enough have ended", () => {
+  const store = new MemoryStore();
+  const loose = open(store, { lanes: [{ name: "a", maxRunningPerKey: 2 }] });
+  for (let index = 0; index < 3; index++) loose.add([entry({ key: "k" })], NOW);
+  const [first, second] = loose.lease([2], NOW);
+
+  const strict = open(store, { lanes: [{ name: "a", maxRunningPerKey: 1 }] });
+
+  loose.settle([end(first!)], NOW);
+  assert.deepEqual(strict.lease([1], NOW), []);
+  loose.settle([end(second!)], NOW);
+  assert.equal(strict.lease([1], NOW).length, 1);
+});
+
+Deno.test("a revived job outlives the record of its death", () => {
+  const queue = open(new MemoryStore(), { keep: { done: 1, dead: 1, forMs: Infinity } });
+  const [revived] = queue.add([entry()], NOW);
+  queue.settle(queue.lease([1], NOW).map((job) => end(job, "dead")), NOW);
+  queue.change(revived!.id, "revive", NOW);
+  const [held] = queue.lease([1], NOW);
+
+  queue.add([entry(), entry()], NOW);
+  queue.settle(queue.lease([2], NOW).map((job) => end(job, "dead")), NOW);
+
+  assert.equal(queue.find(revived!.id)?.state, "running");
+  assert.deepEqual(queue.settle([end(held!)], NOW), [true]);
+});
+
 Deno.test("an expired owner of a dedupeKey gives way before it reaches the head", () => {
   const queue = open(new MemoryStore());
   queue.add([entry()], NOW);
@@ -231,8 +259,7 @@ Deno.test("revive gives an expired job the time to live that it had", () => {
 Deno.test("renew() spares a holder that was away together with the one who looks", () => {
   const store = new MemoryStore();
   const [one, other] = [open(store), open(store)];
-  one.renew(NOW);
-  other.renew(NOW);
+  for (const queue of [one, other, one, other, one]) queue.renew(NOW);
   const anHour = NOW + 3_600_000;
 
   assert.deepEqual([one.renew(anHour).peers, other.renew(anHour).peers], [2, 2]);
