@@ -48,26 +48,33 @@ export function addRun(program: Command, tools: Tools): void {
 }
 
 async function run(file: string, options: RunOptions, tools: Tools): Promise<void> {
-  const { io } = tools;
-  const log = logOf(io, options);
+  const log = logOf(tools.io, options);
   const unwatch = watchStrays(log);
-  const sluice = await tools.start(file, { log, observer: eventLogger(log) });
   try {
-    const served = sluice.adminUrl === undefined ? await serve(sluice, log) : undefined;
-    const stopped = untilStopped(io);
-    announce(io, sluice, served?.url ?? sluice.adminUrl ?? "", options);
-    const unlisten = await stopped;
-    if (!options.json) line(io, "Draining; a second signal exits at once");
-    const report = await sluice.stop();
-    await served?.stop();
-    unlisten();
-    if (options.json) json(io, { stopped: true, ...report });
-    else line(io, `Stopped: ${reportOf(report)}`);
-    for (const id of report.handedBack) if (!options.json) line(io, `  handed back ${id}`);
+    await using sluice = await tools.start(file, { log, observer: eventLogger(log) });
+    await runUntilSignal(sluice, log, options, tools.io);
   } finally {
-    await sluice.stop();
     unwatch();
   }
+}
+
+async function runUntilSignal(
+  sluice: Sluice,
+  log: Logger,
+  options: RunOptions,
+  io: Io,
+): Promise<void> {
+  const served = sluice.adminUrl === undefined ? await serve(sluice, log) : undefined;
+  const signalled = untilSignal(io);
+  announce(io, sluice, served?.url ?? sluice.adminUrl ?? "", options);
+  const unlisten = await signalled;
+  if (!options.json) line(io, "Draining; a second signal exits at once");
+  const report = await sluice.stop();
+  await served?.stop();
+  unlisten();
+  if (options.json) return json(io, { stopped: true, ...report });
+  line(io, `Stopped: ${reportOf(report)}`);
+  for (const id of report.handedBack) line(io, `  handed back ${id}`);
 }
 
 async function serve(
@@ -82,7 +89,7 @@ async function serve(
 }
 
 /** Resolves at the first signal, to what ends listening; the second ends the process at once. */
-function untilStopped(io: Io): Promise<() => void> {
+function untilSignal(io: Io): Promise<() => void> {
   const stopped = Promise.withResolvers<() => void>();
   let count = 0;
   const unlisten = io.onSignal(() => {

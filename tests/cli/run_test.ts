@@ -200,3 +200,33 @@ Deno.test("run exits 2 with every fault, 1 when the admin API may not be served"
     /The admin API would answer on 0\.0\.0\.0:\d+, without a token: set admin\.tokens/,
   );
 });
+
+Deno.test("run hands jobs back at the drain deadline and lists them", async () => {
+  await using folder = await folderWith(
+    `export default (_job, { signal }) => new Promise((_, reject) => {
+       signal.addEventListener("abort", () => reject(signal.reason));
+     });`,
+  );
+  const config = join(folder.path, "short.json");
+  await Deno.writeTextFile(
+    config,
+    `{ "pools": { "main": { "handler": "./handler.ts", "size": { "min": 1, "max": 1 }, "drainMs": 1,
+       "lanes": [{ "name": "urgent" }] } } }`,
+  );
+  await using process = start([config]);
+
+  const [, curl = ""] = await process.line(/^Try {5}(curl -s .*)$/);
+  const [, url = ""] = /(http:\S+)\/api/.exec(curl) ?? [];
+  const posted = await fetch(`${url}/api/pools/main/jobs`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ lane: "urgent", payload: 1 }),
+  });
+  const { id } = await posted.json();
+  process.signal("SIGTERM");
+  const { code, out } = await process.ended();
+
+  assert.equal(code, 0);
+  assert.match(out, /^Stopped: 1 job handed back, 1 waiting$/m);
+  assert.match(out, new RegExp(`^ {2}handed back ${id}$`, "m"));
+});
