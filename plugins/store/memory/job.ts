@@ -189,8 +189,9 @@ export class MemoryJob implements Leased, Added {
   /** How it ended, for those who wait. Only once it has. */
   outcome(): Outcome {
     const end = this.fate instanceof End ? this.fate : undefined;
-    const state = this.code === DONE ? "done" : this.code === DEAD ? "dead" : "cancelled";
-    return { state, result: end?.result, reason: end?.reason, error: this.extra?.error };
+    if (this.code === DONE) return { state: "done", result: end?.result };
+    if (this.code !== DEAD) return { state: "cancelled" };
+    return { state: "dead", reason: end?.reason, error: this.extra?.error };
   }
 
   /** Everything known about it, as a plain object that changes no more. */
