@@ -41,7 +41,7 @@ export function jobRoutes(context: AdminContext): Hono<BlankEnv, JobRoutes, "/">
       return await list(c, target, context);
     })
     .get("/api/jobs/:id", async (c) => {
-      const found = await context.sluice.find(c.req.param("id"));
+      const found = await find(c.req.param("id"), context);
       return found === undefined ? noJob(c.req.param("id")) : answer(shownJob(found, context), 200);
     })
     .delete("/api/jobs/:id", (c) => change(c.req.param("id"), "remove", context))
@@ -80,6 +80,14 @@ async function list(
     if (!(thrown instanceof TypeError || thrown instanceof RangeError)) throw thrown;
     return badRequest([{ pointer: "?cursor", detail: thrown.message }]);
   }
+}
+
+async function find(id: string, context: AdminContext): Promise<JobRecord | undefined> {
+  for (const pool of context.sluice.pools) {
+    const found = await pool.find(id);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 async function change(
