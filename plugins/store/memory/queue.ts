@@ -32,6 +32,8 @@ export interface Fences {
   latest: number;
 }
 
+const NONE: readonly MemoryJob[] = Object.freeze([]);
+
 /** The jobs of one pool, as one holder has them. Answers at once, all of it. */
 export class MemoryQueue implements Queue {
   readonly #pool: MemoryPool;
@@ -61,18 +63,16 @@ export class MemoryQueue implements Queue {
 
   /** Stores jobs. */
   add(entries: readonly JobEntry[], nowMs: number): readonly Added[] {
-    const added: Added[] = [];
-    for (const entry of entries) {
-      added.push(this.#pool.add(entry, this.#lanes[entry.lane]!, nowMs));
-    }
+    const added = entries.map((entry) => this.#pool.add(entry, this.#lanes[entry.lane]!, nowMs));
     this.#tell(true);
     return added;
   }
 
   /** Leases claimable jobs. */
   lease(wants: readonly number[], nowMs: number): readonly Leased[] {
-    const leased: MemoryJob[] = [];
-    if (this.#left) return leased;
+    // An array that grows by `push` takes room for many at once: most leases are of one job.
+    let leased: MemoryJob[] | undefined;
+    if (this.#left) return NONE;
     if (!this.#holder.joined) this.#pool.join(this.#holder);
     for (let index = 0; index < this.#lanes.length; index++) {
       const lane = this.#lanes[index]!;
@@ -81,26 +81,24 @@ export class MemoryQueue implements Queue {
         const job = lane.next(nowMs);
         if (job === undefined) break;
         this.#holder.hold(job, ++this.#fences.latest, nowMs);
-        leased.push(job);
+        if (leased === undefined) leased = [job];
+        else leased.push(job);
       }
     }
     this.#tell(false);
-    return leased;
+    return leased ?? NONE;
   }
 
   /** Ends leases. */
   settle(settlements: readonly Settlement[], nowMs: number): readonly boolean[] {
-    const answers: boolean[] = [];
     let freed = false;
-    for (const settlement of settlements) {
+    const answers = settlements.map((settlement) => {
       const job = this.#known(settlement.job);
-      const held = job !== undefined && job.holder === this.#holder &&
-        job.fence === settlement.fence;
-      answers.push(held);
-      if (!held) continue;
+      if (job?.holder !== this.#holder || job.fence !== settlement.fence) return false;
       this.#holder.letGo(job);
       if (settleLease(this.#pool, job, settlement, nowMs)) freed = true;
-    }
+      return true;
+    });
     this.#tell(freed);
     return answers;
   }
