@@ -6,7 +6,7 @@
 
 import { randomStream } from "../random.ts";
 import type { PoolView } from "../view.ts";
-import { LANES } from "./_subject.ts";
+import { LANES } from "./subject.ts";
 import {
   type LaneOverrides,
   makeSummary,

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { checkPurely, requireAtOnce, type StrategyCheckOptions } from "./_purely.ts";
-import { bindSubject, requireAmount, requireReason, show, type Subject } from "./_subject.ts";
+import { checkPurely, requireAtOnce, type StrategyCheckOptions } from "./purely.ts";
+import { bindSubject, requireAmount, requireReason, show, type Subject } from "./subject.ts";
 
 /**
  * Checks that an admission answers for any lane and view, with a reason and a time to come back where

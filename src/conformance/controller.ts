@@ -4,14 +4,14 @@
  * @module
  */
 
-import { checkPurely, requireAtOnce, type StrategyCheckOptions } from "./_purely.ts";
+import { checkPurely, requireAtOnce, type StrategyCheckOptions } from "./purely.ts";
 import {
   bindSubject,
   requireAmount,
   requireReason,
   requireReview,
   type Subject,
-} from "./_subject.ts";
+} from "./subject.ts";
 
 /**
  * Checks that a controller answers any view with a finite worker count and a reason, changes nothing,

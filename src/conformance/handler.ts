@@ -7,7 +7,7 @@
 import { AbortedError, messageOf } from "../errors.ts";
 import type { Job, JobContext } from "../job.ts";
 import type { Bound, Handler } from "../plugin.ts";
-import { bindSubject, fault, makeContext, show, type Subject } from "./_subject.ts";
+import { bindSubject, fault, makeContext, show, type Subject } from "./subject.ts";
 
 /** How a handler is checked. */
 export interface CheckHandlerOptions {
@@ -76,7 +76,9 @@ async function runOnce(
 function checkResult(bound: Bound, result: unknown): void {
   if (result === undefined) return;
   try {
-    if (JSON.stringify(result) === undefined) throw new TypeError("it has no JSON form");
+    if (JSON.stringify(result) === undefined) {
+      throw new TypeError("A function, a symbol or undefined has none");
+    }
   } catch (thrown) {
     throw fault(bound, `Expected run() to return JSON but: ${messageOf(thrown)}`, thrown);
   }

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { checkPurely, requireAtOnce, type StrategyCheckOptions } from "./_purely.ts";
-import { bindSubject, show, type Subject } from "./_subject.ts";
+import { checkPurely, requireAtOnce, type StrategyCheckOptions } from "./purely.ts";
+import { bindSubject, show, type Subject } from "./subject.ts";
 
 /**
  * Checks that a lane policy picks one of the eligible lanes or none, over any view, changes nothing,

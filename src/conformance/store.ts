@@ -5,7 +5,7 @@
  */
 
 import type { MaybePromise, Store } from "../store.ts";
-import { bindSubject, makeContext, type Subject } from "./_subject.ts";
+import { bindSubject, makeContext, type Subject } from "./subject.ts";
 import { changeChecks } from "./_store_changes.ts";
 import { keyChecks } from "./_store_keys.ts";
 import { leaseChecks } from "./_store_leases.ts";

@@ -65,7 +65,7 @@ Deno.test("checkHandler() finds results that are not JSON, and throws that are n
   );
   assert.match(
     await failure(() => () => {}),
-    /Expected run\(\) to return JSON but: it has no JSON form/,
+    /Expected run\(\) to return JSON but: A function, a symbol or undefined has none/,
   );
   assert.match(
     await failure(() => Promise.reject("a string")),

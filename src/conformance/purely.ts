@@ -6,7 +6,7 @@
 
 import { messageOf } from "../errors.ts";
 import type { Bound, Instances, Kind } from "../plugin.ts";
-import { fault, LANES, makeContext, show } from "./_subject.ts";
+import { fault, LANES, makeContext, show } from "./subject.ts";
 import { conformanceViews, type NamedView } from "./_views.ts";
 
 /** A kind whose instances are strategies. */
