@@ -38,6 +38,9 @@ const LOOPBACK: AdminSettings = {
 /** Exit code of a process that a second signal ends. */
 const INTERRUPTED = 130;
 
+/** Signals so close together are one: a terminal sends ctrl-C to `deno task` too, which passes it on. */
+const ONE_SIGNAL_MS = 500;
+
 /** Adds the verb. */
 export function addRun(program: Command, tools: Tools): void {
   withJson(program.command("run").description("run a config until a signal comes"))
@@ -88,13 +91,14 @@ async function serve(
   }
 }
 
-/** Resolves at the first signal, to what ends listening; the second ends the process at once. */
+/** Resolves at the first signal, to what ends listening; a later one ends the process at once. */
 function untilSignal(io: Io): Promise<() => void> {
   const stopped = Promise.withResolvers<() => void>();
-  let count = 0;
+  let firstAtMs: number | undefined;
   const unlisten = io.onSignal(() => {
-    if (++count === 1) stopped.resolve(unlisten);
-    else io.exit(INTERRUPTED);
+    firstAtMs ??= performance.now();
+    stopped.resolve(unlisten);
+    if (performance.now() - firstAtMs > ONE_SIGNAL_MS) io.exit(INTERRUPTED);
   });
   return stopped.promise;
 }

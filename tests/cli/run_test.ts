@@ -140,11 +140,34 @@ Deno.test("run exits at once with 130 at the second signal, when a handler does 
   }
   process.signal("SIGINT");
   await process.line(/^Draining; a second signal exits at once$/);
-  process.signal("SIGINT");
+  const again = setInterval(() => process.signal("SIGINT"), 100);
   const { code } = await process.ended();
+  clearInterval(again);
   await hung;
 
   assert.equal(code, 130);
+});
+
+Deno.test("run drains when one ctrl-C arrives twice, as it does under deno task", async () => {
+  await using folder = await folderWith(
+    `export default () => new Promise((resolve) => setTimeout(() => resolve("ended"), 300));`,
+  );
+  await using process = start([join(folder.path, "pools.json")]);
+
+  const [, curl = ""] = await process.line(/^Try {5}(curl -s .*)$/);
+  const [, url = ""] = /(http:\S+)\/api/.exec(curl) ?? [];
+  const answer = post(curl);
+  for (;;) {
+    const response = await fetch(`${url}/api/pools/main`);
+    if ((await response.json()).busy > 0) break;
+  }
+  process.signal("SIGINT");
+  process.signal("SIGINT");
+  const { code, out } = await process.ended();
+
+  assert.equal(code, 0);
+  assert.deepEqual((await answer)["outcome"], { state: "done", result: "ended" });
+  assert.match(out, /^Stopped: 0 jobs handed back, 0 waiting$/m);
 });
 
 Deno.test("run --json prints JSON, and names the token's variable nowhere but in the plain line", async () => {
