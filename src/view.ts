@@ -151,6 +151,8 @@ export interface PoolView {
   readonly limit: number;
   /** True while a start rate, not workers, holds ready jobs back. */
   readonly rateBound: boolean;
+  /** Most starts in any second that the last decision allows. `Infinity`: no bound. */
+  readonly startsPerSec: number;
   /** Counts since the pool began. */
   readonly totals: Totals;
   /** Rates and durations of the last tick's window. */

@@ -35,13 +35,11 @@ interface Ahead {
  * `rho_above = sum over higher lanes of lambda S / w`, at most 0.98. Each lane counts with its own
  * `S`; the `+ 1` is the time until the next worker is free, so it counts with the mean run time of
  * what runs now. While a start rate binds, the rate drains the queue instead: `(queued + 1) / rate`.
- *
- * @param startsPerSec What the start rate has let through of late. Used while it binds.
  */
-export function predictWaitMs(view: PoolView, lane: LaneView, startsPerSec: number): number {
+export function predictWaitMs(view: PoolView, lane: LaneView): number {
   if (view.rateBound) {
     const ahead = lookAhead(view, lane);
-    const byRate = waitForRateMs(ahead, startsPerSec);
+    const byRate = waitForRateMs(ahead, view.startsPerSec);
     return view.idle > 0 ? byRate : Math.max(byRate, waitForWorkerMs(view, lane, ahead));
   }
   if (view.idle > 0 && lane.ready === 0) return 0;

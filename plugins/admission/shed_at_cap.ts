@@ -9,7 +9,6 @@ import { defineAdmission, type Plugin, type PluginContext } from "../../src/plug
 import type { Admission, Verdict } from "../../src/strategy.ts";
 import type { LaneView, PoolView } from "../../src/view.ts";
 import { predictWaitMs, serviceMsOf } from "./_predict.ts";
-import { startMeter } from "./_start_meter.ts";
 
 /** Options of `shed-at-cap`. */
 export interface ShedAtCapOptions {
@@ -51,12 +50,10 @@ export const shedAtCap: Plugin<"admission", ShedAtCapOptions> = defineAdmission(
 });
 
 function shed(afterMs: number, { random }: PluginContext): Admission {
-  const meter = startMeter();
   const overForMs = ageWatch(afterMs);
 
   return {
     submit: (job, view) => {
-      meter.read(view);
       if (!isAtLimit(view)) return ADMIT;
       const lane = laneNamed(view, job.lane);
       if (lane === undefined || lane.paused || (job.delayMs ?? 0) > 0) return ADMIT;
@@ -75,7 +72,9 @@ function shed(afterMs: number, { random }: PluginContext): Admission {
     const boundMs = lane.deadlineMs ?? lane.targetWaitMs;
     if (boundMs === null) return ADMIT;
     const overMs = overForMs(lane, boundMs, view.nowMs);
-    const waitMs = predictWaitMs(view, lane, view.rateBound ? meter.perSec(view) : Infinity);
+    const isOld = overMs >= afterMs && lane.oldestWaitMs > boundMs;
+    if (!isOld && lane.deadlineMs === undefined) return ADMIT;
+    const waitMs = predictWaitMs(view, lane);
     if (waitMs < serviceMsOf(lane, view) / 2) return ADMIT;
     if (lane.deadlineMs !== undefined) {
       const runMs = p95Of(lane);
@@ -85,7 +84,7 @@ function shed(afterMs: number, { random }: PluginContext): Admission {
         return refuse(`${reason}, ${limitOf(view)}`, waitMs + runMs - boundMs);
       }
     }
-    if (overMs < afterMs || lane.oldestWaitMs <= boundMs) return ADMIT;
+    if (!isOld) return ADMIT;
     const bound = lane.deadlineMs === undefined ? "target" : "deadline";
     const figures = `${ms(lane.oldestWaitMs)} age of lane "${lane.name}"`;
     const reason = `${figures} is over its ${bound} of ${ms(boundMs)} for ${ms(overMs)}`;

@@ -63,6 +63,7 @@ export function conformanceViews(lanes: readonly string[] = LANES): readonly Nam
   add("the store cannot be read", { stale: true, live: 2, busy: 1 });
   add("a start rate binds", {
     rateBound: true,
+    startsPerSec: 40,
     live: 9,
     lanes: each({ ready: 500, oldestWaitMs: 3000 }),
   });
@@ -96,7 +97,7 @@ function randomView(lanes: readonly string[], random: () => number): ViewOverrid
     busy,
     limit: upTo(max),
     peers: 1 + upTo(2),
-    rateBound: random() < 0.1,
+    ...(random() < 0.1 ? { rateBound: true, startsPerSec: 1 + upTo(500) } : {}),
     stale: random() < 0.05,
     lanes: lanes.map((name) => {
       const ready = random() < 0.3 ? 0 : upTo(200);

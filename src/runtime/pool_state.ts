@@ -73,6 +73,7 @@ export class PoolState implements PoolView {
   /** Owned by steering. */
   target: number;
   limit: number;
+  startsPerSec = Infinity;
   size: { readonly min: number; readonly max: number };
   peers = 1;
   rank = 0;
@@ -150,6 +151,7 @@ export function freeze(view: PoolView): PoolView {
     size: Object.freeze({ ...view.size }),
     limit: view.limit,
     rateBound: view.rateBound,
+    startsPerSec: view.startsPerSec,
     totals: Object.freeze({
       arrivals: view.totals.arrivals,
       starts: view.totals.starts,

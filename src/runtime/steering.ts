@@ -134,6 +134,7 @@ export class Steering {
       else slots.fails(failure.plugin, failure.error);
     }
     state.limit = plan.limit;
+    state.startsPerSec = plan.startsPerSec;
     state.target = plan.target;
     rate.set(plan.startsPerSec);
     this.reviewAtMs = Math.max(nowMs + LEAST_REVIEW_MS, plan.reviewAtMs);

@@ -22,6 +22,7 @@ export class JobsBySequence {
   readonly #blocks = new Map<number, Block>();
   #newest: Block | undefined;
   #newestNumber = -1;
+  #spare: Block | undefined; // an empty block is used again rather than made anew
 
   /** Adds a job, or takes another object for it. */
   set(job: MemoryJob): void {
@@ -49,6 +50,7 @@ export class JobsBySequence {
     block.jobs[slot] = undefined;
     if (--block.live > 0) return;
     this.#blocks.delete(number);
+    this.#spare = block;
     if (number === this.#newestNumber) this.#newest = undefined;
   }
 
@@ -67,7 +69,8 @@ export class JobsBySequence {
   #open(number: number): Block {
     let block = this.#blocks.get(number);
     if (block === undefined) {
-      block = { jobs: new Array(BLOCK), live: 0 };
+      block = this.#spare ?? { jobs: new Array(BLOCK), live: 0 };
+      this.#spare = undefined;
       this.#blocks.set(number, block);
     }
     // An older number is another object for a known job: the next new one comes after the newest.
