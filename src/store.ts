@@ -194,6 +194,11 @@ export interface Queue {
   count(nowMs: number): MaybePromise<readonly LaneCounts[]>;
   /** Ready jobs of a lane that became claimable at `atMs` or before. A store that knows only the head answers 0 or 1. */
   readySince(lane: number, atMs: number): number;
+  /**
+   * When the ready job with `earlier` others before it became claimable: what a policy sees as a
+   * lane's age while several jobs are given out at once. A store that knows only the head leaves it out.
+   */
+  readyAtMs?(lane: number, earlier: number): number;
   /** Looks a job up. */
   find(id: string): MaybePromise<JobRecord | undefined>;
   /** Lists jobs, oldest first. */

@@ -6,7 +6,7 @@
 
 import type { LaneSettings } from "../settings.ts";
 import { RateMeter, SampleRing, SmoothMean } from "../stats.ts";
-import type { LaneCounts } from "../store.ts";
+import type { LaneCounts, Queue } from "../store.ts";
 import type { LaneView, Summary, WindowStats } from "../view.ts";
 import { CounterWindow } from "../stats.ts";
 
@@ -90,14 +90,20 @@ export class Lane implements LaneView {
   /** Counters and samples. */
   readonly traffic = new Traffic();
   readonly #now: { readonly nowMs: number };
+  readonly #queue: Pick<Queue, "readyAtMs">;
   readonly #arrivalRate: RateMeter;
   readonly #service = new SmoothMean();
   #running = 0;
   #startSumMs = 0;
   #endedMs = 0;
 
-  /** Makes an empty lane. `now` is read for ages. */
-  constructor(settings: LaneSettings, index: number, now: { readonly nowMs: number }) {
+  /** Makes a lane of a queue. `now` is read for ages. */
+  constructor(
+    settings: LaneSettings,
+    index: number,
+    now: { readonly nowMs: number },
+    queue: Pick<Queue, "readyAtMs">,
+  ) {
     this.name = settings.name;
     this.index = index;
     this.settings = settings;
@@ -107,6 +113,7 @@ export class Lane implements LaneView {
     this.deadlineMs = settings.deadlineMs;
     this.paused = settings.paused;
     this.#now = now;
+    this.#queue = queue;
     this.#arrivalRate = new RateMeter(now.nowMs);
     this.window = this.traffic.window(now.nowMs);
   }
@@ -133,8 +140,11 @@ export class Lane implements LaneView {
   }
 
   get oldestWaitMs(): number {
-    if (this.paused || this.counts.ready === 0) return 0;
-    return Math.max(0, this.#now.nowMs - Math.max(this.counts.oldestReadyAtMs, this.resumedAtMs));
+    if (this.ready === 0) return 0;
+    const oldestAtMs = this.planned > 0 && this.#queue.readyAtMs !== undefined
+      ? this.#queue.readyAtMs(this.index, this.planned)
+      : this.counts.oldestReadyAtMs;
+    return Math.max(0, this.#now.nowMs - Math.max(oldestAtMs, this.resumedAtMs));
   }
 
   get arrivalsPerSec(): number {

@@ -92,7 +92,7 @@ export class PoolState implements PoolView {
     this.size = settings.size;
     this.target = settings.size.min;
     this.limit = settings.size.max;
-    this.lanes = settings.lanes.map((lane, index) => new Lane(lane, index, this));
+    this.lanes = settings.lanes.map((lane, index) => new Lane(lane, index, this, queue));
     this.totals = new LiveTotals(this);
     this.window = this.traffic.window(nowMs);
     this.#queue = queue;

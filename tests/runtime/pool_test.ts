@@ -292,3 +292,24 @@ Deno.test("Pool starts no worker in a loop when its start fails", async () => {
     assert.equal(failed?.error, "connection refused");
   }, { clock });
 });
+
+Deno.test("Pool serves fifo across lanes, also when several workers turn free at once", async () => {
+  const clock = new VirtualClock();
+  const order: unknown[] = [];
+  const handler = (job: Job): Promise<void> => {
+    order.push(job.payload);
+    return new Promise((resolve) => clock.at(clock.nowMs() + 1000, resolve));
+  };
+  const parts = { handler, lanePolicy: "fifo", size: { min: 6, max: 6 } } as const;
+  await withPool(parts, async ({ pool }) => {
+    for (let index = 0; index < 6; index++) pool.post({ lane: "high", payload: "first" });
+    await clock.advance(10);
+    for (let index = 0; index < 6; index++) {
+      pool.post({ lane: index % 2 === 0 ? "low" : "high", payload: index });
+      await clock.advance(10);
+    }
+    await clock.advance(1000);
+  }, { clock });
+
+  assert.deepEqual(order.slice(6), [0, 1, 2, 3, 4, 5]);
+});

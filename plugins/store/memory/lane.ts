@@ -158,6 +158,11 @@ export class Lane implements LaneCounts {
     return this.#ready.countUpTo(atMs);
   }
 
+  /** When the ready job with `earlier` others before it became claimable; up to a sixteenth off while there are gaps. */
+  readyAtMs(earlier: number): number {
+    return this.#ready.at(earlier)?.readyAtMs ?? Infinity;
+  }
+
   /** Changes how many jobs of a key may run. `running`: jobs of this lane that do now. */
   limitKeys(maxRunningPerKey: number, running: Iterable<MemoryJob>): void {
     if (maxRunningPerKey === this.#maxRunningPerKey) return;

@@ -140,6 +140,11 @@ export class MemoryQueue implements Queue {
     return this.#lanes[lane]?.readySince(atMs) ?? 0;
   }
 
+  /** When the ready job with `earlier` others before it became claimable. `Infinity` if there is none. */
+  readyAtMs(lane: number, earlier: number): number {
+    return this.#lanes[lane]?.readyAtMs(earlier) ?? Infinity;
+  }
+
   /** Looks a job up. */
   find(id: string): JobRecord | undefined {
     return this.#pool.find(id)?.record();

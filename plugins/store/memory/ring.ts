@@ -53,6 +53,11 @@ export class JobRing {
     return this.#size === 0 ? undefined : this.#at(this.#size - 1);
   }
 
+  /** The job at a place from the front, or a gap that keeps its time. `undefined` if there is none. */
+  at(place: number): MemoryJob | undefined {
+    return place < this.#size ? this.#at(place) : undefined;
+  }
+
   /** Adds a job at the end. Its time may not be before the last one's where `countUpTo` is used. */
   push(job: MemoryJob): void {
     if (this.#size > this.#mask) this.#resize((this.#mask + 1) * 2);
