@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { systemClock } from "../src/clock.ts";
+import { VirtualClock } from "../src/virtual_clock.ts";
+
+Deno.test("systemClock() never goes back, and is the system's time", () => {
+  const clock = systemClock();
+  let last = 0;
+  for (let index = 0; index < 100_000; index++) {
+    const nowMs = clock.nowMs();
+    assert.ok(nowMs >= last);
+    last = nowMs;
+  }
+  assert.ok(Math.abs(last - performance.timeOrigin - performance.now()) < 60_000);
+});
+
+Deno.test("systemClock() sees work of a millisecond between two readings of one turn", () => {
+  const clock = systemClock();
+  const work = (): void => {
+    const until = performance.now() + 1;
+    while (performance.now() < until);
+  };
+  for (let index = 0; index < 40; index++) { // until the first sixteen are over, one look serves many
+    clock.nowMs();
+    work();
+  }
+  const before = clock.nowMs();
+  work();
+
+  assert.ok(clock.nowMs() - before >= 1);
+});
+
+Deno.test("systemClock() reads anew in the next turn", async () => {
+  const clock = systemClock();
+  for (let index = 0; index < 5; index++) clock.nowMs();
+  const before = performance.timeOrigin + performance.now();
+  await Promise.resolve();
+
+  assert.ok(clock.nowMs() >= before);
+});
+
+Deno.test("systemClock().at() waits for times beyond what a platform timer takes", async () => {
+  const clock = systemClock();
+  let fired = 0;
+  const far = clock.at(clock.nowMs() + 2 ** 31 + 1000, () => fired++);
+  await new Promise<void>((resolve) => clock.at(clock.nowMs() + 5, resolve));
+  far.cancel();
+
+  assert.equal(fired, 0);
+});
+
+Deno.test("systemClock().at() fires at once for a time that is past", async () => {
+  const clock = systemClock();
+  await new Promise<void>((resolve) => clock.at(clock.nowMs() - 1000, resolve));
+});
+
+Deno.test("VirtualClock fires timers in order of time, then of setting, each at its instant", async () => {
+  const clock = new VirtualClock(0);
+  const log: string[] = [];
+  const note = (name: string) => () => void log.push(`${name}@${clock.nowMs()}`);
+  clock.at(20, note("b"));
+  clock.at(10, note("a"));
+  clock.at(20, note("c"));
+  const gone = clock.at(15, note("cancelled"));
+  gone.cancel();
+  await clock.advance(30);
+
+  assert.deepEqual(log, ["a@10", "b@20", "c@20"]);
+  assert.equal(clock.nowMs(), 30);
+  assert.equal(clock.nextAtMs(), undefined);
+});
+
+Deno.test("VirtualClock lets all microtasks run before time moves", async () => {
+  const clock = new VirtualClock(0);
+  const log: number[] = [];
+  clock.at(10, async () => {
+    for (let index = 0; index < 50; index++) await Promise.resolve();
+    log.push(clock.nowMs());
+    clock.at(clock.nowMs(), () => log.push(clock.nowMs()));
+  });
+  clock.at(11, () => log.push(clock.nowMs()));
+  await clock.advance(20);
+
+  assert.deepEqual(log, [10, 10, 11]);
+});

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { StartRate } from "../../src/runtime/start_rate.ts";
+
+/** Starts as many as allowed at each time; the stamps. */
+function play(rate: StartRate, times: readonly number[], wanted: number): number[] {
+  const stamps: number[] = [];
+  for (const atMs of times) {
+    for (let left = rate.allowed(atMs, wanted); left > 0; left--) {
+      rate.stamp(atMs);
+      stamps.push(atMs);
+    }
+  }
+  return stamps;
+}
+
+function mostInASecond(stamps: readonly number[]): number {
+  let most = 0;
+  let first = 0;
+  stamps.forEach((atMs, index) => {
+    while (stamps[first]! <= atMs - 1000) first++;
+    most = Math.max(most, index - first + 1);
+  });
+  return most;
+}
+
+Deno.test("StartRate never lets more than the rate start in a half-open second", () => {
+  const gaps = fc.array(fc.double({ min: 0, max: 400, noNaN: true }), {
+    minLength: 50,
+    maxLength: 200,
+  });
+  const property = fc.property(
+    fc.double({ min: 1, max: 90, noNaN: true }),
+    gaps,
+    fc.nat(50),
+    (perSec, gaps, wanted) => {
+      const rate = new StartRate();
+      rate.set(perSec);
+      let nowMs = 1e12;
+      const stamps = play(rate, gaps.map((gap) => nowMs += gap), wanted);
+
+      assert.ok(mostInASecond(stamps) <= perSec);
+    },
+  );
+  fc.assert(property);
+});
+
+Deno.test("StartRate is used in full while work waits", () => {
+  const rate = new StartRate();
+  rate.set(30);
+  const times = Array.from({ length: 10_000 }, (_, index) => index);
+
+  assert.equal(play(rate, times, 99).length, 300);
+});
+
+Deno.test("StartRate below one a second keeps starts apart", () => {
+  const rate = new StartRate();
+  rate.set(0.5);
+  const times = Array.from({ length: 100 }, (_, index) => index * 100);
+
+  assert.deepEqual(play(rate, times, 9), [0, 2000, 4000, 6000, 8000]);
+});
+
+Deno.test("StartRate holds a fast rate with few stamps", () => {
+  const rate = new StartRate();
+  rate.set(45_000);
+  const times = Array.from({ length: 30_000 }, (_, index) => index / 10);
+  const stamps = play(rate, times, 9000);
+
+  assert.ok(mostInASecond(stamps) <= 45_000);
+  assert.ok(stamps.length >= 130_000, `${stamps.length}`);
+});
+
+Deno.test("StartRate counts earlier starts against a new rate", () => {
+  const rate = new StartRate();
+  rate.set(10);
+  assert.equal(play(rate, [0], 99).length, 10);
+  rate.set(20);
+  assert.equal(play(rate, [500], 99).length, 10);
+  rate.set(5);
+  assert.equal(rate.allowed(1200, 99), 0);
+  assert.equal(rate.nextAtMs(), 1500);
+  assert.equal(rate.allowed(1500, 99), 5);
+});
+
+Deno.test("StartRate of 0 lets nothing start, of Infinity everything", () => {
+  const rate = new StartRate();
+  assert.equal(rate.allowed(0, 7), 7);
+  assert.equal(rate.nextAtMs(), -Infinity);
+  rate.set(0);
+  assert.equal(rate.allowed(0, 7), 0);
+  assert.equal(rate.nextAtMs(), Infinity);
+});
