@@ -53,7 +53,7 @@ export function systemClock(): Clock {
     const perReadingMs = (real - now) / stride;
     stride = perReadingMs > SLOW_READING_MS ? 1 : Math.min(STRIDE, stride * 2);
     if (real > now) now = real;
-    left = stride;
+    left = stride - 1;
     if (!resetting) {
       resetting = true;
       queueMicrotask(reset);
