@@ -16,7 +16,7 @@ import { confirmed, durationMs, type Tools, wholeNumber, withRemote, withYes } f
 /** Adds the verb. */
 export function addPools(program: Command, { io }: Tools): void {
   const pools = program.command("pools").description("look at pools and steer them");
-  withRemote(pools.command("ls").description("list pools"))
+  withRemote(pools.command("ls", { isDefault: true }).description("list pools"))
     .action((options: RemoteOptions) => list(io, options));
   withRemote(pools.command("describe").description("show one pool").argument("<pool>"))
     .action((pool: string, options: RemoteOptions) => describe(io, pool, options));

@@ -39,16 +39,18 @@ async function deadJob({ system }: Served): Promise<string> {
   return job.id;
 }
 
-Deno.test("pools ls shows each pool in a row", async () => {
+Deno.test("pools ls shows each pool in a row, as pools alone does", async () => {
   await using remote = await served();
 
   const { code, out } = await remote.run(["pools", "ls"]);
+  const alone = await remote.run(["pools"]);
   const json = await remote.run(["pools", "ls", "--json"]);
 
   const [head, mail] = out.split("\n");
   assert.equal(code, 0);
   assert.match(head ?? "", /^POOL +WORKERS +TARGET +READY +OLDEST +IN\/S/);
   assert.match(mail ?? "", /^mail +0\/1 of 4 +1 +0 +0 ms +.* ok$/);
+  assert.equal(alone.out, out);
   assert.deepEqual(JSON.parse(json.out).map((pool: { pool: string }) => pool.pool), [
     "mail",
     "typed",
