@@ -72,7 +72,9 @@ export class Dispatch {
   run(nowMs: number): void {
     const { crew, guard, rate } = this.#context;
     this.#state.rateBound = false;
-    while (this.#open && !this.#leasing && crew.idleCount > 0 && !guard.closed(nowMs)) {
+    while (
+      this.#open && !this.#leasing && crew.idleCount > 0 && !guard.closed("lease", nowMs)
+    ) {
       const free = rate.allowed(nowMs, crew.idleCount);
       const planned = this.#plan(free);
       if (free < crew.idleCount && planned === free) {
@@ -137,6 +139,7 @@ export class Dispatch {
     this.#leasing = true;
     let answered = false;
     guard.call(
+      "lease",
       () => {
         const answer = queue.lease(this.#wants, nowMs);
         answered = !isPromise(answer);

@@ -131,7 +131,7 @@ export class PoolLoop {
     const nowMs = this.#readClock();
     settler.flush(nowMs);
     if (this.#woken) this.#lookAround(nowMs);
-    if (nowMs >= this.#nextDueMs()) this.#count(nowMs, () => {});
+    if (nowMs >= this.#nextDueMs()) this.#recount(nowMs);
     dispatch.run(nowMs);
     if (this.#arrived) {
       this.#arrived = false;
@@ -190,12 +190,12 @@ export class PoolLoop {
   /** Reads the counts, then goes on: with the last known ones if the store cannot be read. */
   #count(nowMs: number, then: () => void): void {
     const { guard, queue } = this.#parts;
-    if (this.#counting || guard.closed(nowMs)) {
+    if (this.#counting || guard.closed("count", nowMs)) {
       then();
       return;
     }
     this.#counting = true;
-    guard.call(() => queue.count(nowMs), (counts) => {
+    guard.call("count", () => queue.count(nowMs), (counts) => {
       this.#counting = false;
       this.#take(counts);
       then();
@@ -213,7 +213,16 @@ export class PoolLoop {
     this.#woken = false;
     this.#parts.pauses.refresh();
     if (this.#renewAtMs === Infinity) this.#renew(nowMs);
-    this.#count(nowMs, () => {});
+    this.#recount(nowMs);
+  }
+
+  /** Reads the counts within a turn; an answer that comes later asks for another. */
+  #recount(nowMs: number): void {
+    let atOnce = true;
+    this.#count(nowMs, () => {
+      if (!atOnce) this.schedule();
+    });
+    atOnce = false;
   }
 
   #renew(nowMs: number): void {
@@ -222,13 +231,13 @@ export class PoolLoop {
     this.#renewing = true;
     this.#renewAtMs = nowMs + settings.leaseMs / 3;
     let atOnce = true;
-    guard.call(() => queue.renew(nowMs), (renewal) => {
+    guard.call("renew", () => queue.renew(nowMs), (renewal) => {
       this.#renewing = false;
       this.#renewed(renewal);
       if (!atOnce) this.schedule();
     }, () => {
       this.#renewing = false;
-      this.#renewAtMs = guard.resumeAtMs;
+      this.#renewAtMs = guard.resumeAtMs("renew");
       if (!atOnce) this.schedule();
     });
     atOnce = false;
@@ -268,7 +277,8 @@ export class PoolLoop {
   #dueAfter(nowMs: number): number {
     const next = this.#nextDueMs();
     if (next > nowMs) return next;
-    return this.#parts.guard.closed(nowMs) ? this.#parts.guard.resumeAtMs : Infinity;
+    const { guard } = this.#parts;
+    return guard.closed("count", nowMs) ? guard.resumeAtMs("count") : Infinity;
   }
 
   /** Sets the timer for the earliest of all that time brings. */
@@ -291,8 +301,11 @@ export class PoolLoop {
         atMs = Math.min(atMs, crew.restartAtMs);
       }
     }
-    if (guard.closed(nowMs) && (settler.waiting || state.ready > 0)) {
-      atMs = Math.min(atMs, guard.resumeAtMs);
+    if (settler.waiting && guard.closed("settle", nowMs)) {
+      atMs = Math.min(atMs, guard.resumeAtMs("settle"));
+    }
+    if (state.ready > 0 && guard.closed("lease", nowMs)) {
+      atMs = Math.min(atMs, guard.resumeAtMs("lease"));
     }
     if (atMs < Infinity) this.#alarm.by(atMs);
   }

@@ -79,12 +79,13 @@ export class Settler {
 
   /** Carries all that waits to the store. What fails is kept for the next flush. */
   flush(nowMs: number): void {
-    if (this.#pending.length === 0 || this.#guard.closed(nowMs)) return;
+    if (this.#pending.length === 0 || this.#guard.closed("settle", nowMs)) return;
     const batch = this.#pending;
     this.#pending = [];
     this.#inFlight += batch.length;
     this.#flushing = true;
     this.#guard.call(
+      "settle",
       () => this.#queue.settle(batch, nowMs),
       (accepted) => this.#settled(batch, accepted, nowMs),
       () => {

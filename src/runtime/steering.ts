@@ -65,7 +65,7 @@ export class Steering {
   /** True if nothing will change until something happens. */
   get quiet(): boolean {
     const state = this.#state;
-    if (this.#context.settings.signals.size > 0) return false;
+    if (this.#context.settings.signals.size > 0 || state.stale) return false;
     if (state.ready > 0 || state.starting + state.retiring > 0 || state.busy > 0) return false;
     const smallest = Math.min(state.size.min, state.limit);
     if (state.live < state.target || state.live > state.target) return false;

@@ -18,15 +18,24 @@ export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
     typeof value.then === "function";
 }
 
-/** Stands between a pool and its store: while the store fails, calls wait ever longer, with jitter. */
+/** What a pool asks of its store in the normal course. */
+export type StoreCall = "count" | "lease" | "settle" | "renew";
+
+interface Failing {
+  pauseMs: number;
+  resumeAtMs: number;
+}
+
+/**
+ * Stands between a pool and its store. A kind of call that fails waits ever longer, with jitter; the
+ * others go on: a store that counts well but leases nothing is not asked to lease at every count.
+ */
 export class StoreGuard {
-  /** No call before then. */
-  resumeAtMs = -Infinity;
   readonly #state: PoolState;
   readonly #hub: EventHub;
   readonly #random: () => number;
   readonly #now: () => number;
-  #pauseMs = FIRST_PAUSE_MS;
+  readonly #failing = new Map<StoreCall, Failing>();
 
   /** `now` reads the clock; `random` spreads the retries of several processes. */
   constructor(state: PoolState, hub: EventHub, random: () => number, now: () => number) {
@@ -36,58 +45,70 @@ export class StoreGuard {
     this.#now = now;
   }
 
-  /** True while calls have to wait. */
-  closed(nowMs: number): boolean {
-    return nowMs < this.resumeAtMs;
+  /** True while such calls have to wait. */
+  closed(call: StoreCall, nowMs: number): boolean {
+    return this.#failing.size > 0 && nowMs < this.resumeAtMs(call);
+  }
+
+  /** No such call before then. `-Infinity`: at once. */
+  resumeAtMs(call: StoreCall): number {
+    return this.#failing.get(call)?.resumeAtMs ?? -Infinity;
   }
 
   /** Calls the store; `ok` gets its answer, at once if it answers at once; `failed` is called after a fault. */
-  call<T>(operation: () => MaybePromise<T>, ok: (value: T) => void, failed: () => void): void {
+  call<T>(
+    call: StoreCall,
+    operation: () => MaybePromise<T>,
+    ok: (value: T) => void,
+    failed: () => void,
+  ): void {
     let answer: MaybePromise<T>;
     try {
       answer = operation();
     } catch (thrown) {
-      this.#fail(thrown);
+      this.#fail(call, thrown);
       failed();
       return;
     }
     if (!isPromise(answer)) {
-      if (this.#state.stale) this.#recover();
+      if (this.#failing.size > 0) this.#recover(call);
       ok(answer);
       return;
     }
     answer.then((value) => {
-      if (this.#state.stale) this.#recover();
+      if (this.#failing.size > 0) this.#recover(call);
       ok(value);
     }, (thrown) => {
-      this.#fail(thrown);
+      this.#fail(call, thrown);
       failed();
     });
   }
 
-  #fail(thrown: unknown): void {
+  #fail(call: StoreCall, thrown: unknown): void {
     const nowMs = this.#now();
-    if (!this.#state.stale) {
-      this.#state.stale = true;
-      if (this.#hub.active) {
-        this.#hub.emit({
-          kind: "store-failed",
-          atMs: nowMs,
-          pool: this.#state.pool,
-          error: messageOf(thrown),
-        });
-      }
+    const failing = this.#failing.get(call) ?? { pauseMs: FIRST_PAUSE_MS, resumeAtMs: nowMs };
+    failing.resumeAtMs = nowMs + failing.pauseMs * (1 + this.#random());
+    failing.pauseMs = Math.min(LONGEST_PAUSE_MS, failing.pauseMs * 2);
+    this.#failing.set(call, failing);
+    if (this.#state.stale) return;
+    this.#state.stale = true;
+    const { pool } = this.#state;
+    if (this.#hub.active) {
+      this.#hub.emit({ kind: "store-failed", atMs: nowMs, pool, error: messageOf(thrown) });
     }
-    this.resumeAtMs = nowMs + this.#pauseMs * (1 + this.#random());
-    this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2);
   }
 
-  #recover(): void {
+  #recover(call: StoreCall): void {
+    const nowMs = this.#now();
+    this.#failing.delete(call);
+    for (const [other, { resumeAtMs }] of this.#failing) {
+      // What nobody has wanted to call again for so long says nothing about the store of now.
+      if (resumeAtMs + LONGEST_PAUSE_MS <= nowMs) this.#failing.delete(other);
+    }
+    if (this.#failing.size > 0) return;
     this.#state.stale = false;
-    this.#pauseMs = FIRST_PAUSE_MS;
-    this.resumeAtMs = -Infinity;
     if (this.#hub.active) {
-      this.#hub.emit({ kind: "store-recovered", atMs: this.#now(), pool: this.#state.pool });
+      this.#hub.emit({ kind: "store-recovered", atMs: nowMs, pool: this.#state.pool });
     }
   }
 }
