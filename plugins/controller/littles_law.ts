@@ -87,7 +87,9 @@ interface Load {
 
 function loadOf({ lanes }: PoolView): Load {
   let erlangs = 0, steered = 0, all = 0, sumMs = 0, known = 0;
-  for (const { targetWaitMs, arrivalsPerSec, meanServiceMs } of lanes) {
+  for (const lane of lanes) {
+    const { targetWaitMs, meanServiceMs } = lane;
+    const arrivalsPerSec = claimablePerSec(lane);
     all += arrivalsPerSec;
     if (targetWaitMs === null || meanServiceMs === 0) continue;
     steered += arrivalsPerSec;
@@ -98,6 +100,13 @@ function loadOf({ lanes }: PoolView): Load {
   if (known === 0) return { erlangs: 0, meanMs: 0, share: 0 };
   if (steered === 0) return { erlangs: 0, meanMs: sumMs / known, share: all === 0 ? 1 : 0 };
   return { erlangs, meanMs: erlangs * 1000 / steered, share: steered / all };
+}
+
+/** Arrivals that workers are for: what is blocked or due later can use no more of them than run or are ready now. */
+function claimablePerSec(lane: LaneView): number {
+  const { arrivalsPerSec, meanServiceMs } = lane;
+  if (lane.blocked + lane.delayed === 0 || meanServiceMs === 0) return arrivalsPerSec;
+  return Math.min(arrivalsPerSec, (lane.running + lane.ready) * 1000 / meanServiceMs);
 }
 
 function isLate({ lanes, rateBound }: PoolView): boolean {
