@@ -136,7 +136,8 @@ export class Intake {
       );
     }
     const { slots } = this.#context;
-    this.#state.nowMs = nowMs;
+    // The view is that of the pool's last turn: jobs that had no turn yet, because the caller
+    // enqueues many in one go, have not waited for a worker.
     let verdict;
     try {
       verdict = slots.admission.run.submit(job, this.#state);

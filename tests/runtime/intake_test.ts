@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import * as v from "valibot";
 import type { NewJob } from "../../src/job.ts";
 import { defineHandler } from "../../src/plugin.ts";
+import { VirtualClock } from "../../src/virtual_clock.ts";
 import { withPool } from "../_virtual.ts";
 
 const CYCLE: Record<string, unknown> = {};
@@ -116,4 +117,20 @@ Deno.test("A job with the dedupeKey of one that has not ended is a duplicate of 
     const third = await pool.enqueue({ lane: "high", payload: 3, dedupeKey: "order 7" });
     assert.equal(third.duplicate, false);
   });
+});
+
+Deno.test("Jobs enqueued in one go are not shed for the time that their own enqueueing takes", async () => {
+  const clock = new VirtualClock();
+  let nowMs = clock.nowMs();
+  const slow = { nowMs: () => nowMs, at: clock.at.bind(clock) }; // each reading takes a ms, as on a busy machine
+  const parts = { handler: () => new Promise<void>(() => {}), size: { min: 1, max: 1 } };
+  await withPool({ ...parts, drainMs: 1 }, async ({ pool }) => {
+    for (let index = 0; index < 5000; index++) {
+      nowMs++;
+      pool.post({ lane: "high", payload: index });
+    }
+
+    assert.equal(pool.snapshot().totals.shed, 0);
+    await Promise.resolve();
+  }, { clock: Object.assign(clock, slow) });
 });
