@@ -23,6 +23,40 @@ export interface JobEventBase extends EventBase {
   readonly id: string;
 }
 
+/** What someone did from outside: through the admin API. Secrets and redacted fields are not in it. */
+export interface AuditEntry {
+  /** Name of the pool. Empty: it is about no single one. */
+  readonly pool: string;
+  /** Role and how it was shown, such as `admin by token` or `local 127.0.0.1`. */
+  readonly who: string;
+  /** What was done, such as `pause`. */
+  readonly action: string;
+  /** The lane, job or operation it was done to. `undefined`: the pool, or the whole. */
+  readonly target?: string | undefined;
+  /** How it was before. `undefined`: nothing was there. */
+  readonly before?: unknown;
+  /** How it is now. `undefined`: nothing is there. */
+  readonly after?: unknown;
+}
+
+/** One thing that a reload changes. */
+export interface ConfigChange {
+  /** JSON Pointer to it: into the new config; into the old one if it was removed. */
+  readonly pointer: string;
+  /** `renewed`: configured as before, but made anew because what it was made for has changed. */
+  readonly change: "added" | "removed" | "changed" | "moved" | "renewed";
+  /** Name of the lane that it is about. `undefined`: about none. */
+  readonly lane?: string | undefined;
+  /** What stood there, secrets as `{ "env": … }`. `undefined`: nothing, or no bound. */
+  readonly from?: unknown;
+  /** What stands there now. `undefined`: nothing, or no bound. */
+  readonly to?: unknown;
+  /** True: it cannot change while pools run, so the whole reload is refused. */
+  readonly refused: boolean;
+  /** How it takes hold; why not, if it is refused. */
+  readonly effect: string;
+}
+
 /** Something happened in a pool. */
 export type PoolEvent =
   /** The target changed, or what binds it. */
@@ -96,10 +130,14 @@ export type PoolEvent =
   | (EventBase & { readonly kind: "paused" | "resumed"; readonly lane: string | undefined })
   /** The bounds were overridden, or are the config's again. */
   | (EventBase & { readonly kind: "override-set" | "override-ended" })
+  /** The config was loaded anew. `pool`: the one that has changed; empty for what is of no pool. */
+  | (EventBase & { readonly kind: "reloaded"; readonly changes: readonly ConfigChange[] })
   /** The pool stopped claiming. */
   | (EventBase & { readonly kind: "draining" })
   /** The pool has stopped. */
-  | (EventBase & { readonly kind: "stopped" });
+  | (EventBase & { readonly kind: "stopped" })
+  /** Someone changed something from outside. */
+  | (EventBase & AuditEntry & { readonly kind: "audit" });
 
 /** Told of each event as it happens. It may not throw and may not wait. */
 export type Observer = (event: PoolEvent) => void;

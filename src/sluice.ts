@@ -5,8 +5,9 @@
  */
 
 import type { Decision } from "./decision.ts";
-import type { Observer } from "./event.ts";
+import type { AuditEntry, Observer } from "./event.ts";
 import type { JobRecord, NewJob, Outcome } from "./job.ts";
+import type { Bound } from "./plugin.ts";
 import type { PoolSettings } from "./settings.ts";
 import type { Change, Changed, JobPage, JobQuery } from "./store.ts";
 import type { PoolView } from "./view.ts";
@@ -101,6 +102,8 @@ export interface Sluice<Jobs extends Record<string, NewJob> = Record<string, New
   readonly adminUrl: string | undefined;
   /** The config as given, secrets as `{ "env": … }`. */
   readonly config: unknown;
+  /** What its jobs live in. */
+  readonly store: Bound<"store">;
   /** Pools in config order. */
   readonly pools: readonly PoolHandle[];
   /** One pool. @throws {TypeError} If there is none of that name. */
@@ -111,6 +114,8 @@ export interface Sluice<Jobs extends Record<string, NewJob> = Record<string, New
   post<Name extends keyof Jobs & string>(pool: Name, job: Jobs[Name]): void;
   /** Tells `observer` of every event until the function it returns is called. */
   observe(observer: Observer): () => void;
+  /** Tells the observers what someone did from outside: an `audit` event. */
+  audit(entry: AuditEntry): void;
   /** Drains all pools and frees everything. Safe to call again. */
   stop(): Promise<StopReport>;
   /** Stops. */

@@ -43,6 +43,7 @@ const FAULTS: ReadonlySet<PoolEvent["kind"]> = new Set([
 export function eventLogger(log: Logger): Observer {
   const last = new Map<string, { atMs: number; more: number }>();
   return (event) => {
+    if (event.kind === "audit") return; // the admin API writes these itself, for those without an observer
     const { kind, atMs, ...rest } = event;
     let more: number | undefined;
     if (FREQUENT.has(kind)) {
@@ -76,12 +77,12 @@ function levelOf(kind: PoolEvent["kind"]): keyof Logger {
   return ALARMING.has(kind) ? "warn" : "info";
 }
 
-function sentenceOf(event: PoolEvent): string {
+function sentenceOf(event: Exclude<PoolEvent, { readonly kind: "audit" }>): string {
   if (event.kind === "decided") return event.decision.sentence;
   return SENTENCES[event.kind];
 }
 
-const SENTENCES: Readonly<Record<Exclude<PoolEvent["kind"], "decided">, string>> = {
+const SENTENCES: Readonly<Record<Exclude<PoolEvent["kind"], "decided" | "audit">, string>> = {
   "job-added": "A job was stored",
   "job-shed": "A job was turned away",
   "job-started": "A job started",
@@ -103,6 +104,7 @@ const SENTENCES: Readonly<Record<Exclude<PoolEvent["kind"], "decided">, string>>
   "resumed": "Resumed",
   "override-set": "The bounds are overridden",
   "override-ended": "The bounds are the config's again",
+  "reloaded": "The config was loaded anew",
   "draining": "The pool is draining",
   "stopped": "The pool has stopped",
 };

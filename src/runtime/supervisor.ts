@@ -5,9 +5,10 @@
  */
 
 import { type Clock, systemClock } from "../clock.ts";
-import type { Observer } from "../event.ts";
+import type { AuditEntry, Observer } from "../event.ts";
 import type { JobRecord, Logger, NewJob } from "../job.ts";
 import { silentLogger } from "../log.ts";
+import type { Bound } from "../plugin.ts";
 import { randomStream } from "../random.ts";
 import type { Settings } from "../settings.ts";
 import type { JobHandle, PoolHandle, Sluice, StopReport } from "../sluice.ts";
@@ -61,17 +62,19 @@ export async function supervise(
     await stop();
     throw thrown;
   }
-  return new Supervisor(settings, pools, hub, stop);
+  return new Supervisor(settings, pools, { hub, clock }, stop);
 }
 
 /** A running config. */
 export class Supervisor implements Sluice {
   readonly config: unknown;
+  readonly store: Bound<"store">;
   readonly pools: readonly PoolHandle[];
   /** Set by whoever serves the admin API, with what stops it. */
   admin: { readonly url: string; stop(): Promise<void> } | undefined;
   readonly #byName: ReadonlyMap<string, PoolHandle>;
   readonly #hub: EventHub;
+  readonly #clock: Clock;
   readonly #stop: () => Promise<StopReport>;
   #stopping: Promise<StopReport> | undefined;
 
@@ -79,13 +82,15 @@ export class Supervisor implements Sluice {
   constructor(
     settings: Settings,
     pools: readonly PoolHandle[],
-    hub: EventHub,
+    shared: { readonly hub: EventHub; readonly clock: Clock },
     stop: () => Promise<StopReport>,
   ) {
     this.config = settings.shown;
+    this.store = settings.store;
     this.pools = pools;
     this.#byName = new Map(pools.map((pool) => [pool.name, pool]));
-    this.#hub = hub;
+    this.#hub = shared.hub;
+    this.#clock = shared.clock;
     this.#stop = stop;
   }
 
@@ -119,6 +124,10 @@ export class Supervisor implements Sluice {
 
   observe(observer: Observer): () => void {
     return this.#hub.observe(observer);
+  }
+
+  audit(entry: AuditEntry): void {
+    if (this.#hub.active) this.#hub.emit({ ...entry, kind: "audit", atMs: this.#clock.nowMs() });
   }
 
   stop(): Promise<StopReport> {
