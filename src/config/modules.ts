@@ -97,7 +97,10 @@ async function locateFile(
     const file = scheme === undefined ? resolve(folder, module) : fileURLToPath(module);
     path = await Deno.realPath(file);
   } catch (cause) {
-    return { ok: false, message: `Cannot find the module "${module}": ${messageOf(cause)}`, cause };
+    const why = cause instanceof Deno.errors.NotFound
+      ? "there is no such file, seen from the folder of the config"
+      : messageOf(cause);
+    return { ok: false, message: `Cannot find the module "${module}": ${why}`, cause };
   }
   // The real path is both checked and loaded: a link that changes meanwhile changes nothing.
   const root = folder.endsWith(sep) ? folder : folder + sep;
