@@ -73,8 +73,7 @@ export class PoolLoop {
   open(): void {
     const nowMs = this.#readClock();
     this.#nextTickMs = nowMs;
-    this.#renew(nowMs);
-    this.#ring();
+    this.#renew(nowMs, () => this.#ring()); // the first plan knows how many share the caps
   }
 
   /** Asks for a turn: in this turn of the event loop, after what runs now. */
@@ -225,30 +224,37 @@ export class PoolLoop {
     atOnce = false;
   }
 
-  #renew(nowMs: number): void {
+  /** Shows that this process lives, then goes on; within a turn an answer that comes later asks for another. */
+  #renew(nowMs: number, then?: () => void): void {
     const { guard, queue, settings } = this.#parts;
     if (this.#renewing) return;
     this.#renewing = true;
     this.#renewAtMs = nowMs + settings.leaseMs / 3;
     let atOnce = true;
+    const goOn = then ?? (() => {
+      if (!atOnce) this.schedule();
+    });
     guard.call("renew", () => queue.renew(nowMs), (renewal) => {
       this.#renewing = false;
       this.#renewed(renewal);
-      if (!atOnce) this.schedule();
+      goOn();
     }, () => {
       this.#renewing = false;
       this.#renewAtMs = guard.resumeAtMs("renew");
-      if (!atOnce) this.schedule();
+      goOn();
     });
     atOnce = false;
   }
 
   #renewed(renewal: Renewal): void {
-    const { state, runner, hub, clock } = this.#parts;
+    const { state, runner, hub, clock, steering } = this.#parts;
+    const sharesAnew = state.peers !== renewal.peers || state.rank !== renewal.rank;
     state.peers = renewal.peers;
     state.rank = renewal.rank;
     this.#renewAtMs = renewal.nextAtMs;
     const nowMs = clock.nowMs();
+    // Before any job starts under the old share. A tick that is due plans anyway.
+    if (sharesAnew && this.#steers && nowMs < this.#nextTickMs) steering.tick(nowMs);
     if (!renewal.alive) runner.abortAll("lease-lost", nowMs);
     if (renewal.reaped > 0) {
       this.#arrived = true;

@@ -23,9 +23,14 @@ export class StartRate {
     return this.#perSec;
   }
 
-  /** Holds another rate from now on. Starts so far count against it. */
-  set(perSec: number): void {
-    if (perSec === this.#perSec) return;
+  /**
+   * Holds another rate from now on. Starts so far count against it.
+   *
+   * @param othersAtMs For a share that grew because others share the rate no more, or that is new:
+   * when the last starts of others may have been. What is not used by own starts counts as used then.
+   */
+  set(perSec: number, othersAtMs?: number): void {
+    if (perSec === this.#perSec && othersAtMs === undefined) return;
     const kept = this.#latest();
     this.#perSec = perSec;
     if (perSec === Infinity) {
@@ -36,9 +41,13 @@ export class StartRate {
     const parts = Math.max(1, Math.ceil(perSec / MOST_STAMPS));
     const size = Math.max(1, Math.floor(perSec / parts));
     this.#spanMs = perSec < 1 ? 1000 / perSec : 1000 / parts;
-    this.#stamps = new Float64Array(size).fill(-Infinity);
+    const own = kept.slice(-size).map((stamp) => Math.min(stamp, othersAtMs ?? stamp));
+    const others = new Array<number>(size - own.length).fill(othersAtMs ?? -Infinity);
+    // Oldest first: what is used up by others is so for the longest.
+    this.#stamps = Float64Array.from(
+      othersAtMs === undefined ? [...others, ...own] : [...own, ...others],
+    );
     this.#started = 0;
-    for (const stamp of kept.slice(-size)) this.stamp(stamp);
   }
 
   /** How many jobs may start at `nowMs`, at most `wanted`. */

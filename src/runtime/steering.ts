@@ -48,6 +48,7 @@ export class Steering {
   readonly #context: SteeringContext;
   readonly #state: PoolState;
   #changedAtMs: number;
+  #peers = 1;
 
   /** Begins with the minimum as its target. */
   constructor(context: SteeringContext) {
@@ -136,9 +137,22 @@ export class Steering {
     state.limit = plan.limit;
     state.startsPerSec = plan.startsPerSec;
     state.target = plan.target;
-    rate.set(plan.startsPerSec);
+    rate.set(plan.startsPerSec, this.#othersAtMs(nowMs));
     this.reviewAtMs = Math.max(nowMs + LEAST_REVIEW_MS, plan.reviewAtMs);
     return plan;
+  }
+
+  /**
+   * When others may have started jobs under their shares of a rate, after their number has changed.
+   * Those who are there already learn of a new process at their next renewal at the latest.
+   */
+  #othersAtMs(nowMs: number): number | undefined {
+    const { settings, state } = this.#context;
+    const before = this.#peers;
+    this.#peers = state.peers;
+    if (state.peers === before) return undefined;
+    const isNew = this.log.last === undefined;
+    return isNew ? nowMs + settings.leaseMs / 3 : state.peers < before ? nowMs : undefined;
   }
 
   #grow(plan: Plan, nowMs: number): void {

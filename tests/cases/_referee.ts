@@ -9,12 +9,13 @@ import assert from "node:assert/strict";
 import type { PoolEvent } from "../../src/event.ts";
 import type { JobHandle, PoolHandle, PoolSnapshot } from "../../src/sluice.ts";
 
+/** Workers that are stuck, or were, are replaced at the next tick. */
+const TICK_MS = 50;
+
 /** What a referee holds a pool to. */
 export interface Rules {
   /** Most workers of every state together. @default {size.max} */
   readonly cap?: number;
-  /** True: the pool may be below its minimum, because workers fail to start or are stuck. */
-  readonly mayLackWorkers?: boolean;
 }
 
 /** Watches the pools that share one store, and fails the test at a breach. */
@@ -72,6 +73,8 @@ export class Seat {
   #staying: number | undefined;
   #least = Infinity;
   #most = 0;
+  #lostWorkers = false;
+  #lackingSinceMs: number | undefined;
 
   constructor(events: PoolEvent[], breaches: string[], ends: Map<string, string>) {
     this.#events = events;
@@ -99,6 +102,10 @@ export class Seat {
         }
         this.#ends.set(event.id, event.kind);
         this.running.delete(event.id);
+        break;
+      case "worker-stuck":
+      case "worker-failed":
+        this.#lostWorkers = true;
         break;
       case "job-failed":
       case "job-deferred":
@@ -145,18 +152,29 @@ export class Seat {
       assert.ok(lane.ready >= 0 && lane.blocked >= 0 && lane.delayed >= 0);
     }
     const running = lanes.reduce((sum, lane) => sum + lane.running, 0);
-    const occupied = workers.filter(({ state }) => state === "busy" || state === "retiring").length;
-    assert.ok(running <= occupied, `${running} run on ${occupied} workers`);
+    const retiring = workers.filter(({ state }) => state === "retiring").length;
+    assert.ok(running <= busy + retiring, `${running} run on ${busy} + ${retiring} workers`);
     if (decision !== undefined && !snapshot.draining) {
-      const least = Math.min(size.min, cap);
-      if (rules.mayLackWorkers !== true) {
-        assert.ok(staying >= least, `${staying} workers below the minimum of ${least}`);
-      }
+      this.#checkMinimum(snapshot, staying, Math.min(size.min, cap));
       assert.equal(target, this.#target ?? size.min, "the target changed without a record");
       this.#checkMoves(staying, target);
     }
     assert.deepEqual(this.#breaches, []);
     return snapshot;
+  }
+
+  /** Below its minimum a pool is for one tick at most, and only where a worker was stuck. */
+  #checkMinimum({ nowMs, workers }: PoolSnapshot, staying: number, least: number): void {
+    const stuck = workers.filter(({ state }) => state === "stuck").length;
+    if (staying + stuck >= least) {
+      this.#lackingSinceMs = undefined;
+      return;
+    }
+    this.#lackingSinceMs ??= nowMs;
+    assert.ok(
+      this.#lostWorkers && nowMs - this.#lackingSinceMs <= TICK_MS,
+      `${staying} workers below the minimum of ${least}`,
+    );
   }
 
   /** Workers that stay moved only as far as the targets decided since the last look. */
@@ -167,9 +185,7 @@ export class Seat {
       if (staying > this.#staying) assert.ok(staying <= most, `grew to ${staying}, past ${most}`);
     }
     if (staying < (this.#staying ?? 0)) {
-      const stuck = this.#events.filter((event) => event.kind === "worker-stuck").length;
-      const failed = this.#events.filter((event) => event.kind === "worker-failed").length;
-      if (stuck + failed === 0) assert.ok(staying >= least, `shrank to ${staying}, past ${least}`);
+      if (!this.#lostWorkers) assert.ok(staying >= least, `shrank to ${staying}, past ${least}`);
     }
     this.#staying = staying;
     this.#least = target;

@@ -83,6 +83,16 @@ Deno.test("StartRate counts earlier starts against a new rate", () => {
   assert.equal(rate.allowed(1500, 99), 5);
 });
 
+Deno.test("StartRate counts what others may have started against a share that is new or grew", () => {
+  const rate = new StartRate();
+  rate.set(4, 500);
+  assert.deepEqual([rate.allowed(1499, 9), rate.nextAtMs()], [0, 1500]);
+  assert.equal(play(rate, [1500], 9).length, 4);
+  rate.set(6, 2000);
+  assert.deepEqual([rate.allowed(2499, 9), rate.allowed(2500, 9)], [0, 4]);
+  assert.equal(rate.allowed(3000, 9), 6);
+});
+
 Deno.test("StartRate of 0 lets nothing start, of Infinity everything", () => {
   const rate = new StartRate();
   assert.equal(rate.allowed(0, 7), 7);
