@@ -1,0 +1,58 @@
+/**
+ * Feasibility: what a config without faults still cannot do, by Little's law, by Erlang's formulas
+ * and by asking its caps, lane policy and controller.
+ *
+ * Loads are known where lanes say what they `expect`; the other checks need nothing more than the
+ * config. What is reckoned is one process.
+ *
+ * @module
+ */
+
+import { lintCaps } from "./lint/caps.ts";
+import type { Concern, Severity } from "./lint/concern.ts";
+import { lintDepth } from "./lint/depth.ts";
+import { factsOf } from "./lint/facts.ts";
+import { lintGrowth } from "./lint/growth.ts";
+import { lintLoad } from "./lint/load.ts";
+import { lintReserve } from "./lint/reserve.ts";
+import { lintRetry } from "./lint/retry.ts";
+import { lintStore } from "./lint/store.ts";
+import { lintTime, type Platform } from "./lint/time.ts";
+import { lintWait } from "./lint/wait.ts";
+import type { Settings } from "./settings.ts";
+
+export type { Concern, ConcernCode, Severity } from "./lint/concern.ts";
+export { type Platform, PLATFORMS } from "./lint/time.ts";
+
+/** The store whose jobs end with the process. */
+const VOLATILE = "memory";
+
+/** The store whose measured rate is known. */
+const MEASURED = "deno-kv";
+
+const ORDER: readonly Severity[] = ["error", "warning", "note"];
+
+/**
+ * Finds what cannot work, worst first; empty if nothing is amiss.
+ *
+ * Strategies are made and asked, with views made for the purpose; handlers, stores and signals are
+ * not touched.
+ *
+ * @param platform Where it is to run: its kill time is then held against the drain.
+ */
+export function lint(settings: Settings, platform?: Platform): readonly Concern[] {
+  const pools = settings.pools.map(factsOf);
+  const durable = settings.store.name !== VOLATILE;
+  const found = pools.flatMap((pool) => [
+    ...lintLoad(pool),
+    ...lintCaps(pool),
+    ...lintReserve(pool),
+    ...lintWait(pool),
+    ...lintGrowth(pool),
+    ...lintRetry(pool),
+    ...lintTime(pool, { platform, durable }),
+    ...lintDepth(pool),
+  ]);
+  if (settings.store.name === MEASURED) found.push(...lintStore(pools));
+  return found.sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+}

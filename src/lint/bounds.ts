@@ -1,0 +1,111 @@
+/**
+ * How far a pool can grow and how fast it can start jobs: its caps, asked as the runtime asks them.
+ *
+ * @module
+ */
+
+import type { Path } from "../config/faults.ts";
+import { isRecord } from "../config/faults.ts";
+import { makeView } from "../conformance/views.ts";
+import type { PluginContext } from "../plugin.ts";
+import type { CapSettings, PoolSettings } from "../settings.ts";
+import type { Limit } from "../strategy.ts";
+
+/** What one cap allows while nothing is amiss. */
+export interface CapBound {
+  /** Name of the plugin. */
+  readonly name: string;
+  /** Where it stands. */
+  readonly path: Path;
+  /** Its options as checked. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Most workers, whole. `Infinity`: no bound. */
+  readonly workers: number;
+  /** Most starts in any second. `Infinity`: no bound. */
+  readonly startsPerSec: number;
+}
+
+/** What holds a pool back, by name and place. */
+export interface Binder {
+  /** For texts: `size.max` or `cap "NAME"`. */
+  readonly name: string;
+  /** Where it stands. */
+  readonly path: Path;
+}
+
+/** The bounds of one pool in one process. */
+export interface Bounds {
+  /** Its caps, in config order. */
+  readonly caps: readonly CapBound[];
+  /** Most workers that `size.max` and the caps allow. */
+  readonly workers: number;
+  /** What allows no more. */
+  readonly binder: Binder;
+  /** Most starts in any second. `Infinity`: no bound. */
+  readonly startsPerSec: number;
+  /** The cap that sets it. `undefined`: none does. */
+  readonly rateCap: CapBound | undefined;
+}
+
+/** Asks the caps of a pool. A cap that learns is asked before it has learned anything. */
+export function boundsOf(pool: PoolSettings, path: Path, context: PluginContext): Bounds {
+  const caps = pool.caps.map((cap, index) =>
+    askCap(cap, { pool, path: [...path, "caps", index], context })
+  );
+  let workers = pool.size.max;
+  let binder: Binder = { name: "size.max", path: [...path, "size", "max"] };
+  let startsPerSec = Infinity;
+  let rateCap: CapBound | undefined;
+  for (const cap of caps) {
+    if (cap.workers < workers) {
+      workers = cap.workers;
+      binder = { name: `cap "${cap.name}"`, path: cap.path };
+    }
+    if (cap.startsPerSec < startsPerSec) {
+      startsPerSec = cap.startsPerSec;
+      rateCap = cap;
+    }
+  }
+  return { caps, workers, binder, startsPerSec, rateCap };
+}
+
+interface CapPlace {
+  readonly pool: PoolSettings;
+  readonly path: Path;
+  readonly context: PluginContext;
+}
+
+function askCap({ bound }: CapSettings, { pool, path, context }: CapPlace): CapBound {
+  const options = isRecord(bound.options) ? bound.options : {};
+  const { min, max } = pool.size;
+  const lanes = pool.lanes.map(({ name }) => ({ name }));
+  const [workers, startsPerSec] = [min, max].map((live) => {
+    const view = makeView({
+      pool: pool.name,
+      lanes,
+      size: pool.size,
+      live,
+      busy: live,
+      limit: max,
+    });
+    return answerOf(() => bound.create(context)(view, max));
+  }).reduce(([aWorkers, aStarts], [bWorkers, bStarts]) => [
+    Math.max(aWorkers, bWorkers),
+    Math.max(aStarts, bStarts),
+  ]);
+  return { name: bound.name, path, options, workers, startsPerSec };
+}
+
+/** A cap that fails says nothing: the pool will tell of it when it runs. */
+function answerOf(ask: () => Limit): readonly [workers: number, startsPerSec: number] {
+  try {
+    const { workers, startsPerSec } = ask();
+    return [whole(workers), startsPerSec ?? Infinity];
+  } catch {
+    return [Infinity, Infinity]; // see above
+  }
+}
+
+function whole(workers: number): number {
+  return workers >= 0 ? Math.floor(workers + 1e-9) : Infinity;
+}

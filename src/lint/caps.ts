@@ -1,0 +1,124 @@
+/**
+ * Caps that stop a pool, that a rate cannot be held by, or that never bind.
+ *
+ * @module
+ */
+
+import type { Bounds, CapBound } from "./bounds.ts";
+import { type Concern, concern, figure } from "./concern.ts";
+import type { PoolFacts } from "./facts.ts";
+
+/** Names of options that give a rate. */
+const RATE_NAME = /per_?(second|sec|minute|min|hour)$|^rate|rate$|^(rps|qps)$/i;
+
+/** Caps at odds with the floor, with each other, or with what they stand for. */
+export function lintCaps(pool: PoolFacts): readonly Concern[] {
+  const each = pool.bounds.caps.flatMap((cap) => [
+    ...rateByWorkers(pool, cap),
+    ...rateBelowOneWorker(pool, cap),
+    ...rateUnused(pool, cap),
+  ]);
+  return [...belowFloor(pool), ...each];
+}
+
+function belowFloor({ bounds: { workers, binder }, settings, path }: PoolFacts): Concern[] {
+  const { min } = settings.size;
+  if (workers === 0) {
+    return [concern({
+      code: "pool-stopped",
+      severity: "warning",
+      path: binder.path,
+      message: `No job ever starts: ${binder.name} allows 0 workers`,
+      formula: "workers = 0",
+      numbers: { workers },
+      change: `Let ${binder.name} allow 1 worker or more`,
+    })];
+  }
+  if (workers >= min) return [];
+  return [concern({
+    code: "cap-below-min",
+    severity: "warning",
+    path: [...path, "size", "min"],
+    message: `Of the ${min} workers of size.min ${binder.name} allows ${workers}: a cap wins`,
+    formula: "workers < size.min",
+    numbers: { workers, min },
+    change: `Lower size.min to ${workers}, or raise ${binder.name}`,
+  })];
+}
+
+/** A cap that is given a rate, but bounds workers only. */
+function rateByWorkers(pool: PoolFacts, cap: CapBound): Concern[] {
+  const name = Object.keys(cap.options).find((key) =>
+    RATE_NAME.test(key) && typeof cap.options[key] === "number"
+  );
+  if (name === undefined || cap.startsPerSec < Infinity || cap.workers === Infinity) return [];
+  const rate = Number(cap.options[name]);
+  const serviceMs = runTimeFor(pool, cap);
+  const perSec = serviceMs > 0 ? cap.workers * 1000 / serviceMs : Infinity;
+  const makes = serviceMs > 0
+    ? `make ${figure(perSec)}/s of ${figure(serviceMs)} ms jobs`
+    : "make as many as jobs are short";
+  return [concern({
+    code: "rate-by-workers",
+    severity: "warning",
+    path: cap.path,
+    message: `Cap "${cap.name}" is given ${name} ${figure(rate)} but bounds workers only: ` +
+      `${cap.workers} ${cap.workers === 1 ? "worker" : "workers"} ${makes}`,
+    formula: `workers x 1000 / serviceMs against ${name}`,
+    numbers: { workers: cap.workers, serviceMs, perSec, [name]: rate },
+    change: "Bound the starts too: let the cap answer startsPerSec",
+  })];
+}
+
+function rateBelowOneWorker(pool: PoolFacts, cap: CapBound): Concern[] {
+  const serviceMs = runTimeFor(pool, cap);
+  const { startsPerSec } = cap;
+  if (serviceMs === 0 || startsPerSec === 0 || startsPerSec >= 1000 / serviceMs) return [];
+  const alone = 1000 / serviceMs;
+  return [concern({
+    code: "rate-below-one-worker",
+    severity: "note",
+    path: cap.path,
+    message: `One worker alone starts ${figure(alone)} jobs/s of ${figure(serviceMs)} ms: no ` +
+      `worker count holds ${figure(startsPerSec)}/s, only the start rate of cap ` +
+      `"${cap.name}" does`,
+    formula: "startsPerSec < 1000 / serviceMs",
+    numbers: { startsPerSec, serviceMs, alone },
+    change: pool.bounds.workers > 1
+      ? "Set size.max to 1: more workers only wait for the rate"
+      : "None: keep the start rate, a worker bound in its place would exceed the API",
+  })];
+}
+
+function rateUnused(pool: PoolFacts, cap: CapBound): Concern[] {
+  const serviceMs = runTimeFor(pool, cap);
+  const { bounds } = pool;
+  if (serviceMs === 0 || cap.startsPerSec === Infinity || bounds.binder.path === cap.path) {
+    return [];
+  }
+  const perSec = bounds.workers * 1000 / serviceMs;
+  const rate = Math.min(cap.startsPerSec, tighterRate(bounds, cap));
+  if (perSec >= rate || bounds.workers === 0 || rate < cap.startsPerSec) return [];
+  const needed = Math.ceil(rate * serviceMs / 1000 - 1e-9);
+  return [concern({
+    code: "rate-unused",
+    severity: "note",
+    path: bounds.binder.path,
+    message: `Cap "${cap.name}" lets ${figure(rate)} jobs/s start but ${bounds.workers} workers, ` +
+      `all that ${bounds.binder.name} allows, make ${figure(perSec)}/s of ` +
+      `${figure(serviceMs)} ms`,
+    formula: "workers x 1000 / serviceMs < startsPerSec",
+    numbers: { workers: bounds.workers, serviceMs, perSec, startsPerSec: rate },
+    change: `Raise ${bounds.binder.name} to ${needed} to use the rate, or leave it unused`,
+  })];
+}
+
+function tighterRate({ caps }: Bounds, than: CapBound): number {
+  return Math.min(...caps.filter((cap) => cap !== than).map((cap) => cap.startsPerSec));
+}
+
+/** Expected run time, ms; what the cap itself was told where no lane says so. 0: not known. */
+function runTimeFor({ serviceMs }: PoolFacts, { options }: CapBound): number {
+  if (serviceMs > 0) return serviceMs;
+  return typeof options.serviceMs === "number" ? options.serviceMs : 0;
+}

@@ -1,0 +1,62 @@
+/**
+ * `maxDepth` against what can be served in time.
+ *
+ * @module
+ */
+
+import { type Concern, concern, figure, span } from "./concern.ts";
+import { type LaneFacts, type PoolFacts, sum } from "./facts.ts";
+
+/** Queues that are allowed to grow past use, or not allowed what their target takes. */
+export function lintDepth(pool: PoolFacts): readonly Concern[] {
+  return pool.lanes.flatMap((lane) => [...tooDeep(pool, lane), ...tooFlat(lane)]);
+}
+
+function tooDeep(pool: PoolFacts, lane: LaneFacts): Concern[] {
+  const { name, maxDepth, deadlineMs, ttlMs } = lane.settings;
+  const [key, limitMs] = deadlineMs === undefined
+    ? ["ttlMs", ttlMs] as const
+    : ["deadlineMs", deadlineMs] as const;
+  const perSec = drainRate(pool, lane);
+  const drainMs = maxDepth / perSec * 1000;
+  if (maxDepth === Infinity || !(drainMs > limitMs)) return [];
+  const most = Math.floor(limitMs * perSec / 1000);
+  return [concern({
+    code: "depth-past-deadline",
+    severity: "warning",
+    path: [...lane.path, "maxDepth"],
+    message: `A full lane "${name}" of ${maxDepth} jobs takes ${span(drainMs)} at ` +
+      `${figure(perSec)} jobs/s, longer than its ${key} of ${span(limitMs)}: the last are of no ` +
+      "use when their turn comes",
+    formula: `maxDepth / perSec > ${key}`,
+    numbers: { maxDepth, perSec, drainMs, [key]: limitMs },
+    change: most > 0 ? `Lower maxDepth to ${most}` : `Raise ${key}: no depth is served in time`,
+  })];
+}
+
+/** Jobs per second that a lane gets at most, after the lanes above have had theirs. */
+function drainRate({ bounds, lanes }: PoolFacts, lane: LaneFacts): number {
+  const above = sum(lanes.slice(0, lane.index), ({ perSec }) => perSec);
+  const byRate = Math.max(0, bounds.startsPerSec - above);
+  const byWorkers = lane.serviceMs > 0 ? lane.share.alone * 1000 / lane.serviceMs : Infinity;
+  return Math.min(byRate, byWorkers);
+}
+
+/** Little's law: jobs arriving at `perSec` that wait `targetWaitMs` are so many at a time. */
+function tooFlat({ settings, perSec, path }: LaneFacts): Concern[] {
+  const { name, maxDepth, targetWaitMs } = settings;
+  const depth = perSec * (targetWaitMs ?? 0) / 1000;
+  if (maxDepth >= depth) return [];
+  const numbers = { maxDepth, perSec, targetWaitMs: targetWaitMs ?? 0, depth };
+  return [concern({
+    code: "depth-below-target",
+    severity: "warning",
+    path: [...path, "maxDepth"],
+    message: `${figure(perSec)} jobs/s of lane "${name}" that wait ${span(numbers.targetWaitMs)} ` +
+      `are ${figure(depth)} at a time but maxDepth is ${maxDepth}: jobs are turned away before ` +
+      "growth can answer",
+    formula: "maxDepth < perSec x targetWaitMs / 1000",
+    numbers,
+    change: `Raise maxDepth to ${Math.ceil(2 * depth)}`,
+  })];
+}

@@ -1,0 +1,101 @@
+/**
+ * What the checks of one pool reckon with.
+ *
+ * @module
+ */
+
+import type { Path } from "../config/faults.ts";
+import { leastWorkers, offeredLoad } from "../erlang.ts";
+import type { PluginContext } from "../plugin.ts";
+import { randomStream } from "../random.ts";
+import type { LaneSettings, PoolSettings } from "../settings.ts";
+import { type Bounds, boundsOf } from "./bounds.ts";
+import { type Share, sharesOf } from "./shares.ts";
+
+/** One lane. */
+export interface LaneFacts {
+  /** What the config says. */
+  readonly settings: LaneSettings;
+  /** Place in priority order, 0 is the highest. */
+  readonly index: number;
+  /** Where it stands. */
+  readonly path: Path;
+  /** Jobs per second. 0 without `expect`. */
+  readonly perSec: number;
+  /** Mean run time, ms. 0 without `expect`. */
+  readonly serviceMs: number;
+  /** Offered load, erlangs. 0 without `expect`. */
+  readonly load: number;
+  /** Workers that the policy gives it in a full pool. */
+  readonly share: Share;
+}
+
+/** One pool. */
+export interface PoolFacts {
+  /** What the config says. */
+  readonly settings: PoolSettings;
+  /** Where it stands. */
+  readonly path: Path;
+  /** How far it may grow. */
+  readonly bounds: Bounds;
+  /** Its lanes, highest priority first. */
+  readonly lanes: readonly LaneFacts[];
+  /** Jobs per second over all lanes that say so. */
+  readonly perSec: number;
+  /** Offered load over all lanes that say so, erlangs. */
+  readonly load: number;
+  /** Mean run time over all lanes that say so, ms. 0 if none does. */
+  readonly serviceMs: number;
+  /** Makes the context that its plugins are tried in. */
+  readonly context: PluginContext;
+}
+
+/** Gathers the facts of one pool. Its strategies are made and asked; handlers and stores are not. */
+export function factsOf(pool: PoolSettings): PoolFacts {
+  const path = ["pools", pool.name];
+  const context = contextOf(pool);
+  const bounds = boundsOf(pool, path, context);
+  const shares = sharesOf(pool, bounds.workers, context);
+  const lanes = pool.lanes.map((settings, index): LaneFacts => {
+    const { perSec, serviceMs } = settings.expect ?? { perSec: 0, serviceMs: 0 };
+    return {
+      settings,
+      index,
+      path: [...path, "lanes", index],
+      perSec,
+      serviceMs,
+      load: offeredLoad(perSec, serviceMs),
+      share: shares[index] ?? { alone: 0, kept: 0 },
+    };
+  });
+  const perSec = sum(lanes, (lane) => lane.perSec);
+  const load = sum(lanes, (lane) => lane.load);
+  const serviceMs = perSec > 0 ? load / perSec * 1000 : Math.max(...lanes.map(runTime));
+  return { settings: pool, path, bounds, lanes, perSec, load, serviceMs, context };
+}
+
+/** True if the pool can carry what it expects at all: finer checks say nothing otherwise. */
+export function carries({ bounds, load, perSec, lanes }: PoolFacts): boolean {
+  return bounds.workers >= leastWorkers(load) && perSec <= bounds.startsPerSec &&
+    lanes.every((lane) => lane.load === 0 || lane.load < lane.share.alone);
+}
+
+/** Sum of a figure over lanes. */
+export function sum(lanes: readonly LaneFacts[], figure: (lane: LaneFacts) => number): number {
+  return lanes.reduce((total, lane) => total + figure(lane), 0);
+}
+
+function runTime({ serviceMs }: LaneFacts): number {
+  return serviceMs;
+}
+
+function contextOf(pool: PoolSettings): PluginContext {
+  const silent = (): void => {};
+  return {
+    pool: pool.name,
+    lanes: pool.lanes.map(({ name }) => name),
+    size: pool.size,
+    random: randomStream(1, `${pool.name}/lint`),
+    log: { debug: silent, info: silent, warn: silent, error: silent },
+  };
+}

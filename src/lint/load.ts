@@ -1,0 +1,71 @@
+/**
+ * Offered load against workers and start rate: Little's law.
+ *
+ * @module
+ */
+
+import { leastWorkers } from "../erlang.ts";
+import { type Concern, concern, figure } from "./concern.ts";
+import type { LaneFacts, PoolFacts } from "./facts.ts";
+
+/** Loads that the pool, its start rate or what its policy gives a lane cannot carry. */
+export function lintLoad(pool: PoolFacts): readonly Concern[] {
+  return [...overload(pool), ...rateOverload(pool), ...pool.lanes.flatMap(laneOverload(pool))];
+}
+
+function overload({ bounds: { workers, binder }, load, perSec, serviceMs }: PoolFacts): Concern[] {
+  if (load < workers || load === 0 || workers === 0) return [];
+  const least = leastWorkers(load);
+  const most = workers / serviceMs * 1000;
+  return [concern({
+    code: "overload",
+    severity: "error",
+    path: binder.path,
+    message: `${figure(perSec)} jobs/s of ${figure(serviceMs)} ms keep ${figure(load)} workers ` +
+      `busy but ${binder.name} allows ${workers}: the queue grows without bound`,
+    formula: "perSec x serviceMs / 1000 >= workers",
+    numbers: { perSec, serviceMs, load, workers },
+    change: `Raise ${binder.name} to ${least} workers, or expect fewer than ` +
+      `${figure(most)} jobs/s a process`,
+  })];
+}
+
+function rateOverload({ bounds: { startsPerSec, rateCap }, perSec }: PoolFacts): Concern[] {
+  if (rateCap === undefined || perSec <= startsPerSec) return [];
+  return [concern({
+    code: "rate-overload",
+    severity: "error",
+    path: rateCap.path,
+    message: `${figure(perSec)} jobs/s are expected but cap "${rateCap.name}" lets ` +
+      `${figure(startsPerSec)} start: no number of workers helps`,
+    formula: "perSec > startsPerSec",
+    numbers: { perSec, startsPerSec },
+    change: `Let cap "${rateCap.name}" allow ${figure(perSec)} starts/s, or expect at most ` +
+      `${figure(startsPerSec)} jobs/s`,
+  })];
+}
+
+function laneOverload(pool: PoolFacts): (lane: LaneFacts) => Concern[] {
+  const { bounds, settings } = pool;
+  return ({ share, load, perSec, serviceMs, settings: lane, path }) => {
+    // Where the whole pool is too small for this lane, `overload` says so.
+    if (load < share.alone || load === 0 || load >= bounds.workers) return [];
+    const least = leastWorkers(load);
+    const byLane = lane.maxRunning <= share.alone;
+    const holder = byLane ? "maxRunning" : `lane policy "${settings.lanePolicy.name}"`;
+    return [concern({
+      code: "lane-overload",
+      severity: "error",
+      path: byLane ? [...path, "maxRunning"] : [...pool.path, "lanePolicy"],
+      message: `${figure(perSec)} jobs/s of ${figure(serviceMs)} ms in lane "${lane.name}" keep ` +
+        `${figure(load)} workers busy but ${holder} leaves it ${share.alone} of ` +
+        `${bounds.workers}: it starves`,
+      formula: "perSec x serviceMs / 1000 >= workers of the lane",
+      numbers: { perSec, serviceMs, load, workers: share.alone },
+      change: byLane
+        ? `Raise maxRunning to ${least}`
+        : `Leave ${least - share.alone} more to it: reserve fewer for other lanes, or raise ` +
+          `${bounds.binder.name} to ${bounds.workers + least - share.alone}`,
+    })];
+  };
+}

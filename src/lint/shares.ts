@@ -1,0 +1,107 @@
+/**
+ * How many workers a lane policy gives to each lane: the policy, asked as dispatch asks it.
+ *
+ * @module
+ */
+
+import { makeLane, makeView } from "../conformance/views.ts";
+import type { PluginContext } from "../plugin.ts";
+import type { PoolSettings } from "../settings.ts";
+import type { LanePolicy } from "../strategy.ts";
+import type { LaneView, PoolView } from "../view.ts";
+
+/** More workers than this are not dealt out one by one. */
+const MOST_WORKERS = 5000;
+
+/** What one lane gets of a full pool. */
+export interface Share {
+  /** Most workers, while no other lane has work. */
+  readonly alone: number;
+  /** Workers left for it, while every other lane has more work than workers. */
+  readonly kept: number;
+}
+
+/** Deals `workers` out by the pool's policy. One share a lane, in lane order. */
+export function sharesOf(
+  pool: PoolSettings,
+  workers: number,
+  context: PluginContext,
+): readonly Share[] {
+  const deal = dealer(pool, Math.min(workers, MOST_WORKERS), context);
+  return pool.lanes.map((_, index) => {
+    const others = pool.lanes.map((_, other) => other !== index);
+    const only = others.map((other) => !other);
+    const taken = deal(others, pool.lanes.map(() => 0));
+    return {
+      alone: deal(only, pool.lanes.map(() => 0))[index] ?? 0,
+      kept: deal(only, taken)[index] ?? 0,
+    };
+  });
+}
+
+type Deal = (hungry: readonly boolean[], running: readonly number[]) => readonly number[];
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+function dealer(pool: PoolSettings, workers: number, context: PluginContext): Deal {
+  const all = makeView({ live: workers }).workers;
+  return (hungry, before) => {
+    const policy = pool.lanePolicy.create(context);
+    const lanes: Mutable<LaneView>[] = pool.lanes.map((lane, index) => ({
+      ...makeLane({
+        name: lane.name,
+        index,
+        weight: lane.weight,
+        maxRunning: lane.maxRunning,
+        targetWaitMs: lane.targetWaitMs,
+        deadlineMs: lane.deadlineMs,
+        arrivalsPerSec: lane.expect?.perSec ?? 0,
+        meanServiceMs: lane.expect?.serviceMs ?? 0,
+      }),
+      ready: hungry[index] ? 1e6 : 0,
+      oldestWaitMs: hungry[index] ? 1e6 : 0,
+      running: before[index] ?? 0,
+    }));
+    const view: Mutable<PoolView> = {
+      ...makeView({ pool: pool.name, size: pool.size, live: 0, target: workers }),
+      lanes,
+      workers: all,
+      live: workers,
+      limit: workers,
+    };
+    fill(policy, view, lanes);
+    return lanes.map((lane) => lane.running);
+  };
+}
+
+function fill(
+  policy: LanePolicy,
+  view: Mutable<PoolView>,
+  lanes: readonly Mutable<LaneView>[],
+): void {
+  let running = lanes.reduce((sum, lane) => sum + lane.running, 0);
+  while (running < view.live) {
+    view.busy = running;
+    view.idle = view.live - running;
+    const eligible = lanes.filter((lane) => lane.ready > 0 && lane.running < lane.maxRunning);
+    if (eligible.length === 0) return;
+    const chosen = choose(policy, view, eligible);
+    const lane = chosen && lanes[chosen.index];
+    if (lane === undefined) return;
+    lane.running++;
+    running++;
+  }
+}
+
+/** A policy that fails falls back to list order, as in a running pool. */
+function choose(
+  policy: LanePolicy,
+  view: PoolView,
+  eligible: readonly LaneView[],
+): LaneView | undefined {
+  try {
+    return policy(view, eligible);
+  } catch {
+    return eligible[0]; // see above
+  }
+}

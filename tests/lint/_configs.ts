@@ -1,0 +1,86 @@
+/**
+ * Configs of one pool, resolved, for tests of the feasibility check.
+ *
+ * @module
+ */
+
+import * as v from "valibot";
+import { builtins, defaults } from "../../plugins/mod.ts";
+import type { ConfigInput } from "../../src/config.ts";
+import { type Concern, lint, type Platform } from "../../src/lint.ts";
+import { defineCap, defineStore } from "../../src/plugin.ts";
+import { resolveConfig } from "../../src/resolve.ts";
+import type { Settings } from "../../src/settings.ts";
+import { memory } from "../../plugins/store/memory/mod.ts";
+
+type Pool = ConfigInput["pools"][string];
+
+/** What varies of a config in a test. */
+export interface Given {
+  /** Parts of the pool; lanes are `high` and `low` unless given. */
+  readonly pool?: Partial<Pool>;
+  /** The store. @default {memory} */
+  readonly store?: "memory" | "durable" | "deno-kv";
+}
+
+/** A cap as a user may write one: workers for a rate, by the seed's own formula. */
+const seedCap = defineCap({
+  name: "seed-cap",
+  options: v.strictObject({ callsPerSec: v.number(), serviceMs: v.number() }),
+  create: ({ callsPerSec, serviceMs }) => () => ({
+    workers: Math.max(1, Math.floor(callsPerSec * serviceMs / 1000)),
+    reason: "rate x time",
+  }),
+});
+
+/** A cap that fails. */
+const brokenCap = defineCap({
+  name: "broken-cap",
+  create: () => {
+    let asked = 0;
+    return () => {
+      if (asked++ >= 0) throw new Error("not today");
+      return { workers: 1, reason: "" };
+    };
+  },
+});
+
+/** Stores that say how they are named; they are never made. */
+function storeNamed(name: string): ReturnType<typeof defineStore> {
+  return defineStore({ name, create: () => memory.create({}, never()) });
+}
+
+function never(): never {
+  throw new Error("The check opens no store");
+}
+
+const PLUGINS = {
+  "seed-cap": seedCap,
+  "broken-cap": brokenCap,
+  "durable": storeNamed("durable"),
+  "deno-kv": storeNamed("deno-kv"),
+};
+
+/** Resolves a config of one pool named `p`. */
+export async function settingsOf({ pool = {}, store = "memory" }: Given): Promise<Settings> {
+  const config = {
+    store,
+    pools: {
+      p: {
+        handler: "sleep",
+        size: { min: 1, max: 32 },
+        lanes: [{ name: "high" }, { name: "low" }],
+        ...pool,
+      },
+    },
+  } as ConfigInput; // parts of a test may be of any shape
+  return await resolveConfig(config, { builtins, defaults, plugins: PLUGINS });
+}
+
+/** What is amiss with a config of one pool. */
+export async function concernsOf(
+  given: Given,
+  platform?: Platform,
+): Promise<readonly Concern[]> {
+  return lint(await settingsOf(given), platform);
+}

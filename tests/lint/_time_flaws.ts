@@ -1,0 +1,191 @@
+/**
+ * Flaws of retries, time limits, depths, growth and stores.
+ *
+ * @module
+ */
+
+import { type Flaw, FLOOD, load, run, SPIKE } from "./_flaws.ts";
+
+/** Each with the config in which it is mended. */
+export const TIME_FLAWS: readonly Flaw[] = [
+  {
+    code: "retry-load",
+    severity: "warning",
+    pointer: "/pools/p/size/max",
+    given: {
+      pool: { size: { min: 2, max: 19 }, lanes: [load(18, 2000)] },
+    },
+    mended: { pool: { size: { min: 2, max: 21 }, lanes: [load(18, 2000)] } },
+    numbers: { load: 18, f: 0.1, workers: 19 },
+    change: /^Raise size\.max to 2[01] workers$/,
+  },
+  {
+    code: "retry-at-once",
+    severity: "warning",
+    pointer: "/pools/p/lanes/0/backoff/baseMs",
+    given: { pool: { lanes: [{ name: "x", backoff: { baseMs: 0 } }] } },
+    mended: { pool: { lanes: [{ name: "x", backoff: { baseMs: 0 }, attempts: 1 }] } },
+    numbers: { baseMs: 0, attempts: 5 },
+    change: /^Set backoff\.baseMs to what the downstream needs/,
+  },
+  {
+    code: "retry-in-step",
+    severity: "warning",
+    pointer: "/pools/p/lanes/0/backoff/jitter",
+    given: { pool: { lanes: [{ name: "x", backoff: { jitter: 0 } }] } },
+    mended: { pool: { lanes: [{ name: "x", backoff: { jitter: 0.5 } }] } },
+    numbers: { jitter: 0 },
+    change: /^Set backoff\.jitter to 0\.5$/,
+  },
+  {
+    code: "retry-past-ttl",
+    severity: "warning",
+    pointer: "/pools/p/lanes/0/ttlMs",
+    given: { pool: { lanes: [{ name: "x", ttlMs: 500 }] } },
+    mended: { pool: { lanes: [{ name: "x", ttlMs: 5000 }] } },
+    numbers: { baseMs: 1000, ttlMs: 500 },
+    change: /^Raise ttlMs above 1000 ms, or lower backoff\.baseMs$/,
+  },
+  {
+    code: "deadline-below-run",
+    severity: "error",
+    pointer: "/pools/p/lanes/0/deadlineMs",
+    given: { pool: { lanes: [{ ...run(300), deadlineMs: 200 }] } },
+    mended: { pool: { lanes: [{ ...run(300), deadlineMs: 2000 }] } },
+    numbers: { serviceMs: 300, deadlineMs: 200 },
+    change: /^Raise deadlineMs above 300 ms/,
+  },
+  {
+    code: "timeout-below-run",
+    severity: "error",
+    pointer: "/pools/p/timeoutMs",
+    given: { pool: { timeoutMs: 1000, lanes: [run(2000)] } },
+    mended: { pool: { timeoutMs: 6000, lanes: [run(2000)] } },
+    numbers: { serviceMs: 2000, timeoutMs: 1000 },
+    change: /^Raise timeoutMs to 6000 ms$/,
+  },
+  {
+    code: "timeout-tight",
+    severity: "warning",
+    pointer: "/pools/p/timeoutMs",
+    given: { pool: { timeoutMs: 3000, lanes: [run(2000)] } },
+    mended: { pool: { timeoutMs: 6000, lanes: [run(2000)] } },
+    numbers: { serviceMs: 2000, timeoutMs: 3000 },
+    change: /^Raise timeoutMs to 6000 ms$/,
+  },
+  {
+    code: "lease-short",
+    severity: "warning",
+    pointer: "/pools/p/leaseMs",
+    given: { store: "durable", pool: { leaseMs: 200 } },
+    mended: { store: "durable", pool: { leaseMs: 1000 } },
+    numbers: { leaseMs: 200 },
+    change: /^Raise leaseMs to 1000 or more$/,
+  },
+  {
+    code: "lease-below-run",
+    severity: "note",
+    pointer: "/pools/p/leaseMs",
+    given: { store: "durable", pool: { leaseMs: 3000, lanes: [run(5000)] } },
+    mended: { store: "durable", pool: { leaseMs: 6000, lanes: [run(5000)] } },
+    numbers: { serviceMs: 5000, leaseMs: 3000 },
+    change: /^Raise leaseMs above 5000 ms/,
+  },
+  {
+    code: "deadline-below-lease",
+    severity: "note",
+    pointer: "/pools/p/lanes/0/deadlineMs",
+    given: { store: "durable", pool: { lanes: [{ name: "x", deadlineMs: 5000 }] } },
+    mended: { store: "durable", pool: { leaseMs: 3000, lanes: [{ name: "x", deadlineMs: 5000 }] } },
+    numbers: { deadlineMs: 5000, leaseMs: 30_000 },
+    change: /^Lower leaseMs below 5000 ms/,
+  },
+  {
+    code: "drain-short",
+    severity: "warning",
+    pointer: "/pools/p/drainMs",
+    given: { pool: { drainMs: 2000, lanes: [run(2000)] } },
+    mended: { pool: { drainMs: 6000, lanes: [run(2000)] } },
+    numbers: { serviceMs: 2000, drainMs: 2000 },
+    change: /^Raise drainMs to 6000 ms$/,
+  },
+  {
+    code: "drain-past-kill",
+    severity: "warning",
+    pointer: "/pools/p/drainMs",
+    given: {},
+    mended: { pool: { drainMs: 4500 } },
+    platform: "deploy",
+    numbers: { drainMs: 30_000, killMs: 5000 },
+    change: /^Lower drainMs to 4500$/,
+  },
+  {
+    code: "depth-past-deadline",
+    severity: "warning",
+    pointer: "/pools/p/lanes/0/maxDepth",
+    given: {
+      pool: {
+        lanes: [{ name: "x", deadlineMs: 500, maxDepth: 10_000 }],
+        caps: [{ use: "api-rate-cap", with: { callsPerSec: 100 } }],
+      },
+    },
+    mended: {
+      pool: {
+        lanes: [{ name: "x", deadlineMs: 500, maxDepth: 49 }],
+        caps: [{ use: "api-rate-cap", with: { callsPerSec: 100 } }],
+      },
+    },
+    numbers: { maxDepth: 10_000, perSec: 98, deadlineMs: 500 },
+    change: /^Lower maxDepth to 49$/,
+  },
+  {
+    code: "depth-below-target",
+    severity: "warning",
+    pointer: "/pools/p/lanes/0/maxDepth",
+    given: { pool: { lanes: [{ ...SPIKE[0], maxDepth: 20 }] } },
+    mended: { pool: { lanes: [{ ...SPIKE[0], maxDepth: 80 }] } },
+    numbers: { maxDepth: 20, perSec: 800, targetWaitMs: 50, depth: 40 },
+    change: /^Raise maxDepth to 80$/,
+  },
+  {
+    code: "growth-slow",
+    severity: "warning",
+    pointer: "/pools/p/controller",
+    given: {
+      pool: {
+        size: { min: 1, max: 200 },
+        lanes: FLOOD,
+        controller: { use: "age-scaler", with: { rule: "step", growStep: 1 } },
+      },
+    },
+    mended: {
+      pool: { size: { min: 1, max: 200 }, lanes: FLOOD, controller: { use: "age-scaler" } },
+    },
+    numbers: { min: 1, need: 160 },
+    change: /^Raise size\.min to \d+, or let the controller grow by more at a time$/,
+  },
+  {
+    code: "growth-stalls",
+    severity: "warning",
+    pointer: "/pools/p/controller",
+    given: { pool: { lanes: SPIKE, controller: { use: "fixed", with: { workers: 8 } } } },
+    mended: { pool: { lanes: SPIKE, controller: { use: "fixed", with: { workers: 17 } } } },
+    numbers: { workers: 8, load: 16, need: 16 },
+    change: /^Let the controller ask for 16 workers, or set size\.min to 16$/,
+  },
+  {
+    code: "store-rate",
+    severity: "warning",
+    pointer: "/store",
+    given: {
+      store: "deno-kv",
+      pool: { lanes: [{ name: "x", expect: { perSec: 20_000, serviceMs: 1 } }] },
+    },
+    mended: {
+      store: "deno-kv",
+      pool: { lanes: [{ name: "x", expect: { perSec: 9000, serviceMs: 1 } }] },
+    },
+    numbers: { perSec: 20_000, writesPerSec: 80_000 },
+    change: /^Expect at most 9000 jobs\/s a store/,
+  },
+];
