@@ -6,6 +6,7 @@
  */
 
 import type { Decision, DecisionPart } from "../decision.ts";
+import type { PoolEvent } from "../event.ts";
 import type { JobRecord, JobState, NewJob, Outcome } from "../job.ts";
 import type { Override, PoolSnapshot, StopReport } from "../sluice.ts";
 import type { LaneView } from "../view.ts";
@@ -66,6 +67,13 @@ export interface PoolJson
   /** The latest decision. Left out before the first tick. */
   readonly decision?: DecisionJson | undefined;
 }
+
+/** An event as the data of an event stream's message: a decision in it is as shown. */
+export type EventJson = PoolEvent extends infer Event
+  ? Event extends { readonly decision: Decision }
+    ? Omit<Event, "decision"> & { readonly decision: DecisionJson }
+  : Event
+  : never;
 
 /** A job that was taken in. */
 export interface Accepted {
@@ -218,6 +226,22 @@ export type JobRoutes = {
   };
   "/api/jobs/:id/cancel": { $post: Endpoint<OnJob, ChangedJson> };
   "/api/jobs/:id/retry": { $post: Endpoint<OnJob, ChangedJson> };
+};
+
+/**
+ * The event stream, as `hc` reads it. Its data are `EventJson`.
+ *
+ * @internal
+ */
+export type EventRoutes = {
+  "/api/events": {
+    $get: {
+      input: { query: { pool?: string | string[]; kind?: string | string[]; after?: string } };
+      output: ReadableStream<Uint8Array>;
+      outputFormat: "body";
+      status: 200;
+    } | Answer<Nothing, Problem, 400 | 401 | 403 | 421 | 503>;
+  };
 };
 
 /**

@@ -6,12 +6,15 @@
 
 import { Hono } from "hono";
 import type { BlankEnv } from "hono/types";
+import { type Clock, systemClock } from "../clock.ts";
 import { isRecord } from "../config/faults.ts";
 import type { Logger } from "../job.ts";
 import { silentLogger } from "../log.ts";
 import type { Sluice } from "../sluice.ts";
-import type { JobRoutes, PoolRoutes, SystemRoutes } from "./api.ts";
+import type { EventRoutes, JobRoutes, PoolRoutes, SystemRoutes } from "./api.ts";
 import { type AdminContext, targets } from "./context.ts";
+import { EventFeed } from "./event_feed.ts";
+import { eventRoutes, eventText } from "./events.ts";
 import { guard } from "./guard.ts";
 import { jobRoutes } from "./jobs.ts";
 import { pageRoutes } from "./page.tsx";
@@ -36,8 +39,15 @@ export interface AdminOptions {
   readonly maxBodyBytes?: number | undefined;
   /** Longest single job, bytes of JSON. @default {65536} */
   readonly maxJobBytes?: number | undefined;
-  /** Aborts when the server stops: answers that are held for a job come at once. */
+  /** Most event streams at once. @default {100} */
+  readonly maxStreams?: number | undefined;
+  /**
+   * Aborts when the server stops: held answers come at once and event streams end. Without it,
+   * `server.shutdown()` waits for streams for ever.
+   */
   readonly signal?: AbortSignal | undefined;
+  /** Time of event streams, sessions and limits. @default {the system's} */
+  readonly clock?: Clock | undefined;
 }
 
 /**
@@ -45,7 +55,7 @@ export interface AdminOptions {
  *
  * @internal
  */
-export type AdminApp = Hono<BlankEnv, PoolRoutes & JobRoutes & SystemRoutes, "/">;
+export type AdminApp = Hono<BlankEnv, PoolRoutes & JobRoutes & EventRoutes & SystemRoutes, "/">;
 
 /**
  * Makes the admin API.
@@ -76,10 +86,20 @@ export type AdminApp = Hono<BlankEnv, PoolRoutes & JobRoutes & SystemRoutes, "/"
  */
 export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
   const log = options.log ?? silentLogger();
+  const clock = options.clock ?? systemClock();
+  const show = redactor(options.redact ?? configuredRedact(sluice.config));
   const context: AdminContext = {
     sluice,
     log,
-    show: redactor(options.redact ?? configuredRedact(sluice.config)),
+    show,
+    clock,
+    feed: new EventFeed({
+      observe: (observer) => sluice.observe(observer),
+      textOf: eventText(show),
+      clock,
+      maxStreams: options.maxStreams ?? 100,
+      signal: options.signal,
+    }),
     maxBodyBytes: options.maxBodyBytes ?? 1_048_576,
     maxJobBytes: options.maxJobBytes ?? 65_536,
     signal: options.signal,
@@ -95,6 +115,7 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     .use("*", check)
     .route("/", jobRoutes(context))
     .route("/", poolRoutes(context))
+    .route("/", eventRoutes(context))
     .route("/", systemRoutes(context))
     .route("/", pageRoutes(context));
   app.notFound((c) =>

@@ -6,7 +6,9 @@
 
 import type { Logger } from "../job.ts";
 import type { PoolHandle, Sluice } from "../sluice.ts";
+import type { Clock } from "../clock.ts";
 import { suggestion } from "../suggest.ts";
+import type { EventFeed } from "./event_feed.ts";
 import { problem } from "./problem.ts";
 import { type Takes, takesOf } from "./submitted.ts";
 
@@ -32,6 +34,10 @@ export interface AdminContext {
   readonly maxJobBytes: number;
   /** Aborts when the server stops: no request is held from then on. */
   readonly signal: AbortSignal | undefined;
+  /** Time of streams, sessions and limits. */
+  readonly clock: Clock;
+  /** Streams events. */
+  readonly feed: EventFeed;
   /** Finds a pool by name. */
   target(name: string): Target | undefined;
 }

@@ -12,6 +12,7 @@ export type {
   ChangedJson,
   DecisionJson,
   DecisionPartJson,
+  EventJson,
   JobPageJson,
   LaneJson,
   OverrideBody,
