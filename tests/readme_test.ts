@@ -1,0 +1,263 @@
+/**
+ * Holds the README to the code: what it lists exists, and what exists is listed.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { start } from "../mod.ts";
+import { builtins, defaults } from "../plugins/mod.ts";
+import { admin } from "../src/admin/mod.ts";
+import { renderMetrics } from "../src/admin/metrics.ts";
+import { resolveConfig } from "../src/resolve.ts";
+import { configSchema } from "../src/schema.ts";
+import { blocksIn, codesIn, README, rowsIn, section } from "./_readme.ts";
+import { findIn, ROOT, sourceFiles } from "./_source.ts";
+import { sluice, temporaryFolder } from "./cli/_io.ts";
+
+/** As much of JSON Schema as ours uses. */
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly definitions?: Readonly<Record<string, Schema>>;
+  readonly const?: unknown;
+  readonly default?: unknown;
+}
+
+const SCHEMA = configSchema(builtins) as Schema; // draft-07
+
+/** Keys below a schema with their defaults, as the README writes them. `undefined`: left open. */
+function keysOf(schema: Schema, above = ""): readonly (readonly [string, string | undefined])[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([key, own]) => {
+    const here = `${above}${key}`;
+    const below = key === "admin" && above === "tokens." ? [] : keysOf(own, `${here}.`);
+    const isReference = below.length === 1 && below[0]?.[0] === `${here}.env`;
+    return [[here, defaultOf(own, schema, key)] as const, ...isReference ? [] : below];
+  });
+}
+
+function defaultOf(own: Schema, above: Schema, key: string): string | undefined {
+  if (above.required?.includes(key)) return "required";
+  const value = own.default ?? own.anyOf?.find((one) => one.default !== undefined)?.default;
+  return value === undefined ? undefined : JSON.stringify(value);
+}
+
+/** What a table says of keys and defaults; a default that the schema leaves open is left out. */
+function listed(
+  rows: readonly (readonly string[])[],
+  known: readonly (readonly [string, string | undefined])[],
+): readonly (readonly [string, string | undefined])[] {
+  return rows.map((row) => {
+    const key = codesIn(row[0] ?? "")[0] ?? "";
+    const isOpen = known.some(([name, value]) => name === key && value === undefined);
+    return [key, isOpen ? undefined : (row.at(-1) ?? "").replaceAll("`", "")];
+  });
+}
+
+function sorted(
+  keys: readonly (readonly [string, string | undefined])[],
+): readonly (readonly [string, string | undefined])[] {
+  return keys.toSorted(([a], [b]) => a < b ? -1 : 1);
+}
+
+for (
+  const [heading, schema, choice] of [
+    ["The top", SCHEMA, []],
+    ["A pool", SCHEMA.definitions?.["pool"], ["handler"]],
+    ["A lane", SCHEMA.definitions?.["lane"], []],
+  ] as const
+) {
+  Deno.test(`the README lists every key of the config with its default: ${heading}`, () => {
+    assert.ok(schema !== undefined);
+    const known = keysOf(schema).map(([key, value]) =>
+      [key, choice.some((one) => one === key) ? "required" : value] as const
+    );
+
+    assert.deepEqual(sorted(listed(rowsIn(section(heading)), known)), sorted(known));
+  });
+}
+
+const KINDS = {
+  "controller": "controller: how many workers?",
+  "lane-policy": "lane-policy: which lane does the next free worker serve?",
+  "cap": "cap: how far may it grow, how fast may jobs start?",
+  "retirement": "retirement: whom to let go now?",
+  "admission": "admission: take this job?",
+  "store": "store: where do jobs live?",
+  "handler": "handler: what does a worker do?",
+} as const;
+
+for (const [kind, heading] of Object.entries(KINDS)) {
+  Deno.test(`the README lists every ${kind} with its options and their defaults`, () => {
+    const slots = SCHEMA.definitions?.[kind]?.anyOf ?? [];
+    const known = slots.flatMap(({ properties = {} }) => {
+      const name = properties["use"]?.const;
+      if (typeof name !== "string") return [];
+      const options = keysOf(properties["with"] ?? {});
+      return [
+        [name, undefined] as const,
+        ...options.map(([key, value]) => [`${name}.${key}`, value] as const),
+      ];
+    });
+    let plugin = "";
+    const rows = rowsIn(section(heading)).map(([name = "", option = "", ...rest]) => {
+      plugin = codesIn(name)[0] ?? plugin;
+      const key = codesIn(option)[0];
+      return [`\`${key === undefined ? plugin : `${plugin}.${key}`}\``, ...rest];
+    });
+
+    assert.deepEqual(sorted(listed(rows, known)), sorted(known));
+  });
+}
+
+Deno.test("the README lists every command, below Commands", async () => {
+  const commands: string[] = [];
+  for (const verb of await verbsOf([])) {
+    const below = await verbsOf([verb]);
+    commands.push(...below.length === 0 ? [verb] : below.map((name) => `${verb} ${name}`));
+  }
+  const rows = rowsIn(section("Commands")).map(([command = ""]) =>
+    (codesIn(command)[0] ?? "").replace(/ (\[|-|[A-Z]).*/, "")
+  );
+
+  assert.deepEqual(rows.toSorted(), commands.toSorted());
+});
+
+async function verbsOf(path: readonly string[]): Promise<readonly string[]> {
+  const { out } = await sluice([...path, "--help"]);
+  const [, list = ""] = out.split("\nCommands:\n");
+  return [...list.matchAll(/^ {2}([a-z]+)/gm)].map(([, verb = ""]) => verb)
+    .filter((verb) => verb !== "help");
+}
+
+Deno.test("the README lists every route of the admin API, below Operate", async () => {
+  await using system = await start({
+    pools: { main: { handler: () => "", size: { min: 0, max: 1 }, lanes: [{ name: "all" }] } },
+  });
+  const routes = admin(system).routes.filter(({ method }) => method !== "ALL")
+    .map(({ method, path }) => `${method} ${path}`);
+
+  const rows = rowsIn(section("Operate")).flatMap(([route = ""]) => codesIn(route));
+
+  assert.deepEqual(rows.toSorted(), [...new Set(routes)].toSorted());
+});
+
+Deno.test("the README lists every metric, below Metrics", () => {
+  const metrics = [...renderMetrics([]).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name);
+
+  const names = codesIn(section("Metrics")).filter((code) => code.startsWith("sluice_"));
+
+  assert.deepEqual([...new Set(names)].toSorted(), metrics.toSorted());
+});
+
+Deno.test("every message that the README explains is one of the code", async () => {
+  const texts = (await sourceFiles("mod.ts", "src", "plugins")).flatMap((file) =>
+    findIn(file, (report) => ({
+      Literal: (node) => typeof node.value === "string" && report(node, node.value),
+      TemplateLiteral: (node) => report(node, node.quasis.map((part) => part.cooked).join("…")),
+    })).map((found) => found.replace(/^\d+: /, ""))
+  );
+  const headings = ["Of a config", "Of a job", "Of strategies"];
+  const messages = [...headings, "Of the admin API and the command line"]
+    .flatMap((heading) => rowsIn(section(heading)))
+    .map(([message = ""]) => message.replace(/^`|`$/g, ""));
+
+  const unknown = messages.filter((message) => !texts.some((text) => text.includes(message)));
+
+  assert.ok(messages.length > 30);
+  assert.deepEqual(unknown, []);
+});
+
+Deno.test("the README shows the config that init writes", async () => {
+  await using folder = await temporaryFolder();
+  await sluice(["init", folder.path]);
+  const written = await Deno.readTextFile(join(folder.path, "pools.json"));
+
+  const config = blocksIn(section("Your own pools")).find(({ info }) => info === "jsonc");
+
+  assert.equal(config?.text, written.replace(/^\/\/.*\n/, ""));
+});
+
+Deno.test("the README's configs have no faults, but for the one that shows them", async () => {
+  await using folder = await temporaryFolder();
+  await sluice(["init", folder.path]);
+  await Deno.copyFile(new URL("examples/steady.ts", ROOT), join(folder.path, "steady.ts"));
+  const configs = blocksIn(README).filter(({ info, text }) =>
+    /^jsonc?$/.test(info) && text.includes('"pools": {')
+  );
+  const env = (name: string): string => `${name} 0123456789`;
+
+  const faults: number[] = [];
+  for (const [index, { text }] of configs.entries()) {
+    const file = join(folder.path, `${index}.json`);
+    await Deno.writeTextFile(file, text);
+    await resolveConfig(file, { builtins, defaults, env }).then(
+      () => faults.push(0),
+      (error) => faults.push(error.faults.length),
+    );
+  }
+
+  assert.deepEqual(faults, [0, 0, 8, 0]);
+});
+
+Deno.test("the README's faults are those that check finds", async () => {
+  const [config, output] = blocksIn(section("Faults"));
+  await using folder = await temporaryFolder();
+  const file = join(folder.path, "bad.json");
+  await Deno.writeTextFile(file, config?.text ?? "");
+
+  const { code, err } = await sluice(["check", file]);
+
+  assert.equal(code, 2);
+  assert.equal(err.replaceAll(file, "my/bad.json"), output?.text);
+});
+
+for (
+  const [heading, file] of [
+    ["Your own strategy", "steady.ts"],
+    ["From JSON", "steady.json"],
+    ["Its test", "steady_test.ts"],
+  ] as const
+) {
+  Deno.test(`the README shows examples/${file} word for word`, async () => {
+    const example = await Deno.readTextFile(new URL(`examples/${file}`, ROOT));
+
+    const [block] = blocksIn(section(heading));
+
+    assert.equal(block?.text, example.replace("../pools.schema.json", "./pools.schema.json"));
+  });
+}
+
+Deno.test("the README's links to its own headings lead somewhere", () => {
+  const anchors = [...README.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading.toLowerCase().replaceAll(/[^\w\s-]/g, "").replaceAll(" ", "-")
+  );
+
+  const links = [...README.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor = ""]) => anchor);
+
+  assert.ok(links.length > 10);
+  assert.deepEqual(links.filter((link) => !anchors.includes(link)), []);
+});
+
+Deno.test("the README's first page says at-least-once and idempotency", () => {
+  const first = README.slice(0, README.indexOf("\n## ")).replaceAll(/\s+/g, " ");
+
+  assert.match(
+    first,
+    /At least once\.\*\* A job runs until it is done or dead, and it may run more/,
+  );
+  assert.match(
+    first,
+    /`context\.idempotencyKey` is the same for every attempt .*`idempotency-key`/,
+  );
+});
+
+Deno.test("CONTRIBUTING.md has every file of the runtime on its map", async () => {
+  const map = await Deno.readTextFile(new URL("CONTRIBUTING.md", ROOT));
+
+  const missing = (await sourceFiles("src/runtime")).filter(({ path }) => !map.includes(path));
+
+  assert.deepEqual(missing.map(({ path }) => path), []);
+});
