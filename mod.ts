@@ -39,6 +39,7 @@ export type { AdminServer } from "./src/admin/serve.ts";
 export type * from "./src/config.ts";
 export type { EnvRef } from "./src/config/secrets.ts";
 export type * from "./src/decision.ts";
+export type { Finding, FindingCode } from "./src/diagnose.ts";
 export * from "./src/errors.ts";
 export type * from "./src/event.ts";
 export type * from "./src/job.ts";

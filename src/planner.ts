@@ -55,6 +55,8 @@ export interface Plan {
   readonly limit: number;
   /** Most starts in any second. `Infinity`: no bound. */
   readonly startsPerSec: number;
+  /** Name of the cap that sets `startsPerSec`. Empty: none does. */
+  readonly rateCap: string;
   /** What set the target. */
   readonly boundBy: string;
   /** What each strategy asked for. */
@@ -137,7 +139,7 @@ export function createPlanner(
       target = useful;
       boundBy = `cap:${rateCap}`;
     }
-    return { target, limit, startsPerSec, boundBy, proposals, reviewAtMs, failures };
+    return { target, limit, startsPerSec, rateCap, boundBy, proposals, reviewAtMs, failures };
   }
 
   function propose(view: PoolView, failures: PlanFailure[]): Proposal {

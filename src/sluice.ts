@@ -5,6 +5,7 @@
  */
 
 import type { Decision } from "./decision.ts";
+import type { Finding } from "./diagnose.ts";
 import type { AuditEntry, Observer } from "./event.ts";
 import type { JobRecord, NewJob, Outcome } from "./job.ts";
 import type { Bound } from "./plugin.ts";
@@ -34,6 +35,10 @@ export interface PoolSnapshot extends PoolView {
   readonly override: (Override & { readonly untilMs: number }) | undefined;
   /** The latest decision. `undefined` before the first tick. */
   readonly decision: Decision | undefined;
+  /** Changes of the target since the pool began, those in one direction within 50 ms counted once. */
+  readonly scaleEvents: number;
+  /** Changes of the target in the other direction than the one before. */
+  readonly reversals: number;
 }
 
 /** Bounds to hold for a while. */
@@ -66,6 +71,8 @@ export interface PoolHandle<Submit extends NewJob = NewJob> {
   snapshot(): PoolSnapshot;
   /** Decisions, newest first. @param limit Most of them. @default {20} */
   explain(limit?: number): readonly Decision[];
+  /** What its recent past shows to be amiss, most pressing first. Empty: nothing. */
+  diagnosis(): readonly Finding[];
   /**
    * Stores a job; resolves once it is stored.
    *

@@ -28,6 +28,10 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "src/random.ts",
     "src/heap.ts",
     "src/erlang.ts",
+    "src/scale_events.ts",
+    "src/history.ts",
+    "src/diagnose.ts",
+    "src/diagnose/",
     "src/payload.ts",
     "src/suggest.ts",
     "src/async.ts", // no time of its own: a typed door to a package

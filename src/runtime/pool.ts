@@ -7,6 +7,7 @@
 import { assemble, type PoolContext, type PoolParts } from "./assemble.ts";
 import type { Clock } from "../clock.ts";
 import type { Decision } from "../decision.ts";
+import { diagnose, type Finding } from "../diagnose.ts";
 import { messageOf } from "../errors.ts";
 import type { PoolEvent } from "../event.ts";
 import type { EventHub } from "./event_hub.ts";
@@ -109,11 +110,17 @@ export class Pool implements PoolHandle {
       paused: this.#parts.pauses.pool,
       override: this.#parts.steering.override,
       decision: this.#parts.steering.log.last,
+      scaleEvents: this.#parts.steering.history.scale.count,
+      reversals: this.#parts.steering.history.scale.reversals,
     });
   }
 
   explain(limit = 20): readonly Decision[] {
     return this.#parts.steering.log.newest(limit);
+  }
+
+  diagnosis(): readonly Finding[] {
+    return diagnose(this.#parts.steering.history.read(this.settings.controller.name));
   }
 
   async enqueue(job: NewJob): Promise<JobHandle> {

@@ -8,6 +8,7 @@ import type { Crew } from "./crew.ts";
 import { DecisionLog } from "./decision_log.ts";
 import { messageOf } from "../errors.ts";
 import type { EventHub } from "./event_hub.ts";
+import { Recorder } from "../history.ts";
 import type { Plan } from "../planner.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { PoolSettings } from "../settings.ts";
@@ -41,6 +42,8 @@ export interface SteeringContext {
 export class Steering {
   /** The decisions so far. */
   readonly log = new DecisionLog();
+  /** The recent past, for diagnosis. */
+  readonly history: Recorder;
   /** Plan again then, at the latest. */
   reviewAtMs = Infinity;
   /** Bounds in force instead of the config's. */
@@ -54,6 +57,7 @@ export class Steering {
   constructor(context: SteeringContext) {
     this.#context = context;
     this.#state = context.state;
+    this.history = new Recorder(context.state.pool);
     this.#changedAtMs = context.state.nowMs;
   }
 
@@ -82,6 +86,7 @@ export class Steering {
     this.#grow(plan, nowMs);
     const retired = this.#retire(plan, nowMs);
     this.#record(from, plan, retired);
+    this.history.tick(this.#state, plan);
   }
 
   /** An arrival was left waiting: plans, and grows if that is the plan. */
@@ -187,6 +192,7 @@ export class Steering {
   }
 
   #record(from: number, plan: Plan, retired: readonly string[]): void {
+    this.history.planned(this.#state.nowMs, plan.target);
     const decision = this.log.record(this.#state, from, plan, retired);
     if (decision === undefined) return;
     this.#changedAtMs = decision.atMs;

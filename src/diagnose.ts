@@ -1,0 +1,31 @@
+/**
+ * Diagnosis: what the recent past of a pool says is amiss, in numbers, and what to change.
+ *
+ * @module
+ */
+
+import { atCapacity, stalled } from "./diagnose/capacity.ts";
+import { downstreamSlower } from "./diagnose/downstream.ts";
+import { type Finding, FINDING_CODES } from "./diagnose/finding.ts";
+import { laneStarved, laneWaits } from "./diagnose/lanes.ts";
+import { fixedWouldDo, oscillation } from "./diagnose/steadiness.ts";
+import type { History } from "./history.ts";
+
+export { type Finding, FINDING_CODES, type FindingCode } from "./diagnose/finding.ts";
+
+const CHECKS: readonly ((history: History) => readonly Finding[])[] = [
+  stalled,
+  atCapacity,
+  downstreamSlower,
+  laneStarved,
+  laneWaits,
+  oscillation,
+  fixedWouldDo,
+];
+
+/** Finds what is amiss, most pressing first. Empty: nothing that the history shows. */
+export function diagnose(history: History): readonly Finding[] {
+  return CHECKS.flatMap((check) => check(history)).sort((a, b) =>
+    FINDING_CODES.indexOf(a.code) - FINDING_CODES.indexOf(b.code)
+  );
+}

@@ -1,0 +1,106 @@
+/**
+ * A pool that can do no more: at capacity, or stalled.
+ *
+ * @module
+ */
+
+import type { History, LaneSample, Sample } from "../history.ts";
+import { figure, type Finding, named, span } from "./finding.ts";
+import { latest, perSec, shareOf } from "./window.ts";
+
+/** At the limit for so long it is no spike. */
+const AT_LIMIT_MS = 60_000;
+
+/** In so many of the samples at least. */
+const MOSTLY = 0.95;
+
+/** Longer than the default time limit of an attempt: one that hangs has ended by then. */
+const STALLED_MS = 90_000;
+
+/** At the limit, with age over target or jobs turned away, for a minute: work accumulates. */
+export function atCapacity(history: History): readonly Finding[] {
+  const window = latest(history, AT_LIMIT_MS);
+  if (window === undefined) return [];
+  const share = shareOf(
+    window,
+    (sample, before) =>
+      isAtLimit(sample) && (sample.lanes.some(isLate) || sample.shed > before.shed),
+  );
+  const { last, spanMs } = window;
+  if (share < MOSTLY || !isAtLimit(last)) return [];
+  const worst = last.lanes.toSorted((a, b) => lateness(b) - lateness(a))[0];
+  const { oldestWaitMs = 0, name } = worst ?? {};
+  const targetWaitMs = worst?.targetWaitMs ?? 0;
+  const shedPerSec = perSec(window, ({ shed }) => shed);
+  const binder = named(last.boundBy);
+  const held = last.rateBound ? `held by the start rate of ${binder}` : `all that ${binder} allows`;
+  return [{
+    code: "at-capacity",
+    lane: name,
+    saw: `For ${span(spanMs)} ${last.live} workers, ${held}, while the oldest job of lane ` +
+      `"${name}" waits ${span(oldestWaitMs)} (target ${span(targetWaitMs)}) and ` +
+      `${figure(shedPerSec)} jobs/s are turned away`,
+    change: shedPerSec > 0
+      ? `Send less, or raise what binds: ${binder}`
+      : `Shed at the door (admission "shed-at-cap"), or raise what binds: ${binder}`,
+    numbers: { live: last.live, limit: last.limit, oldestWaitMs, targetWaitMs, shedPerSec, spanMs },
+  }];
+}
+
+/** Ready jobs grow old and no attempt ends. */
+export function stalled(history: History): readonly Finding[] {
+  const longestMs = Math.max(0, ...history.samples.flatMap(({ lanes }) => lanes.map(serviceOf)));
+  const window = latest(history, Math.max(STALLED_MS, 3 * longestMs));
+  if (window === undefined) return [];
+  const { first, last, spanMs } = window;
+  const waits = shareOf(window, ({ lanes }) => lanes.some(({ ready }) => ready > 0));
+  const agedMs = ageOf(last) - ageOf(first);
+  if (last.ended > first.ended || waits < 1 || agedMs < 0.8 * spanMs) return [];
+  const ready = last.lanes.reduce((sum, lane) => sum + lane.ready, 0);
+  return [{
+    code: "stalled",
+    lane: undefined,
+    saw: `For ${span(spanMs)} no attempt has ended: ${ready} jobs are ready, the oldest for ` +
+      `${span(ageOf(last))}; of ${last.live} workers ${last.busy} are busy, ${last.stuck} stuck`,
+    change: changeOf(last),
+    numbers: {
+      ready,
+      oldestWaitMs: ageOf(last),
+      live: last.live,
+      busy: last.busy,
+      stuck: last.stuck,
+      spanMs,
+    },
+  }];
+}
+
+function changeOf({ live, busy, stuck, limit, boundBy }: Sample): string {
+  if (stuck > 0) {
+    return "Make the handler heed context.signal: stuck workers count against every cap";
+  }
+  if (limit === 0) return `Raise what binds: ${named(boundBy)} allows 0 workers`;
+  if (live === 0) return "See why no worker starts: the log has the error of the handler's start";
+  if (busy === live) return "See what the handler waits for, and give it a timeoutMs";
+  return "See why idle workers get no job: the lane policy or the store holds them back";
+}
+
+function isAtLimit({ live, stuck, limit, rateBound }: Sample): boolean {
+  return rateBound || live + stuck >= limit;
+}
+
+function isLate(lane: LaneSample): boolean {
+  return lateness(lane) > 1;
+}
+
+/** Age over target. 0 without a target. */
+function lateness({ oldestWaitMs, targetWaitMs }: LaneSample): number {
+  return targetWaitMs === null ? 0 : oldestWaitMs / targetWaitMs;
+}
+
+function ageOf({ lanes }: Sample): number {
+  return Math.max(...lanes.map(({ oldestWaitMs }) => oldestWaitMs));
+}
+
+function serviceOf({ serviceMs }: LaneSample): number {
+  return serviceMs;
+}

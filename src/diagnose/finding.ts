@@ -1,0 +1,57 @@
+/**
+ * Findings: what is amiss with a pool, in numbers, and what to change.
+ *
+ * @module
+ */
+
+/** What kind of finding it is. */
+export type FindingCode =
+  | "at-capacity"
+  | "oscillation"
+  | "reserve-small"
+  | "no-preemption"
+  | "lane-starved"
+  | "downstream-slower"
+  | "fixed-would-do"
+  | "stalled";
+
+/** All kinds of findings, in the order in which they are told. */
+export const FINDING_CODES: readonly FindingCode[] = [
+  "stalled",
+  "at-capacity",
+  "downstream-slower",
+  "lane-starved",
+  "reserve-small",
+  "no-preemption",
+  "oscillation",
+  "fixed-would-do",
+];
+
+/** One thing that the recent past of a pool shows. */
+export interface Finding {
+  /** What kind it is. */
+  readonly code: FindingCode;
+  /** Name of the lane that it is about. `undefined`: the pool. */
+  readonly lane: string | undefined;
+  /** What was seen, with the numbers. */
+  readonly saw: string;
+  /** What to change. */
+  readonly change: string;
+  /** The numbers, by name. */
+  readonly numbers: Readonly<Record<string, number>>;
+}
+
+/** A duration for texts. */
+export function span(ms: number): string {
+  return ms < 10_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 1000)} s`;
+}
+
+/** A rate or mean for texts: one digit after the point below 10. */
+export function figure(value: number): string {
+  return value < 10 ? String(Math.round(value * 10) / 10) : String(Math.round(value));
+}
+
+/** What binds a pool, as a text: `size.max`, or the cap by name. */
+export function named(boundBy: string): string {
+  return boundBy.startsWith("cap:") ? `cap "${boundBy.slice(4)}"` : boundBy;
+}

@@ -1,0 +1,260 @@
+/**
+ * The recent past of a pool: one small sample a second, thinned to one a minute for an hour, so that
+ * its memory stays flat. What a diagnosis is made from.
+ *
+ * @module
+ */
+
+import type { Plan } from "./planner.ts";
+import { ScaleEvents } from "./scale_events.ts";
+import type { LaneView, PoolView } from "./view.ts";
+
+/** One lane at one time. */
+export interface LaneSample {
+  /** Name from the config. */
+  readonly name: string;
+  /** Wait that growth aims to stay below, ms. `null`: never causes growth. */
+  readonly targetWaitMs: number | null;
+  /** Claimable jobs. */
+  readonly ready: number;
+  /** Jobs that run. */
+  readonly running: number;
+  /** Wait of the oldest claimable job, ms. */
+  readonly oldestWaitMs: number;
+  /** Smoothed arrival rate, jobs per second. */
+  readonly arrivalsPerSec: number;
+  /** Jobs done per second over the window. */
+  readonly completionsPerSec: number;
+  /** 95th percentile of waits over the window, ms. 0: none started. */
+  readonly waitP95Ms: number;
+  /** 99th percentile of waits over the window, ms. 0: none started. */
+  readonly waitP99Ms: number;
+  /** Attempts that ended in the window and are remembered. */
+  readonly ended: number;
+  /** Mean run time over the window, ms. 0: none ended. */
+  readonly serviceMs: number;
+  /** 99th percentile of run times over the window, ms. 0: none ended. */
+  readonly serviceP99Ms: number;
+  /** Worker time spent on the lane since the pool began, ms. */
+  readonly servedMs: number;
+  /**
+   * Workers that lower lanes left free or to this lane, while they had ready jobs: the fewest since the last
+   * sample. `undefined`: they had none.
+   */
+  readonly kept: number | undefined;
+}
+
+/** One pool at one time. Counts run since the pool began. */
+export interface Sample {
+  /** When it was taken. */
+  readonly atMs: number;
+  /** Workers that are neither starting, retiring nor stuck. */
+  readonly live: number;
+  /** Live workers that run a job. */
+  readonly busy: number;
+  /** Workers whose handler ignores its abort. */
+  readonly stuck: number;
+  /** Worker count of the decision in force. */
+  readonly target: number;
+  /** The tightest bound: caps and `size.max`. */
+  readonly limit: number;
+  /** What sets `limit`, or the start rate while that binds: `size.max` or `cap:NAME`. */
+  readonly boundBy: string;
+  /** Bounds of the worker count. */
+  readonly size: { readonly min: number; readonly max: number };
+  /** True while a start rate holds ready jobs back. */
+  readonly rateBound: boolean;
+  /** Changes of the target, those in one direction within 50 ms counted once. */
+  readonly changes: number;
+  /** Changes of the target in the other direction than the one before. */
+  readonly reversals: number;
+  /** Jobs accepted. */
+  readonly arrivals: number;
+  /** Attempts that ended, in any way. */
+  readonly ended: number;
+  /** Jobs done. */
+  readonly completions: number;
+  /** Jobs turned away or dropped as late. */
+  readonly shed: number;
+  /** Integral of the number of busy workers over time, ms. */
+  readonly busyMs: number;
+  /** Its lanes, highest priority first. */
+  readonly lanes: readonly LaneSample[];
+}
+
+/** The recent past of one pool. */
+export interface History {
+  /** Name of the pool. */
+  readonly pool: string;
+  /** Name of its controller. */
+  readonly controller: string;
+  /** Oldest first: one a minute, the last two minutes one a second. A pool at rest takes none. */
+  readonly samples: readonly Sample[];
+}
+
+/** Time between samples, ms. */
+const EVERY_MS = 1000;
+const KEPT = 120;
+
+/** Time between the samples that stay longer, ms. */
+const THIN_EVERY_MS = 60_000;
+const THIN_KEPT = 60;
+
+/** Times are compared to so many ms. */
+const GRAIN_MS = 0.5;
+
+/** Takes the samples of one pool. Cheap where it is called often: what costs comes once a second. */
+export class Recorder {
+  /** How often the target changed. */
+  readonly scale = new ScaleEvents();
+  readonly #latest = new Ring<Sample>(KEPT);
+  readonly #thin = new Ring<Sample>(THIN_KEPT);
+  readonly #kept: (number | undefined)[] = [];
+  readonly #pool: string;
+  #sampledAtMs = -Infinity;
+  #thinnedAtMs = -Infinity;
+
+  /** Begins empty. */
+  constructor(pool: string) {
+    this.#pool = pool;
+  }
+
+  /** Takes a plan in, at each tick and each growth. */
+  planned(nowMs: number, target: number): void {
+    this.scale.look(nowMs, target);
+  }
+
+  /** Looks at the pool, at each tick. Counts of a store that cannot be read are not taken. */
+  tick(view: PoolView, plan: Plan): void {
+    if (view.stale) return;
+    this.#watchKept(view);
+    if (view.nowMs - this.#sampledAtMs < EVERY_MS - GRAIN_MS) return;
+    this.#sampledAtMs = view.nowMs;
+    const sample = this.#sample(view, plan);
+    if (!haveSameLanes(sample, this.#latest.last)) {
+      this.#latest.clear();
+      this.#thin.clear();
+      this.#thinnedAtMs = -Infinity;
+    }
+    this.#latest.add(sample);
+    this.#kept.fill(undefined);
+    if (view.nowMs - this.#thinnedAtMs < THIN_EVERY_MS - GRAIN_MS) return;
+    this.#thinnedAtMs = view.nowMs;
+    this.#thin.add(sample);
+  }
+
+  /**
+   * What is remembered.
+   *
+   * @param controller Name of the controller that is in force.
+   */
+  read(controller: string): History {
+    const latest = this.#latest.read();
+    const beganAtMs = latest[0]?.atMs ?? Infinity;
+    const older = this.#thin.read().filter((sample) => sample.atMs < beganAtMs);
+    return { pool: this.#pool, controller, samples: [...older, ...latest] };
+  }
+
+  #watchKept({ lanes, live }: PoolView): void {
+    let running = 0;
+    let ready = 0;
+    for (let index = lanes.length - 1; index >= 0; index--) {
+      const lane = lanes[index]!;
+      if (ready > 0) {
+        const kept = Math.max(0, live - running);
+        this.#kept[index] = Math.min(kept, this.#kept[index] ?? Infinity);
+      }
+      running += lane.running;
+      if (lane.running < lane.maxRunning) ready += lane.ready;
+    }
+  }
+
+  #sample(view: PoolView, plan: Plan): Sample {
+    const { totals } = view;
+    let stuck = 0;
+    for (const worker of view.workers) if (worker.state === "stuck") stuck++;
+    return {
+      atMs: view.nowMs,
+      live: view.live,
+      busy: view.busy,
+      stuck,
+      target: plan.target,
+      limit: plan.limit,
+      boundBy: view.rateBound ? `cap:${plan.rateCap}` : binderOf(plan),
+      size: view.size,
+      rateBound: view.rateBound,
+      changes: this.scale.count,
+      reversals: this.scale.reversals,
+      arrivals: totals.arrivals,
+      ended: totals.completions + totals.failures + totals.deferrals,
+      completions: totals.completions,
+      shed: totals.shed,
+      busyMs: totals.busyMs,
+      lanes: view.lanes.map((lane) => laneSample(lane, this.#kept[lane.index])),
+    };
+  }
+}
+
+function laneSample(lane: LaneView, kept: number | undefined): LaneSample {
+  const { waitMs, serviceMs, completionsPerSec } = lane.window;
+  return {
+    name: lane.name,
+    targetWaitMs: lane.targetWaitMs,
+    ready: lane.ready,
+    running: lane.running,
+    oldestWaitMs: lane.oldestWaitMs,
+    arrivalsPerSec: lane.arrivalsPerSec,
+    completionsPerSec,
+    waitP95Ms: waitMs?.p95 ?? 0,
+    waitP99Ms: waitMs?.p99 ?? 0,
+    ended: serviceMs?.count ?? 0,
+    serviceMs: serviceMs?.mean ?? 0,
+    serviceP99Ms: serviceMs?.p99 ?? 0,
+    servedMs: lane.servedMs,
+    kept,
+  };
+}
+
+/** False after a reload that changed the lanes: what was before says nothing of them. */
+function haveSameLanes({ lanes }: Sample, before: Sample | undefined): boolean {
+  return before === undefined ||
+    lanes.length === before.lanes.length &&
+      lanes.every(({ name }, index) => name === before.lanes[index]?.name);
+}
+
+/** The tightest cap, if one is tighter than `size.max`. */
+function binderOf({ proposals, limit }: Plan): string {
+  const cap = proposals.find((part) => part.kind === "cap" && part.workers === limit);
+  return cap === undefined ? "size.max" : `cap:${cap.by}`;
+}
+
+/** The latest values, oldest dropped first. */
+class Ring<T> {
+  readonly #values: T[] = [];
+  readonly #most: number;
+  #added = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(value: T): void {
+    this.#values[this.#added++ % this.#most] = value;
+  }
+
+  get last(): T | undefined {
+    return this.#values[(this.#added - 1) % this.#most];
+  }
+
+  clear(): void {
+    this.#values.length = 0;
+    this.#added = 0;
+  }
+
+  /** Oldest first. */
+  read(): readonly T[] {
+    const first = this.#added % this.#most;
+    if (this.#added <= this.#most) return this.#values.slice();
+    return [...this.#values.slice(first), ...this.#values.slice(0, first)];
+  }
+}
