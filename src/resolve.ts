@@ -34,6 +34,13 @@ export interface ResolveOptions {
   readonly signals?: Readonly<Record<string, SignalReader>> | undefined;
   /** Reads the environment, for names that the config refers to. @default {Deno.env.get} */
   readonly env?: ReadEnv | undefined;
+  /**
+   * For a simulation: handlers are neither loaded nor made, signals are stale, the default store
+   * stands in for the configured one, and no token is read.
+   *
+   * @default {false}
+   */
+  readonly simulated?: boolean | undefined;
 }
 
 /**
@@ -57,17 +64,20 @@ export async function resolveConfig(
 async function resolveTop(
   { value: raw, folder }: Source,
   faults: FaultList,
-  { builtins, defaults, plugins = {}, signals = {}, env = getEnv }: ResolveOptions,
+  options: ResolveOptions,
 ): Promise<Settings | undefined> {
+  const { builtins, defaults, plugins = {}, signals = {}, env = getEnv } = options;
+  const { simulated = false } = options;
   const shape = checkShape(configShape, raw, { path: [], faults });
   if (!isRecord(raw)) return undefined;
   const listed: readonly unknown[] = Array.isArray(raw.allowModules) ? raw.allowModules : [];
   const allowed = listed.filter((module) => typeof module === "string");
   const modules = { folder, allowed };
-  const all: PoolOptions = { builtins, defaults, plugins, signals, env, modules, faults };
-  const slot = { kind: "store", raw: raw.store ?? defaults.store, path: ["store"] } as const;
-  const store = await resolveSlot(slot, all);
-  const tokens = readTokens(raw.admin, all);
+  const sources = { builtins, plugins, signals, env, modules };
+  const all: PoolOptions = { ...sources, defaults, faults, simulated };
+  const place = simulated ? defaults.store : raw.store ?? defaults.store;
+  const store = await resolveSlot({ kind: "store", raw: place, path: ["store"] }, all);
+  const tokens = readTokens(simulated ? undefined : raw.admin, all);
   const pools: PoolSettings[] = [];
   for (const [name, pool] of Object.entries(isRecord(raw.pools) ? raw.pools : {})) {
     const settings = await resolvePool(name, pool, all);

@@ -60,13 +60,13 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "src/admin/",
     "src/cli/",
   ],
-  roots: ["mod.ts", "plugins/mod.ts", "src/cli/main.ts"],
+  roots: ["mod.ts", "plugins/mod.ts", "src/cli/main.ts", "src/simulate.ts"],
 };
 
 /** Where a package may be imported: floors, or one folder or file. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "valibot": ["plugins", "config", "edges"],
-  "@valibot/to-json-schema": ["config"],
+  "@valibot/to-json-schema": ["config", "src/simulate/"],
   "jsonc-parser": ["config"],
   "@std/async": ["src/async.ts"],
   "hono": ["src/admin/"],

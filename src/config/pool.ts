@@ -7,6 +7,7 @@
 import type { InferOutput } from "valibot";
 import type { Bound, Kind } from "../plugin.ts";
 import type { CapSettings, LaneSettings, PoolSettings } from "../settings.ts";
+import type { SignalReader } from "../strategy.ts";
 import { checkShape } from "./check.ts";
 import { display, type FaultList, isRecord, nameFault, type Path } from "./faults.ts";
 import { probeOf } from "./probe.ts";
@@ -21,6 +22,8 @@ export type Defaults = Readonly<Record<Exclude<Kind, "handler" | "cap">, string>
 export interface PoolOptions extends SlotOptions, SignalSources {
   /** What stands in slots left empty. */
   readonly defaults: Defaults;
+  /** True: handlers and signals are not loaded. */
+  readonly simulated: boolean;
 }
 
 /** Resolves one pool. `undefined`: it has faults, which were told. */
@@ -53,7 +56,9 @@ export async function resolvePool(
   const retirement = await slot("retirement", slotKinds.retirement);
   const admission = await slot("admission", slotKinds.admission);
   const signals = isRecord(raw.signals)
-    ? await findSignals(raw.signals, [...path, "signals"], options)
+    ? options.simulated
+      ? unreadSignals(raw.signals)
+      : await findSignals(raw.signals, [...path, "signals"], options)
     : new Map();
 
   if (shape === undefined || controller === undefined || lanePolicy === undefined) return undefined;
@@ -151,10 +156,29 @@ async function resolveHandlers(
     slots.push([type, { kind: "handler", raw: slot, path: here }]);
   }
   for (const [type, place] of slots) {
-    const resolved = await resolveSlot(place, options);
-    if (resolved !== undefined) found.set(type, resolved.bound);
+    const bound = options.simulated ? unloadedHandler : (await resolveSlot(place, options))?.bound;
+    if (bound !== undefined) found.set(type, bound);
   }
   return found;
+}
+
+/** Stands in for a handler that a simulation replaces. */
+const unloadedHandler: Bound<"handler"> = {
+  kind: "handler",
+  name: "unloaded",
+  given: {},
+  options: {},
+  create: () => {
+    throw new TypeError("A simulation does not make the handlers of its config");
+  },
+};
+
+/** Nothing outside is read in a simulation: strategies see these signals as stale. */
+function unreadSignals(raw: Readonly<Record<string, unknown>>): ReadonlyMap<string, SignalReader> {
+  const read = (): number => {
+    throw new TypeError("A simulation does not read signals");
+  };
+  return new Map(Object.keys(raw).map((name) => [name, read]));
 }
 
 async function resolveCaps(

@@ -43,9 +43,10 @@ export interface Source extends Places {
  * Reads a config.
  *
  * @param given Path or URL of a file, or the config itself.
+ * @param what What it is called where it cannot be read.
  * @throws {ConfigError} If the file cannot be read.
  */
-export async function readSource(given: unknown): Promise<Source> {
+export async function readSource(given: unknown, what = "config"): Promise<Source> {
   if (typeof given !== "string" && !(given instanceof URL)) {
     return {
       value: given,
@@ -62,7 +63,7 @@ export async function readSource(given: unknown): Promise<Source> {
     if (given instanceof URL || path.startsWith("file:")) path = fileURLToPath(given);
     text = await Deno.readTextFile(path);
   } catch (error) {
-    const message = `Cannot read the config: ${messageOf(error)}`;
+    const message = `Cannot read the ${what}: ${messageOf(error)}`;
     throw new ConfigError([{ pointer: "", message, file: path }], { cause: error });
   }
   return { ...parseSource(text), file: path, folder: () => dirname(path) };

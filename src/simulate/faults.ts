@@ -1,0 +1,65 @@
+/**
+ * Makes go wrong what the scenario says.
+ *
+ * @module
+ */
+
+import type { Downstream } from "./handler.ts";
+import type { Scenario } from "./read_scenario.ts";
+
+/** What faults act on. */
+export interface FaultTarget {
+  /** Calls back at a time, ms since the beginning. */
+  readonly at: (atMs: number, run: () => void) => void;
+  /** What handlers call. */
+  readonly downstream: Downstream;
+  /** Turns the store's errors on and off. */
+  readonly failStore: (fails: boolean) => void;
+  /** Kills a process. */
+  readonly kill: () => void;
+  /** Starts another in its place. */
+  readonly restart: () => void;
+}
+
+/** Sets all faults going. Where slow ones overlap, their factors multiply. */
+export function playFaults(faults: Scenario["faults"], target: FaultTarget): void {
+  const { downstream, failStore, kill, restart } = target;
+  const begun = { down: 0, store: 0 };
+  const factors: number[] = [];
+  const slow = (): void => {
+    downstream.factor = factors.reduce((product, factor) => product * factor, 1);
+  };
+  for (const fault of faults) {
+    switch (fault.kind) {
+      case "slow":
+        span(fault, target, () => {
+          factors.push(fault.factor);
+          slow();
+        }, () => {
+          factors.splice(factors.indexOf(fault.factor), 1);
+          slow();
+        });
+        break;
+      case "down":
+        span(fault, target, () => downstream.down = ++begun.down > 0, () => {
+          downstream.down = --begun.down > 0;
+        });
+        break;
+      case "store-error":
+        span(fault, target, () => failStore(++begun.store > 0), () => failStore(--begun.store > 0));
+        break;
+      case "kill":
+        span(fault, target, kill, restart);
+    }
+  }
+}
+
+function span(
+  { atMs, forMs }: { readonly atMs: number; readonly forMs: number },
+  { at }: FaultTarget,
+  begin: () => void,
+  end: () => void,
+): void {
+  at(atMs, begin);
+  at(atMs + forMs, end);
+}

@@ -1,0 +1,167 @@
+/**
+ * What stands in for a handler: it takes as long as the scenario says, and ends by callback.
+ *
+ * @module
+ */
+
+import { RetryLater } from "../errors.ts";
+import type { Job, JobContext } from "../job.ts";
+import type { Bound, Handler } from "../plugin.ts";
+import { randomStream } from "../random.ts";
+import { durations } from "./chance.ts";
+import type { LaneMeter, PoolMeter } from "./meter.ts";
+import type { ProcessClock } from "./process_clock.ts";
+import type { Lane, Pool, Scenario } from "./read_scenario.ts";
+
+/** How the systems behind the handlers are just now. */
+export interface Downstream {
+  /** How many times as long as usual attempts take. */
+  factor: number;
+  /** True: attempts that end now fail. */
+  down: boolean;
+}
+
+/** What one lane's attempts come to. Its chance is its own: no other lane's load disturbs it. */
+export interface LaneWork {
+  /** What it counts. */
+  readonly meter: LaneMeter;
+  /** The load it is given. */
+  readonly load: Lane;
+  /** Draws how late the timer of an attempt is, ms. */
+  readonly lateMs: () => number;
+  /** Whether the next attempt fails. */
+  readonly fails: () => boolean;
+  /** What the next attempt that asks to be deferred throws. `undefined`: it does not. */
+  readonly deferral: () => RetryLater | undefined;
+}
+
+/** Thrown by attempts that the scenario makes fail; made once, as a stack costs more than a run. */
+const FAILURE = new Error("The scenario makes this attempt fail");
+const DOWN = new Error("The scenario makes the downstream fail");
+
+/** What the attempts of each lane come to, by name, for all processes. */
+export function laneWorks(
+  { settings: { name }, lanes }: Pool,
+  meter: PoolMeter,
+  { seed, timerLateMs }: Scenario,
+): ReadonlyMap<string, LaneWork> {
+  return new Map(lanes.map((load) => {
+    const lane = load.settings.name;
+    const stream = (what: string): () => number => randomStream(seed, `${name}/${lane}/${what}`);
+    const late = timerLateMs && durations(timerLateMs, stream("late"));
+    const failures = stream("failures");
+    const deferrals = stream("deferrals");
+    const { failRate, deferRate, deferMs } = load;
+    const later = new RetryLater(deferMs, "the scenario asks for a later retry");
+    const work: LaneWork = {
+      meter: meter.lane(lane),
+      load,
+      lateMs: late ?? (() => 0),
+      fails: () => failRate > 0 && failures() < failRate,
+      deferral: () => deferRate > 0 && deferrals() < deferRate ? later : undefined,
+    };
+    return [lane, work];
+  }));
+}
+
+/** What a simulated handler needs. */
+export interface HandlerParts {
+  /** The lanes of its pool. */
+  readonly works: ReadonlyMap<string, LaneWork>;
+  /** What it calls. */
+  readonly downstream: Downstream;
+  /** The clock of its process. */
+  readonly clock: ProcessClock;
+  /** Attempts that run in its process. */
+  readonly running: Set<SimulatedRun>;
+  /** Whether an attempt of that length may be aborted, and so listens: that costs more than a run. */
+  readonly heeds: (serviceMs: number) => boolean;
+  /** Called after each end. */
+  readonly ended: () => void;
+}
+
+/** Stands in for all handlers of a pool. */
+export function simulatedHandler(parts: HandlerParts): Bound<"handler"> {
+  const handler: Handler = {
+    run: (job, context) => new SimulatedRun(job, context, parts),
+  };
+  return { kind: "handler", name: "simulated", given: {}, options: {}, create: () => handler };
+}
+
+/** One attempt: to its pool a promise, but one that calls back at once when its time has come. */
+export class SimulatedRun {
+  readonly #parts: HandlerParts;
+  readonly #context: JobContext;
+  readonly #work: LaneWork;
+  readonly #serviceMs: number;
+  #ok: (value: undefined) => void = ignore;
+  #fail: (thrown: unknown) => void = ignore;
+
+  /** Begins an attempt; `then` sets its end. */
+  constructor(job: Job, context: JobContext, parts: HandlerParts) {
+    const work = parts.works.get(job.lane)!; // only lanes with a load get jobs
+    const { meter } = work;
+    const usualMs = typeof job.payload === "number" ? job.payload : 0;
+    this.#parts = parts;
+    this.#context = context;
+    this.#work = work;
+    meter.started++;
+    meter.running++;
+    meter.waits.add(Math.max(0, parts.clock.nowMs() - readyAtMs(job)));
+    this.#serviceMs = usualMs * parts.downstream.factor * crowding(work) + work.lateMs();
+  }
+
+  /** Called once by the pool, with what is to be told. */
+  then(ok: (value: undefined) => void, fail: (thrown: unknown) => void): void {
+    const { clock, running, heeds } = this.#parts;
+    this.#ok = ok;
+    this.#fail = fail;
+    running.add(this);
+    const timer = clock.at(clock.nowMs() + this.#serviceMs, this.#end);
+    if (!heeds(this.#serviceMs)) return;
+    const { signal } = this.#context;
+    signal.addEventListener("abort", () => {
+      timer.cancel();
+      queueMicrotask(() => this.#abort(signal.reason)); // as late as a promise would tell
+    });
+  }
+
+  /** Runs no more. False if it did not run. */
+  vanish(): boolean {
+    if (!this.#parts.running.delete(this)) return false;
+    this.#work.meter.running--;
+    return true;
+  }
+
+  #abort(reason: unknown): void {
+    if (!this.vanish()) return;
+    this.#fail(reason);
+    this.#parts.ended();
+  }
+
+  readonly #end = (): void => {
+    const { downstream, ended } = this.#parts;
+    if (!this.vanish()) return;
+    const deferral = this.#work.deferral();
+    const fails = this.#work.fails();
+    if (downstream.down) this.#fail(DOWN);
+    else if (deferral !== undefined) this.#fail(deferral);
+    else if (fails) this.#fail(FAILURE);
+    else this.#ok(undefined);
+    ended();
+  };
+}
+
+/** How much longer an attempt takes because so many run: this one is counted. */
+function crowding({ load: { serviceMs }, meter: { running } }: LaneWork): number {
+  if (serviceMs.kind !== "knee" || running <= serviceMs.slots) return 1;
+  const { slots, collapse } = serviceMs;
+  return running / slots * (1 + collapse * (running - slots));
+}
+
+/** A job as the pool hands it over also knows when it became claimable. */
+function readyAtMs(job: Job): number {
+  return "readyAtMs" in job && typeof job.readyAtMs === "number" ? job.readyAtMs : job.createdAtMs;
+}
+
+function ignore(): void {}

@@ -1,0 +1,174 @@
+/**
+ * One process's door to the store: it counts what goes through, and it can fail.
+ *
+ * @module
+ */
+
+import type { JobRecord, Outcome } from "../job.ts";
+import { isPromise } from "../runtime/store_guard.ts";
+import type {
+  Added,
+  Change,
+  Changed,
+  JobEntry,
+  JobPage,
+  JobQuery,
+  LaneCounts,
+  Leased,
+  MaybePromise,
+  Queue,
+  QueueListener,
+  QueueOptions,
+  Renewal,
+  Settlement,
+  StateEntry,
+  Store,
+} from "../store.ts";
+import type { PoolMeter } from "./meter.ts";
+
+/** What a door is opened with. */
+export interface DoorOptions {
+  /** Counts by pool. */
+  readonly meters: ReadonlyMap<string, PoolMeter>;
+  /** Reads the clock. */
+  readonly nowMs: () => number;
+  /** True while the store answers with errors. */
+  readonly fails: () => boolean;
+  /** True once the process has died. */
+  readonly dead: () => boolean;
+}
+
+/** The store as one process has it. */
+export class MeteredStore implements Store {
+  readonly #store: Store;
+  readonly #options: DoorOptions;
+
+  /** Stands before `store`, which others share and nobody closes. */
+  constructor(store: Store, options: DoorOptions) {
+    this.#store = store;
+    this.#options = options;
+  }
+
+  async open(options: QueueOptions): Promise<MeteredQueue> {
+    const meter = this.#options.meters.get(options.pool)!; // only pools with a load are started
+    const listener = listen(options.listener, meter, this.#options);
+    return new MeteredQueue(await this.#store.open({ ...options, listener }), meter, this.#options);
+  }
+
+  get(key: string): MaybePromise<StateEntry | undefined> {
+    return this.#store.get(key);
+  }
+
+  commit(
+    checks: Readonly<Record<string, string | undefined>>,
+    sets: Readonly<Record<string, unknown>>,
+  ): MaybePromise<boolean> {
+    return this.#store.commit(checks, sets);
+  }
+
+  close(): void {}
+}
+
+/** A dead process hears nothing. */
+function listen(to: QueueListener, meter: PoolMeter, { dead }: DoorOptions): QueueListener {
+  return {
+    wake: () => dead() || to.wake(),
+    cancelled: (id) => dead() || to.cancelled(id),
+    ended: (record: JobRecord) => {
+      meter.lane(record.lane).failed++;
+      if (!dead()) to.ended(record);
+    },
+  };
+}
+
+/** The queue of one pool as one process has it. */
+export class MeteredQueue implements Queue {
+  readonly #queue: Queue;
+  readonly #meter: PoolMeter;
+  readonly #options: DoorOptions;
+
+  /** Stands before `queue`. */
+  constructor(queue: Queue, meter: PoolMeter, options: DoorOptions) {
+    this.#queue = queue;
+    this.#meter = meter;
+    this.#options = options;
+  }
+
+  add(entries: readonly JobEntry[], nowMs: number): MaybePromise<readonly Added[]> {
+    this.#check();
+    return this.#queue.add(entries, nowMs);
+  }
+
+  lease(wants: readonly number[], nowMs: number): MaybePromise<readonly Leased[]> {
+    this.#check();
+    return this.#queue.lease(wants, nowMs);
+  }
+
+  settle(settlements: readonly Settlement[], nowMs: number): MaybePromise<readonly boolean[]> {
+    this.#check();
+    const answer = this.#queue.settle(settlements, nowMs);
+    if (isPromise(answer)) return answer.then((accepted) => this.#settled(settlements, accepted));
+    return this.#settled(settlements, answer);
+  }
+
+  renew(nowMs: number): MaybePromise<Renewal> {
+    this.#check();
+    return this.#queue.renew(nowMs);
+  }
+
+  count(nowMs: number): MaybePromise<readonly LaneCounts[]> {
+    this.#check();
+    return this.#queue.count(nowMs);
+  }
+
+  readySince(lane: number, atMs: number): number {
+    return this.#queue.readySince(lane, atMs);
+  }
+
+  find(id: string): MaybePromise<JobRecord | undefined> {
+    this.#check();
+    return this.#queue.find(id);
+  }
+
+  list(query: JobQuery): MaybePromise<JobPage> {
+    this.#check();
+    return this.#queue.list(query);
+  }
+
+  change(id: string, change: Change, nowMs: number): MaybePromise<Changed> {
+    this.#check();
+    return this.#queue.change(id, change, nowMs);
+  }
+
+  outcome(job: { readonly id: string }): Promise<Outcome> {
+    return this.#queue.outcome(job);
+  }
+
+  leave(nowMs: number): MaybePromise<void> {
+    return this.#queue.leave(nowMs);
+  }
+
+  #check(): void {
+    if (this.#options.dead()) throw new Error("The process has died");
+    if (this.#options.fails()) throw new Error("The scenario makes the store fail");
+  }
+
+  #settled(
+    settlements: readonly Settlement[],
+    accepted: readonly boolean[],
+  ): readonly boolean[] {
+    for (let index = 0; index < settlements.length; index++) {
+      if (accepted[index]) this.#count(settlements[index]!);
+    }
+    return accepted;
+  }
+
+  #count({ job, to, reason }: Settlement): void {
+    const lane = this.#meter.lanes[job.laneIndex]!;
+    if (to === "done") {
+      lane.done++;
+      lane.sojourns.add(this.#options.nowMs() - job.createdAtMs);
+    } else if (to === "dead" && reason === "late") lane.shed++;
+    else if (to === "dead") lane.failed++;
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * One simulated process: real pools on a clock that it can die with.
+ *
+ * @module
+ */
+
+import type { Clock } from "../clock.ts";
+import type { Decision } from "../decision.ts";
+import type { Bound } from "../plugin.ts";
+import { randomStream } from "../random.ts";
+import { supervise, type Supervisor } from "../runtime/supervisor.ts";
+import type { PoolSettings, Settings } from "../settings.ts";
+import type { PoolHandle } from "../sluice.ts";
+import type { Store } from "../store.ts";
+import { durations } from "./chance.ts";
+import { type Downstream, type LaneWork, simulatedHandler, type SimulatedRun } from "./handler.ts";
+import type { PoolMeter, Watched } from "./meter.ts";
+import { MeteredStore } from "./metered_store.ts";
+import { lateClock, ProcessClock } from "./process_clock.ts";
+import type { Scenario } from "./read_scenario.ts";
+
+/** What all processes of a simulation share. */
+export interface World {
+  /** What is played. */
+  readonly scenario: Scenario;
+  /** Real or virtual time. */
+  readonly clock: Clock;
+  /** True for virtual time: timers are as late as the scenario says. */
+  readonly virtual: boolean;
+  /** Where jobs live. */
+  readonly store: Store;
+  /** Counts by pool. */
+  readonly meters: ReadonlyMap<string, PoolMeter>;
+  /** What attempts come to, by pool and lane. */
+  readonly works: ReadonlyMap<string, ReadonlyMap<string, LaneWork>>;
+  /** What handlers call. */
+  readonly downstream: Downstream;
+  /** True while the store answers with errors. */
+  readonly storeFails: () => boolean;
+}
+
+/** A process that runs, or did. */
+export class Process {
+  readonly #supervisor: Supervisor;
+  readonly #clock: ProcessClock;
+  readonly #running: Set<SimulatedRun>;
+  readonly #watched: readonly Watched[];
+
+  /** Holds what `startProcess` started. */
+  constructor(
+    supervisor: Supervisor,
+    clock: ProcessClock,
+    running: Set<SimulatedRun>,
+    watched: readonly Watched[],
+  ) {
+    this.#supervisor = supervisor;
+    this.#clock = clock;
+    this.#running = running;
+    this.#watched = watched;
+  }
+
+  /** True until it was killed. */
+  get alive(): boolean {
+    return !this.#clock.dead;
+  }
+
+  /** One of its pools. */
+  pool(name: string): PoolHandle {
+    return this.#supervisor.pool(name);
+  }
+
+  /** The latest decisions of a pool, oldest first. */
+  decisions(pool: string): readonly Decision[] {
+    return this.#supervisor.pool(pool).explain(Infinity).toReversed();
+  }
+
+  /** Drains its pools. */
+  async stop(): Promise<void> {
+    await this.#supervisor.stop();
+  }
+
+  /** Ends it without a word: nothing it has set runs any more. */
+  kill(): void {
+    this.#clock.kill();
+    for (const run of this.#running) run.vanish();
+    for (const watched of this.#watched) watched.view = undefined;
+  }
+}
+
+/** Starts a process with all pools of the scenario; `number` tells its chance from that of others. */
+export async function startProcess(world: World, number: number): Promise<Process> {
+  const { scenario, meters, store, virtual } = world;
+  const seed = seedOf(scenario.seed, number);
+  const clock = new ProcessClock(world.clock);
+  const late = virtual && scenario.timerLateMs !== undefined
+    ? lateClock(clock, durations(scenario.timerLateMs, randomStream(seed, "timers")))
+    : clock;
+  const running = new Set<SimulatedRun>();
+  const watched: Watched[] = [];
+  const pools = scenario.pools.map(({ settings }): PoolSettings => {
+    const meter = meters.get(settings.name)!; // made from the same list
+    const watch = meter.watch();
+    watched.push(watch);
+    const handler = simulatedHandler({
+      works: world.works.get(settings.name)!, // made from the same list
+      downstream: world.downstream,
+      clock,
+      running,
+      heeds: heedsIn(settings, scenario),
+      ended: () => meter.look(),
+    });
+    const handlers = new Map([...settings.handlers.keys()].map((type) => [type, handler]));
+    return { ...settings, handlers, controller: watching(settings.controller, watch, meter) };
+  });
+  const door = new MeteredStore(store, {
+    meters,
+    nowMs: () => clock.nowMs(),
+    fails: world.storeFails,
+    dead: () => clock.dead,
+  });
+  const supervisor = await supervise(settingsOf(pools, door), { clock: late, seed });
+  return new Process(supervisor, clock, running, watched);
+}
+
+/** The first process has the scenario's own seed. */
+function seedOf(seed: number, number: number): number {
+  return number === 0 ? seed : Math.floor(randomStream(seed, `process ${number}`)() * 2 ** 32);
+}
+
+/** Which attempts may be aborted: at their time limit, at the end of a drain, when a lease is lost. */
+function heedsIn(
+  { timeoutMs, drainMs }: PoolSettings,
+  { drain, faults }: Scenario,
+): (serviceMs: number) => boolean {
+  if (faults.some(({ kind }) => kind === "store-error")) return () => true;
+  const longestMs = drain ? Math.min(timeoutMs, drainMs) : timeoutMs;
+  return (serviceMs) => serviceMs > longestMs;
+}
+
+/** The same controller, but each time it is asked the meter gets to see the pool. */
+function watching(
+  controller: Bound<"controller">,
+  watched: Watched,
+  meter: PoolMeter,
+): Bound<"controller"> {
+  return {
+    ...controller,
+    create(context) {
+      const ask = controller.create(context);
+      return (view) => {
+        watched.view = view;
+        meter.lookSoon();
+        return ask(view);
+      };
+    },
+  };
+}
+
+function settingsOf(pools: readonly PoolSettings[], store: Store): Settings {
+  const bound: Bound<"store"> = {
+    kind: "store",
+    name: "simulated",
+    given: {},
+    options: {},
+    create: () => store,
+  };
+  return { store: bound, admin: undefined, redact: [], pools, shown: undefined };
+}

@@ -1,0 +1,78 @@
+/**
+ * What a simulation came to.
+ *
+ * @module
+ */
+
+import type { Decision } from "../decision.ts";
+import type { Quantiles } from "./quantiles.ts";
+
+/** What a simulation came to. All times are ms since it began; figures are rounded to 0.001. */
+export interface Report {
+  /** Seed of all chance. */
+  readonly seed: number;
+  /** How long jobs arrived, ms: the scenario's, or less if it was interrupted. */
+  readonly durationMs: number;
+  /** True if it was interrupted. */
+  readonly interrupted?: true;
+  /** By name of the pool. */
+  readonly pools: Readonly<Record<string, PoolReport>>;
+}
+
+/** What one pool came to, over all its processes. */
+export interface PoolReport {
+  /** By name of the lane. */
+  readonly lanes: Readonly<Record<string, LaneReport>>;
+  /** Its workers. */
+  readonly workers: WorkersReport;
+  /** Changes of the target, those in the same direction within 50 ms counted once. */
+  readonly scaleEvents: number;
+  /** Changes of the target in the other direction than the one before. */
+  readonly reversals: number;
+  /** The latest decisions, oldest first. */
+  readonly decisions: readonly SimulatedDecision[];
+}
+
+/** A decision of a simulated pool. */
+export type SimulatedDecision = Decision & {
+  /** Number of the process that made it, in order of their starts. Only with several. */
+  readonly process?: number;
+};
+
+/** What one lane came to. A job that arrived is done, failed, shed or left. */
+export interface LaneReport {
+  /** Jobs that arrived or waited at the beginning. */
+  readonly arrived: number;
+  /** Attempts that started. */
+  readonly started: number;
+  /** Jobs done. */
+  readonly done: number;
+  /** Jobs dead. */
+  readonly failed: number;
+  /** Jobs turned away, dropped as late, or not taken by a store that failed. */
+  readonly shed: number;
+  /** Jobs that waited or ran at the end. */
+  readonly left: number;
+  /** Jobs done per second of `durationMs`. */
+  readonly perSec: number;
+  /** From claimable to started, of each attempt. `null`: none started. */
+  readonly waitMs: Quantiles | null;
+  /** From arrived to done. `null`: none is done. */
+  readonly sojournMs: Quantiles | null;
+}
+
+/** How many workers there were, in any state. */
+export interface WorkersReport {
+  /** Fewest. */
+  readonly min: number;
+  /** Most. */
+  readonly peak: number;
+  /** At the end. */
+  readonly final: number;
+  /** On average. */
+  readonly mean: number;
+  /** Worker time, in worker-seconds. */
+  readonly workerSeconds: number;
+  /** When the count changed, and to what. A long run shows the last change of each stretch of time. */
+  readonly timeline: readonly (readonly [atMs: number, workers: number])[];
+}

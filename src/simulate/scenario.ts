@@ -1,0 +1,119 @@
+/**
+ * What a scenario may hold: the load that pools are put under.
+ *
+ * @module
+ */
+
+/** A scenario, as JSON or code writes it. All times are ms since it began. */
+export interface ScenarioInput {
+  /** Where editors find the JSON Schema. Not read. */
+  readonly $schema?: string | undefined;
+  /** What to call it. */
+  readonly name?: string | undefined;
+  /** Seed of all chance, a whole number >= 0. @default {1} */
+  readonly seed?: number | undefined;
+  /** How long jobs arrive, ms, > 0. */
+  readonly durationMs: number;
+  /** Ends with a drain, as a stop does: what runs then may end, and counts. @default {false} */
+  readonly drain?: boolean | undefined;
+  /** What ends so long after the end still counts, ms, >= 0. @default {0} */
+  readonly graceMs?: number | undefined;
+  /** How late timers fire: those of the pools, and those that end jobs. Omitted: never late. */
+  readonly timerLateMs?: Duration | undefined;
+  /** How many processes share the store, a whole number >= 1. @default {1} */
+  readonly peers?: number | undefined;
+  /** What goes wrong, and when. @default {[]} */
+  readonly faults?: readonly ScenarioFault[] | undefined;
+  /** Load by pool. Pools of the config that are not named here are left out. */
+  readonly pools: Readonly<Record<string, PoolLoad>>;
+}
+
+/** The load of one pool. */
+export interface PoolLoad {
+  /** Load by lane. */
+  readonly lanes: Readonly<Record<string, LaneLoad>>;
+}
+
+/** The load of one lane. */
+export interface LaneLoad {
+  /** When jobs arrive. Omitted: none do. */
+  readonly arrivals?: Arrivals | undefined;
+  /** Jobs that wait at the beginning, a whole number >= 0. @default {0} */
+  readonly backlog?: number | undefined;
+  /** How long an attempt runs. */
+  readonly serviceMs: Duration | Knee;
+  /** Share of attempts that fail, 0 to 1. @default {0} */
+  readonly failRate?: number | undefined;
+  /** Share of attempts that ask to be run again later, 0 to 1. @default {0} */
+  readonly deferRate?: number | undefined;
+  /** How much later, ms, >= 0. @default {1000} */
+  readonly deferMs?: number | undefined;
+  /** How many keys jobs have, all alike often. Omitted: jobs have no key. */
+  readonly keys?: number | undefined;
+}
+
+/** A rate that holds until a time. */
+export interface Phase {
+  /** Until then, ms since the beginning. */
+  readonly untilMs: number;
+  /** Jobs per second, >= 0. */
+  readonly perSec: number;
+}
+
+/** When jobs arrive, on a schedule that nothing delays. */
+export type Arrivals =
+  /** Evenly spaced or at random: at one rate, or at one after the other. */
+  | { readonly kind: "even" | "poisson"; readonly perSec: number }
+  | { readonly kind: "even" | "poisson"; readonly phases: readonly Phase[] }
+  /** At a rate for `onMs`, not at all for `offMs`, and so on. */
+  | {
+    readonly kind: "on-off";
+    readonly perSec: number;
+    readonly onMs: number;
+    readonly offMs: number;
+    /** How they arrive while on. @default {"poisson"} */
+    readonly spacing?: "even" | "poisson" | undefined;
+  }
+  /** At recorded times, rising. */
+  | { readonly kind: "trace"; readonly atMs: readonly number[] };
+
+/** A duration, drawn anew each time. */
+export type Duration =
+  | { readonly kind: "fixed"; readonly ms: number }
+  | { readonly kind: "uniform"; readonly min: number; readonly max: number }
+  /** `ms` is the mean. */
+  | { readonly kind: "exponential"; readonly ms: number }
+  /** `ms` is the mean, `cv` the coefficient of variation: standard deviation over mean. */
+  | { readonly kind: "lognormal"; readonly ms: number; readonly cv: number };
+
+/**
+ * A downstream that bears `slots` jobs of the lane at once: with n of them running, an attempt that
+ * starts takes `ms * max(1, n / slots)`, and `1 + collapse * (n - slots)` times that beyond.
+ */
+export interface Knee {
+  /** Which kind of duration it is. */
+  readonly kind: "knee";
+  /** Run time while it is not overloaded, ms. */
+  readonly ms: number;
+  /** How many jobs it bears at once, over all processes, a whole number >= 1. */
+  readonly slots: number;
+  /** What each job beyond costs all of them, >= 0. @default {0} */
+  readonly collapse?: number | undefined;
+}
+
+/** Something that goes wrong at `atMs` for `forMs`. */
+export type ScenarioFault =
+  /** Attempts that start meanwhile take `factor` times as long. */
+  | {
+    readonly kind: "slow";
+    readonly atMs: number;
+    readonly forMs: number;
+    /** How many times as long, > 0. @default {3} */
+    readonly factor?: number | undefined;
+  }
+  /** Attempts that end meanwhile fail. */
+  | { readonly kind: "down"; readonly atMs: number; readonly forMs: number }
+  /** The store answers with errors. */
+  | { readonly kind: "store-error"; readonly atMs: number; readonly forMs: number }
+  /** A process dies without a word; another takes its place after `forMs`. */
+  | { readonly kind: "kill"; readonly atMs: number; readonly forMs: number };

@@ -1,0 +1,166 @@
+/**
+ * The shape of a scenario: keys, ranges, defaults.
+ *
+ * @module
+ */
+
+import * as v from "valibot";
+import { display, isRecord } from "../config/faults.ts";
+import {
+  above,
+  atLeast,
+  between,
+  described,
+  filled,
+  flag,
+  object,
+  text,
+  wants,
+  whole,
+} from "../config/shape_parts.ts";
+
+const entries = {
+  fixed: object({
+    kind: v.literal("fixed"),
+    ms: described(atLeast(0), "How long, ms."),
+  }),
+  uniform: object({
+    kind: v.literal("uniform"),
+    min: described(atLeast(0), "Shortest, ms."),
+    max: described(atLeast(0), "Longest, ms."),
+  }),
+  exponential: object({
+    kind: v.literal("exponential"),
+    ms: described(atLeast(0), "Mean, ms."),
+  }),
+  lognormal: object({
+    kind: v.literal("lognormal"),
+    ms: described(above(0), "Mean, ms."),
+    cv: described(atLeast(0), "Coefficient of variation: standard deviation over mean."),
+  }),
+  knee: object({
+    kind: v.literal("knee"),
+    ms: described(above(0), "Run time while the downstream is not overloaded, ms."),
+    slots: described(whole(1), "How many jobs the downstream bears at once."),
+    collapse: described(v.optional(atLeast(0), 0), "What each job beyond costs all of them."),
+  }),
+};
+
+const { fixed, uniform, exponential, lognormal, knee } = entries;
+
+const duration = v.variant(
+  "kind",
+  [fixed, uniform, exponential, lognormal],
+  kindOf("a duration", ["fixed", "uniform", "exponential", "lognormal"]),
+);
+
+const service = v.variant(
+  "kind",
+  [fixed, uniform, exponential, lognormal, knee],
+  kindOf("a duration", ["fixed", "uniform", "exponential", "lognormal", "knee"]),
+);
+
+const phase = object({
+  untilMs: described(above(0), "Until then the rate holds, ms since the beginning."),
+  perSec: described(atLeast(0), "Jobs per second."),
+});
+
+const rates = {
+  perSec: described(v.optional(atLeast(0)), "Jobs per second, all the time."),
+  phases: described(
+    v.optional(v.pipe(
+      v.array(phase, wants("a list of phases, at least one")),
+      v.minLength(1, wants("a list of phases, at least one")),
+    )),
+    "Rates, one after the other. Either this or `perSec`.",
+  ),
+};
+
+const arrivals = v.variant("kind", [
+  object({ kind: v.literal("even"), ...rates }),
+  object({ kind: v.literal("poisson"), ...rates }),
+  object({
+    kind: v.literal("on-off"),
+    perSec: described(above(0), "Jobs per second while on."),
+    onMs: described(above(0), "How long it is on, ms."),
+    offMs: described(above(0), "How long it is off, ms."),
+    spacing: described(
+      v.optional(v.picklist(["even", "poisson"], wants('"even" or "poisson"')), "poisson"),
+      "How jobs arrive while on.",
+    ),
+  }),
+  object({
+    kind: v.literal("trace"),
+    atMs: described(
+      v.array(atLeast(0), wants("a list of times")),
+      "Recorded times, rising, ms since the beginning.",
+    ),
+  }),
+], kindOf("arrivals", ["even", "poisson", "on-off", "trace"]));
+
+/** The load of one lane. */
+export const laneLoadShape = object({
+  arrivals: described(v.optional(arrivals), "When jobs arrive. Default: none do."),
+  backlog: described(v.optional(whole(0), 0), "Jobs that wait at the beginning."),
+  serviceMs: described(service, "How long an attempt runs."),
+  failRate: described(v.optional(between(0, 1), 0), "Share of attempts that fail, 0 to 1."),
+  deferRate: described(
+    v.optional(between(0, 1), 0),
+    "Share of attempts that ask to be run again later, 0 to 1.",
+  ),
+  deferMs: described(v.optional(atLeast(0), 1000), "How much later, ms."),
+  keys: described(v.optional(whole(1)), "How many keys jobs have. Default: they have none."),
+}, ["checkpointMs"]);
+
+/** The load of one pool; its lanes are checked one by one. */
+export const poolLoadShape = object({
+  lanes: described(filled("loads by lane, at least one"), "Load by lane."),
+});
+
+const span = {
+  atMs: described(atLeast(0), "When it begins, ms since the beginning."),
+  forMs: described(above(0), "How long it lasts, ms."),
+};
+
+const fault = v.variant("kind", [
+  object({
+    kind: v.literal("slow"),
+    ...span,
+    factor: described(v.optional(above(0), 3), "How many times as long attempts take."),
+  }),
+  object({ kind: v.literal("down"), ...span }),
+  object({ kind: v.literal("store-error"), ...span }),
+  object({ kind: v.literal("kill"), ...span }),
+], kindOf("a fault", ["slow", "down", "store-error", "kill"]));
+
+/** The whole scenario; its pools are checked one by one. */
+export const scenarioShape = object({
+  $schema: described(v.optional(text()), "Where editors find the JSON Schema."),
+  name: described(v.optional(text(), "scenario"), "What to call it."),
+  seed: described(v.optional(whole(0), 1), "Seed of all chance."),
+  durationMs: described(above(0), "How long jobs arrive, ms."),
+  drain: described(
+    v.optional(flag(), false),
+    "Ends with a drain, as a stop does: what runs then may end, and counts.",
+  ),
+  graceMs: described(v.optional(atLeast(0), 0), "What ends so long after the end still counts."),
+  timerLateMs: described(v.optional(duration), "How late timers fire. Default: never late."),
+  peers: described(v.optional(whole(1), 1), "How many processes share the store."),
+  faults: described(
+    v.optional(v.array(fault, wants("a list of faults")), []),
+    "What goes wrong, and when.",
+  ),
+  pools: described(filled("loads by pool, at least one"), "Load by pool."),
+});
+
+/** What is wrong with something that is told apart by its `kind`. */
+function kindOf(
+  what: string,
+  kinds: readonly string[],
+): (issue: v.BaseIssue<unknown>) => string {
+  const list = kinds.map((kind) => `"${kind}"`).join(", ");
+  return ({ input }) =>
+    isRecord(input) || typeof input !== "string" && input !== undefined
+      ? `Expected ${what} such as { "kind": "${kinds[0]}", … } but received ${display(input)}`
+      : `Expected one of ${list} but received ${display(input)}`;
+}
