@@ -1,9 +1,22 @@
 import assert from "node:assert/strict";
+import { parse } from "jsonc-parser";
 import { builtins, defaults } from "../plugins/mod.ts";
+import { ConfigError } from "../src/errors.ts";
+import { defineController } from "../src/plugin.ts";
+import * as v from "valibot";
+import type { ConfigInput } from "../src/config.ts";
 import { lint } from "../src/lint.ts";
 import { resolveConfig } from "../src/resolve.ts";
+import { blocksIn, README } from "./_readme.ts";
 import { ROOT } from "./_source.ts";
 import { concernsOf, type Given } from "./lint/_configs.ts";
+
+/** Stands in for the README's own controller. */
+const fixed = defineController({
+  name: "steady",
+  options: v.strictObject({ perWorker: v.number() }),
+  create: () => (view) => ({ workers: view.target, reason: "hold" }),
+});
 
 /** Two lanes that a pool of the seed's size carries with ease. */
 const LANES = [
@@ -121,4 +134,27 @@ Deno.test("lint() takes a cap that learns as it stands before it has learned any
   });
 
   assert.deepEqual(found, []);
+});
+
+Deno.test("lint() is silent on every config of the README that has no faults", async () => {
+  const configs = blocksIn(README).filter(({ info, text }) =>
+    /^jsonc?\b/.test(info) && text.includes('"pools"')
+  );
+  let checked = 0;
+  for (const { text } of configs) {
+    const config = parse(text) as ConfigInput; // the README's own test holds it to the schema
+    const settings = await resolveConfig(config, {
+      builtins,
+      defaults,
+      plugins: { "./handler.ts": () => {}, "./steady.ts#steady": fixed },
+      env: () => "a-token-of-the-environment",
+    }).catch((thrown) => {
+      if (thrown instanceof ConfigError) return undefined; // the one that shows what faults look like
+      throw thrown;
+    });
+    if (settings === undefined) continue;
+    assert.deepEqual(lint(settings), [], text);
+    checked++;
+  }
+  assert.ok(checked >= configs.length - 1, `${checked} of ${configs.length}`);
 });

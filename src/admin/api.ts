@@ -6,6 +6,7 @@
  */
 
 import type { Decision, DecisionPart } from "../decision.ts";
+import type { Finding } from "../diagnose.ts";
 import type { PoolEvent } from "../event.ts";
 import type { JobRecord, JobState, NewJob, Outcome } from "../job.ts";
 import type { Override, PoolSnapshot, StopReport } from "../sluice.ts";
@@ -66,6 +67,8 @@ export interface PoolJson
   readonly limit: number | null;
   /** The latest decision. Left out before the first tick. */
   readonly decision?: DecisionJson | undefined;
+  /** What its recent past shows to be amiss, most pressing first. */
+  readonly diagnosis: readonly Finding[];
 }
 
 /** An event as the data of an event stream's message: a decision in it is as shown. */

@@ -4,11 +4,18 @@
  * @module
  */
 
+import { type Finding, FINDING_CODES } from "../diagnose.ts";
 import type { PoolSnapshot } from "../sluice.ts";
 import type { LaneView, Totals, WorkerState } from "../view.ts";
 
 /** Content type of the format. */
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+/** What the metrics of one pool are read from. */
+export interface PoolReading extends PoolSnapshot {
+  /** What its recent past shows to be amiss. */
+  readonly diagnosis: readonly Finding[];
+}
 
 type Labels = Readonly<Record<string, string>>;
 type Reading = readonly [labels: Labels, value: number];
@@ -17,7 +24,7 @@ interface Metric {
   readonly name: string;
   readonly kind: "gauge" | "counter";
   readonly help: string;
-  readonly read: (pool: PoolSnapshot) => readonly Reading[];
+  readonly read: (pool: PoolReading) => readonly Reading[];
 }
 
 const WORKER_STATES: readonly WorkerState[] = ["starting", "idle", "busy", "retiring", "stuck"];
@@ -48,6 +55,22 @@ const METRICS: readonly Metric[] = [
   ),
   ofPool("stale", "1 while the store cannot be read.", (pool) => +pool.stale),
   ofPool("overridden", "1 while an override holds.", (pool) => +(pool.override !== undefined)),
+  {
+    name: "sluice_pool_diagnosis",
+    kind: "gauge",
+    help: "1 while the recent past of the pool shows this finding.",
+    read: (pool) =>
+      FINDING_CODES.map((code) => [
+        { pool: pool.pool, code },
+        +pool.diagnosis.some((finding) => finding.code === code),
+      ]),
+  },
+  ofScale("scale_events_total", "Changes of the target.", (pool) => pool.scaleEvents),
+  ofScale(
+    "scale_reversals_total",
+    "Changes of the target that turned back.",
+    (pool) => pool.reversals,
+  ),
   counter("jobs_accepted_total", "Jobs accepted.", (totals) => totals.arrivals),
   counter("jobs_started_total", "Attempts started.", (totals) => totals.starts),
   counter("jobs_done_total", "Attempts that ended done.", (totals) => totals.completions),
@@ -96,7 +119,7 @@ const METRICS: readonly Metric[] = [
 ];
 
 /** Renders all metrics of all pools. */
-export function renderMetrics(pools: readonly PoolSnapshot[]): string {
+export function renderMetrics(pools: readonly PoolReading[]): string {
   const lines: string[] = [];
   for (const metric of METRICS) {
     lines.push(`# HELP ${metric.name} ${metric.help}`, `# TYPE ${metric.name} ${metric.kind}`);
@@ -116,6 +139,10 @@ function ofPool(name: string, help: string, read: (pool: PoolSnapshot) => number
     help,
     read: (pool) => [[{ pool: pool.pool }, read(pool)]],
   };
+}
+
+function ofScale(name: string, help: string, read: (pool: PoolSnapshot) => number): Metric {
+  return { ...ofPool(name, help, read), name: `sluice_${name}`, kind: "counter" };
 }
 
 function counter(name: string, help: string, read: (totals: Totals) => number): Metric {

@@ -31,14 +31,14 @@ const MAX_BODY_BYTES = 16_384;
 export function poolRoutes(context: AdminContext): Hono<BlankEnv, PoolRoutes, "/"> {
   const { sluice } = context;
   const routes = new Hono()
-    .get("/api/pools", () => answer(sluice.pools.map((pool) => poolJson(pool.snapshot())), 200))
+    .get("/api/pools", () => answer(sluice.pools.map(poolJson), 200))
     .get(
       "/api/pools/:pool",
       (c) =>
         onPool(
           context,
           c.req.param("pool"),
-          ({ handle }) => answer(poolJson(handle.snapshot()), 200),
+          ({ handle }) => answer(poolJson(handle), 200),
         ),
     )
     .get("/api/pools/:pool/decisions", (c) =>
@@ -76,13 +76,14 @@ export function poolRoutes(context: AdminContext): Hono<BlankEnv, PoolRoutes, "/
 }
 
 /** A pool as shown: what is unbounded is `null`. */
-export function poolJson(snapshot: PoolSnapshot): PoolJson {
-  const { readyOlderThan: _, decision, lanes, limit, ...rest } = snapshot;
+export function poolJson(pool: PoolHandle): PoolJson {
+  const { readyOlderThan: _, decision, lanes, limit, ...rest } = pool.snapshot();
   return {
     ...rest,
     limit: bounded(limit),
     lanes: lanes.map((lane) => ({ ...lane, maxRunning: bounded(lane.maxRunning) })),
     ...(decision === undefined ? {} : { decision: decisionJson(decision) }),
+    diagnosis: pool.diagnosis(),
   };
 }
 

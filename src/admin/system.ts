@@ -10,7 +10,7 @@ import type { Bound } from "../plugin.ts";
 import type { PoolHandle } from "../sluice.ts";
 import type { PluginJson, Readiness, SystemRoutes } from "./api.ts";
 import type { AdminContext } from "./context.ts";
-import { METRICS_TYPE, renderMetrics } from "./metrics.ts";
+import { METRICS_TYPE, type PoolReading, renderMetrics } from "./metrics.ts";
 import { answer, API_HEADERS } from "./problem.ts";
 
 /** How long a store may take to answer, ms. */
@@ -52,10 +52,14 @@ export function systemRoutes(context: AdminContext): Hono<BlankEnv> {
     .get(
       "/metrics",
       () =>
-        new Response(renderMetrics(sluice.pools.map((pool) => pool.snapshot())), {
+        new Response(renderMetrics(sluice.pools.map(readingOf)), {
           headers: { ...API_HEADERS, "content-type": METRICS_TYPE },
         }),
     );
+}
+
+function readingOf(pool: PoolHandle): PoolReading {
+  return { ...pool.snapshot(), diagnosis: pool.diagnosis() };
 }
 
 async function readiness(pools: readonly PoolHandle[]): Promise<Readiness> {

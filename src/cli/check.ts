@@ -1,33 +1,68 @@
 /**
- * `sluice check`: every fault of a config, with its place.
+ * `sluice check`: every fault of a config, with its place, then what it cannot do without fault.
  *
  * @module
  */
 
 import type { Command } from "commander";
+import { renderAlerts } from "../admin/alerts.ts";
 import { ConfigError, formatFault } from "../errors.ts";
+import { type Concern, lint, type Platform, PLATFORMS } from "../lint.ts";
 import type { Settings } from "../settings.ts";
-import { counted, json, line } from "./print.ts";
+import { CliError } from "./failure.ts";
+import type { Io } from "./io.ts";
+import { bold, counted, json, line, red } from "./print.ts";
 import { type Tools, withJson } from "./verb.ts";
+
+interface CheckOptions {
+  readonly json?: boolean;
+  readonly strict?: boolean;
+  readonly alerts?: boolean;
+  readonly platform?: string;
+}
 
 /** Adds the verb. */
 export function addCheck(program: Command, tools: Tools): void {
-  withJson(program.command("check").description("find every fault of a config"))
+  withJson(
+    program.command("check").description("find every fault of a config, and what it cannot do"),
+  )
     .argument("<file>")
-    .action((file: string, options: { readonly json?: boolean }) => check(file, options, tools));
+    .option("--strict", "fail on warnings too")
+    .option("--platform <name>", `where it is to run: ${Object.keys(PLATFORMS).join(", ")}`)
+    .option("--alerts", "print alert rules for Prometheus instead")
+    .action((file: string, options: CheckOptions) => check(file, options, tools));
 }
 
-async function check(
-  file: string,
-  options: { readonly json?: boolean },
-  { io, resolve }: Tools,
-): Promise<void> {
-  let settings: Settings;
+async function check(file: string, options: CheckOptions, tools: Tools): Promise<void> {
+  const { io } = tools;
+  const platform = platformOf(options.platform);
+  const settings = await resolved(file, options, tools);
+  if (options.alerts) return io.out(renderAlerts(settings));
+  const pools = settings.pools.length;
+  const lanes = settings.pools.reduce((sum, pool) => sum + pool.lanes.length, 0);
+  const concerns = lint(settings, platform);
+  const failing = concerns.filter(({ severity }) =>
+    severity === "error" || (options.strict === true && severity === "warning")
+  );
+  if (options.json) json(io, { ok: failing.length === 0, pools, lanes, faults: [], concerns });
+  else {
+    line(io, `${file}: ${counted(pools, "pool")}, ${counted(lanes, "lane")}, no faults`);
+    for (const concern of concerns) show(io, concern);
+  }
+  if (failing.length === 0) return;
+  throw new CliError(
+    `The config has no faults but ${counted(failing.length, "concern")}: ${
+      [...new Set(failing.map(({ code }) => code))].join(", ")
+    }`,
+  );
+}
+
+async function resolved(file: string, options: CheckOptions, tools: Tools): Promise<Settings> {
   try {
-    settings = await resolve(file);
+    return await tools.resolve(file);
   } catch (thrown) {
     if (options.json && thrown instanceof ConfigError) {
-      json(io, {
+      json(tools.io, {
         ok: false,
         faults: thrown.faults.map(({ pointer, message, file, line, column }) => ({
           pointer,
@@ -40,11 +75,29 @@ async function check(
     }
     throw thrown;
   }
-  const lanes = settings.pools.reduce((sum, pool) => sum + pool.lanes.length, 0);
-  if (options.json) return json(io, { ok: true, pools: settings.pools.length, lanes, faults: [] });
-  line(
-    io,
-    `${file}: ${counted(settings.pools.length, "pool")}, ${counted(lanes, "lane")}, no faults`,
+}
+
+function show(
+  io: Io,
+  { severity, code, pointer, message, formula, numbers, change }: Concern,
+): void {
+  const title = bold(io, `${severity} ${code}`);
+  line(io, `\n${severity === "error" ? red(io, title) : title}  ${pointer}`);
+  line(io, `  ${message}`);
+  const put = Object.entries(numbers).map(([name, value]) =>
+    `${name} ${Number(value.toPrecision(4))}`
+  );
+  line(io, `  By ${formula} with ${put.join(", ")}`);
+  line(io, `  Change: ${change}`);
+}
+
+function platformOf(given: string | undefined): Platform | undefined {
+  if (given === undefined) return undefined;
+  const known = Object.keys(PLATFORMS).find((name): name is Platform => name === given);
+  if (known !== undefined) return known;
+  throw new CliError(
+    `Expected --platform to be one of ${Object.keys(PLATFORMS).join(", ")} but received "${given}"`,
+    2,
   );
 }
 

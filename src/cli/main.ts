@@ -12,6 +12,7 @@ import { resolveConfig } from "../resolve.ts";
 import { schemaText } from "../schema.ts";
 import { addCheck, faultsOf } from "./check.ts";
 import { addDlq } from "./dlq.ts";
+import { addDoctor } from "./doctor.ts";
 import { addEnqueue } from "./enqueue.ts";
 import { addExplain } from "./explain.ts";
 import { CliError } from "./failure.ts";
@@ -69,6 +70,7 @@ function programOf(tools: Tools): Command {
       addRun,
       addPools,
       addExplain,
+      addDoctor,
       addEnqueue,
       addJobs,
       addDlq,

@@ -33,6 +33,8 @@ Deno.test("GET /metrics answers Prometheus text: HELP and TYPE once, then the sa
   assert.match(text, /^sluice_jobs_done_total\{pool="mail"\} 1$/m);
   assert.match(text, /^sluice_jobs_shed_total\{pool="mail"\} 1$/m);
   assert.match(text, /^sluice_pool_workers\{pool="mail",state="idle"\} 1$/m);
+  assert.match(text, /^sluice_pool_diagnosis\{pool="mail",code="at-capacity"\} 0$/m);
+  assert.match(text, /^sluice_scale_events_total\{pool="mail"\} 0$/m);
   assert.match(text, /^sluice_pool_size_max\{pool="mail"\} 4$/m);
   assert.match(text, /^sluice_lane_blocked\{pool="mail",lane="full"\} 1$/m);
   assert.match(text, /^sluice_lane_target_wait_seconds\{pool="mail",lane="urgent"\} 0\.05$/m);
@@ -53,7 +55,7 @@ Deno.test("renderMetrics() escapes labels and writes what is unbounded as +Inf",
   await using system = await running();
   const [pool] = system.sluice.pools;
   assert.ok(pool !== undefined);
-  const snapshot = { ...pool.snapshot(), pool: 'a"b\\c\nd', limit: Infinity };
+  const snapshot = { ...pool.snapshot(), diagnosis: [], pool: 'a"b\\c\nd', limit: Infinity };
 
   const text = renderMetrics([snapshot]);
 

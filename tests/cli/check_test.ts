@@ -36,7 +36,111 @@ Deno.test("check counts what it found, when there is no fault", async () => {
     `${path}: 2 pools, 4 lanes, no faults\n`,
     "",
   ]);
-  assert.deepEqual(JSON.parse(json.out), { ok: true, pools: 2, lanes: 4, faults: [] });
+  assert.deepEqual(JSON.parse(json.out), {
+    ok: true,
+    pools: 2,
+    lanes: 4,
+    faults: [],
+    concerns: [],
+  });
+});
+
+/** Needs 17 workers. */
+const TIGHT = `{
+  "pools": {
+    "a": {
+      "handler": "sleep",
+      "size": { "min": 1, "max": 12 },
+      "lanes": [{ "name": "x", "expect": { "perSec": 800, "serviceMs": 20 } }]
+    }
+  }
+}
+`;
+
+/** Retries come back in step. */
+const JITTERLESS = `{
+  "pools": {
+    "a": {
+      "handler": "sleep",
+      "size": { "min": 1, "max": 12 },
+      "lanes": [{ "name": "x", "backoff": { "jitter": 0 } }]
+    }
+  }
+}
+`;
+
+async function written(text: string): Promise<AsyncDisposable & { readonly path: string }> {
+  const folder = await temporaryFolder();
+  const path = join(folder.path, "pools.json");
+  await Deno.writeTextFile(path, text);
+  return { path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+}
+
+Deno.test("check says what cannot work, by which formula and numbers, and what would do, and exits 1", async () => {
+  await using file = await written(TIGHT);
+
+  const plain = await sluice(["check", file.path]);
+  const json = await sluice(["check", file.path, "--json"]);
+
+  assert.equal(plain.code, 1);
+  assert.equal(
+    plain.out,
+    `${file.path}: 1 pool, 1 lane, no faults
+
+error overload  /pools/a/size/max
+  800 jobs/s of 20 ms keep 16 workers busy but size.max allows 12: the queue grows without bound
+  By perSec x serviceMs / 1000 >= workers with perSec 800, serviceMs 20, load 16, workers 12
+  Change: Raise size.max to 17 workers, or expect fewer than 600 jobs/s a process
+`,
+  );
+  assert.equal(plain.err, "The config has no faults but 1 concern: overload\n");
+  const { ok, concerns } = JSON.parse(json.out);
+  assert.equal(json.code, 1);
+  assert.equal(ok, false);
+  assert.deepEqual([concerns.length, concerns[0].code, concerns[0].numbers.load], [
+    1,
+    "overload",
+    16,
+  ]);
+});
+
+Deno.test("check exits 0 with warnings, 1 with --strict", async () => {
+  await using file = await written(JITTERLESS);
+
+  const plain = await sluice(["check", file.path]);
+  const strict = await sluice(["check", file.path, "--strict"]);
+
+  assert.equal(plain.code, 0);
+  assert.match(plain.out, /^warning retry-in-step {2}\/pools\/a\/lanes\/0\/backoff\/jitter$/m);
+  assert.equal(strict.code, 1);
+  assert.equal(strict.err, "The config has no faults but 1 concern: retry-in-step\n");
+});
+
+Deno.test("check --platform holds the drain against the platform's kill time, and knows its platforms", async () => {
+  await using file = await written(GOOD);
+
+  const deploy = await sluice(["check", file.path, "--platform", "deploy", "--json"]);
+  const other = await sluice(["check", file.path, "--platform", "mars"]);
+
+  assert.deepEqual(
+    JSON.parse(deploy.out).concerns.map(({ code }: { code: string }) => code),
+    ["drain-past-kill", "drain-past-kill"],
+  );
+  assert.equal(other.code, 2);
+  assert.equal(
+    other.err,
+    'Expected --platform to be one of deploy, docker, kubernetes, systemd but received "mars"\n',
+  );
+});
+
+Deno.test("check --alerts prints alert rules for the pools of the file, and nothing else", async () => {
+  await using file = await written(GOOD);
+
+  const { code, out } = await sluice(["check", file.path, "--alerts"]);
+
+  assert.equal(code, 0);
+  assert.ok(out.startsWith("groups:\n  - name: sluice\n"));
+  assert.equal(out.match(/alert: SluiceAtCapacity/g)?.length, 2);
 });
 
 Deno.test("check prints all faults, one a line with its place, and exits 2", async () => {

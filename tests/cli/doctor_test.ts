@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { serveAdmin } from "../../src/admin/mod.ts";
+import { played, type Scenario } from "../diagnose/_load.ts";
+import { sluice } from "./_io.ts";
+
+const OVERLOAD: Scenario = {
+  pool: { size: { min: 1, max: 2 }, lanes: [{ name: "jobs" }], admission: "admit-all" },
+  streams: [{ lane: "jobs", perSec: 120 }],
+  forMs: 65_000,
+};
+
+const CALM: Scenario = { ...OVERLOAD, streams: [{ lane: "jobs", perSec: 50 }] };
+
+async function doctor(scenario: Scenario, ...args: readonly string[]): ReturnType<typeof sluice> {
+  const ran = Promise.withResolvers<Awaited<ReturnType<typeof sluice>>>();
+  await played(scenario, async ({ sluice: system }) => {
+    const server = await serveAdmin(system, {
+      hostname: "127.0.0.1",
+      port: 0,
+      adminToken: undefined,
+      viewerToken: undefined,
+      allowedHosts: [],
+    });
+    try {
+      ran.resolve(await sluice(["doctor", "p", ...args, "--url", server.url]));
+    } finally {
+      await server.stop();
+    }
+  });
+  return await ran.promise;
+}
+
+Deno.test("doctor says what is amiss and what to change", async () => {
+  const { code, out } = await doctor(OVERLOAD);
+  const json = await doctor(OVERLOAD, "--json");
+
+  assert.equal(code, 0);
+  assert.match(
+    out,
+    /^at-capacity\n {2}For 60 s 2 workers, all that size\.max allows, .*\n {2}Change: Shed at the door .*\n$/,
+  );
+  const [finding] = JSON.parse(json.out);
+  assert.equal(finding.code, "at-capacity");
+  assert.equal(finding.numbers.limit, 2);
+});
+
+Deno.test("doctor says so, when nothing is amiss", async () => {
+  const { code, out } = await doctor(CALM);
+
+  assert.equal(code, 0);
+  assert.equal(out, "p: nothing is amiss in its recent past\n");
+});

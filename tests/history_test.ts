@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import {
+  makeSummary,
+  makeView,
+  VIEW_NOW_MS,
+  type ViewOverrides,
+} from "../src/conformance/views.ts";
+import { Recorder } from "../src/history.ts";
+import type { Plan } from "../src/planner.ts";
+
+const PLAN: Plan = {
+  target: 3,
+  limit: 4,
+  startsPerSec: Infinity,
+  rateCap: "",
+  boundBy: "controller",
+  proposals: [
+    { by: "age-scaler", kind: "controller", workers: 3, reason: "" },
+    { by: "a", kind: "cap", workers: Infinity, reason: "" },
+    { by: "b", kind: "cap", workers: 4, reason: "" },
+  ],
+  reviewAtMs: Infinity,
+  failures: [],
+};
+
+function at(atMs: number, overrides: ViewOverrides = {}): ReturnType<typeof makeView> {
+  return makeView({ ...overrides, nowMs: VIEW_NOW_MS + atMs });
+}
+
+function times(recorder: Recorder): readonly number[] {
+  return recorder.read("age-scaler").samples.map(({ atMs }) => atMs - VIEW_NOW_MS);
+}
+
+Deno.test("Recorder takes one sample a second, however often it looks", () => {
+  const recorder = new Recorder("p");
+
+  for (let atMs = 0; atMs <= 3000; atMs += 50) recorder.tick(at(atMs), PLAN);
+
+  assert.deepEqual(times(recorder), [0, 1000, 2000, 3000]);
+});
+
+Deno.test("Recorder keeps two minutes by the second and an hour by the minute, and no more", () => {
+  const recorder = new Recorder("p");
+
+  for (let atMs = 0; atMs <= 5 * 3_600_000; atMs += 1000) recorder.tick(at(atMs), PLAN);
+
+  const found = times(recorder);
+  const gaps = found.slice(1).map((atMs, index) => atMs - found[index]!);
+  assert.equal(found.at(-1), 5 * 3_600_000);
+  assert.ok(gaps.slice(-119).every((gap) => gap === 1000));
+  assert.ok(found.length <= 180);
+  assert.ok(found.at(-1)! - found[0]! >= 3_540_000);
+  assert.ok(gaps.every((gap) => gap > 0 && gap <= 60_000));
+});
+
+Deno.test("Recorder says what sets the limit: the tightest cap, the start rate while it binds, or size.max", () => {
+  const recorder = new Recorder("p");
+
+  recorder.tick(at(0), PLAN);
+  recorder.tick(at(1000, { rateBound: true }), { ...PLAN, startsPerSec: 5, rateCap: "a" });
+  recorder.tick(at(2000), { ...PLAN, limit: 9 });
+
+  const { samples } = recorder.read("age-scaler");
+  assert.deepEqual(samples.map(({ boundBy }) => boundBy), ["cap:b", "cap:a", "size.max"]);
+});
+
+Deno.test("Recorder remembers the fewest workers that lower lanes left while they had ready jobs", () => {
+  const recorder = new Recorder("p");
+  const lanes = (low: number, ready: number): ViewOverrides => ({
+    live: 10,
+    busy: 10,
+    lanes: [{ name: "high" }, { name: "low", running: low, ready }],
+  });
+
+  recorder.tick(at(0, lanes(8, 0)), PLAN);
+  recorder.tick(at(500, lanes(7, 4)), PLAN);
+  recorder.tick(at(750, lanes(9, 0)), PLAN);
+  recorder.tick(at(1000, lanes(6, 4)), PLAN);
+
+  const { samples } = recorder.read("age-scaler");
+  assert.deepEqual(samples.map(({ lanes }) => lanes.map(({ kept }) => kept)), [
+    [undefined, undefined],
+    [3, undefined],
+  ]);
+});
+
+Deno.test("Recorder takes counts and quantiles from the view, zero where there is none", () => {
+  const recorder = new Recorder("p");
+
+  recorder.tick(
+    at(0, {
+      totals: { completions: 5, failures: 2, deferrals: 1, arrivals: 9, shed: 3, busyMs: 70 },
+      workers: [{ state: "busy" }, { state: "stuck" }],
+      lanes: [
+        { name: "a", window: { waitMs: makeSummary(7), serviceMs: makeSummary(20, 4) } },
+        { name: "b" },
+      ],
+    }),
+    PLAN,
+  );
+
+  const [sample] = recorder.read("age-scaler").samples;
+  assert.deepEqual(
+    [sample?.ended, sample?.completions, sample?.arrivals, sample?.shed, sample?.busyMs],
+    [8, 5, 9, 3, 70],
+  );
+  assert.equal(sample?.stuck, 1);
+  assert.deepEqual(
+    sample?.lanes.map((lane) => [lane.waitP95Ms, lane.waitP99Ms, lane.ended, lane.serviceMs]),
+    [[7, 7, 4, 20], [0, 0, 0, 0]],
+  );
+});
+
+Deno.test("Recorder takes nothing while the store cannot be read, and forgets when lanes change", () => {
+  const recorder = new Recorder("p");
+
+  recorder.tick(at(0), PLAN);
+  recorder.tick(at(1000, { stale: true }), PLAN);
+  assert.deepEqual(times(recorder), [0]);
+
+  recorder.tick(at(2000, { lanes: [{ name: "other" }] }), PLAN);
+  assert.deepEqual(times(recorder), [2000]);
+});
