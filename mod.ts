@@ -29,7 +29,8 @@ import { serveAdmin } from "./src/admin/serve.ts";
 import type { ConfigInput, HandlerFunction } from "./src/config.ts";
 import type { JobsOf } from "./src/jobs_of.ts";
 import type { Plugin } from "./src/plugin.ts";
-import { type ReadEnv, resolveConfig } from "./src/resolve.ts";
+import { createResolver } from "./src/config/resolver.ts";
+import type { ReadEnv } from "./src/resolve.ts";
 import { supervise, type SupervisorOptions } from "./src/runtime/supervisor.ts";
 import type { Sluice } from "./src/sluice.ts";
 import type { SignalReader } from "./src/strategy.ts";
@@ -37,6 +38,7 @@ import type { SignalReader } from "./src/strategy.ts";
 export { builtins } from "./plugins/mod.ts";
 export type { AdminServer } from "./src/admin/serve.ts";
 export type * from "./src/config.ts";
+export type { ConfigSource } from "./src/config/resolver.ts";
 export type { EnvRef } from "./src/config/secrets.ts";
 export type * from "./src/decision.ts";
 export type { Finding, FindingCode } from "./src/diagnose.ts";
@@ -78,8 +80,9 @@ export async function start<const Config extends ConfigInput | string | URL>(
   options: StartOptions = {},
 ): Promise<Sluice<JobsOf<Config>>> {
   const { plugins, signals, env, ...rest } = options;
-  const settings = await resolveConfig(config, { builtins, defaults, plugins, signals, env });
-  const sluice = await supervise(settings, rest);
+  const resolve = createResolver(config, { builtins, defaults, plugins, signals, env });
+  const { settings } = await resolve(undefined, { sealed: false });
+  const sluice = await supervise(settings, rest, resolve);
   if (settings.admin !== undefined) {
     try {
       const { redact } = settings;

@@ -73,12 +73,16 @@ export interface Planner {
   plan(view: PoolView, bounds: PlanBounds): Plan;
 }
 
-/** Composes one controller and caps, in order. A cap wins over the minimum. */
+/**
+ * Composes one controller and caps, in order. A cap wins over the minimum.
+ *
+ * @param lastLimits The last good answers of caps; a planner that follows another takes its own on.
+ */
 export function createPlanner(
   controller: Named<Controller>,
   caps: readonly NamedCap[],
+  lastLimits: WeakMap<NamedCap, Limit> = new WeakMap(),
 ): Planner {
-  const lastLimits = new Map<NamedCap, Limit>();
   return { plan };
 
   function plan(view: PoolView, bounds: PlanBounds): Plan {

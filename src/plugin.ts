@@ -96,6 +96,8 @@ export interface Bound<K extends Kind = Kind> {
   readonly given: unknown;
   /** Options as checked, defaults filled in. */
   readonly options: unknown;
+  /** What was bound: tells two plugins of one name apart. `undefined`: not known. */
+  readonly plugin?: Plugin | undefined;
   /** Makes an instance. */
   create(context: PluginContext): Instances[K];
 }
@@ -249,6 +251,7 @@ export function bind<K extends Kind>(
       name: plugin.name,
       given,
       options: value,
+      plugin,
       create: (context) => plugin.create(value, context),
     },
   };

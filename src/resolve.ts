@@ -8,13 +8,17 @@
 import type { InferOutput } from "valibot";
 import type { ConfigInput, HandlerFunction } from "./config.ts";
 import { checkShape } from "./config/check.ts";
+import { pathOf } from "./config/diff.ts";
 import { type FaultList, faultList, isRecord } from "./config/faults.ts";
+import type { KnownModules } from "./config/modules.ts";
 import { type Defaults, type PoolOptions, resolvePool } from "./config/pool.ts";
 import { isEnvRef, type ReadEnv, readSecret } from "./config/secrets.ts";
 import { configShape } from "./config/shape.ts";
 import { toShown } from "./config/shown.ts";
 import { resolveSlot } from "./config/slot.ts";
 import { readSource, type Source } from "./config/source.ts";
+import type { ConfigError } from "./errors.ts";
+import type { ConfigChange } from "./event.ts";
 import type { Plugin } from "./plugin.ts";
 import type { AdminSettings, PoolSettings, Settings } from "./settings.ts";
 import type { SignalReader } from "./strategy.ts";
@@ -41,6 +45,18 @@ export interface ResolveOptions {
    * @default {false}
    */
   readonly simulated?: boolean | undefined;
+  /** For a system that reloads: which modules it has loaded. @default {nobody keeps track} */
+  readonly modules?: KnownModules | undefined;
+  /** Folder of the modules of a config that is no file. @default {the current directory} */
+  readonly folder?: string | undefined;
+}
+
+/** A resolved config that knows where things stand in it. */
+export interface Resolved {
+  /** What pools run with. */
+  readonly settings: Settings;
+  /** The error of changes that are refused, each with its place. */
+  refusal(changes: readonly ConfigChange[]): ConfigError;
 }
 
 /**
@@ -53,16 +69,31 @@ export async function resolveConfig(
   source: string | URL | ConfigInput,
   options: ResolveOptions,
 ): Promise<Settings> {
+  return (await resolveSource(source, options)).settings;
+}
+
+/** Resolves a config as `resolveConfig` does, and keeps the places. */
+export async function resolveSource(
+  source: string | URL | ConfigInput,
+  options: ResolveOptions,
+): Promise<Resolved> {
   const read = await readSource(source);
   const faults = faultList(read);
   for (const { path, message, place } of read.syntax) faults.add(path, message, { place });
   const settings = read.broken ? undefined : await resolveTop(read, faults, options);
   if (settings === undefined || faults.size > 0) throw faults.toError();
-  return settings;
+  return {
+    settings,
+    refusal: (changes) => {
+      const refusals = faultList(read);
+      for (const change of changes) refusals.add(pathOf(change), change.effect);
+      return refusals.toError();
+    },
+  };
 }
 
 async function resolveTop(
-  { value: raw, folder }: Source,
+  { value: raw, file, folder: ownFolder }: Source,
   faults: FaultList,
   options: ResolveOptions,
 ): Promise<Settings | undefined> {
@@ -72,7 +103,9 @@ async function resolveTop(
   if (!isRecord(raw)) return undefined;
   const listed: readonly unknown[] = Array.isArray(raw.allowModules) ? raw.allowModules : [];
   const allowed = listed.filter((module) => typeof module === "string");
-  const modules = { folder, allowed };
+  const { folder: given } = options;
+  const folder = file === undefined && given !== undefined ? () => given : ownFolder;
+  const modules = { folder, allowed, known: options.modules };
   const sources = { builtins, plugins, signals, env, modules };
   const all: PoolOptions = { ...sources, defaults, faults, simulated };
   const place = simulated ? defaults.store : raw.store ?? defaults.store;
@@ -88,7 +121,8 @@ async function resolveTop(
   return { store: store.bound, admin, redact: shape.redact, pools, shown: toShown(raw) };
 }
 
-function getEnv(name: string): string | undefined {
+/** Reads the environment of the process. */
+export function getEnv(name: string): string | undefined {
   return Deno.env.get(name);
 }
 

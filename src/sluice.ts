@@ -6,7 +6,8 @@
 
 import type { Decision } from "./decision.ts";
 import type { Finding } from "./diagnose.ts";
-import type { AuditEntry, Observer } from "./event.ts";
+import type { ConfigSource } from "./config/resolver.ts";
+import type { AuditEntry, ConfigChange, Observer } from "./event.ts";
 import type { JobRecord, NewJob, Outcome } from "./job.ts";
 import type { Bound } from "./plugin.ts";
 import type { PoolSettings } from "./settings.ts";
@@ -59,6 +60,29 @@ export interface StopReport {
   readonly stuck: readonly string[];
   /** Jobs still waiting in the store. */
   readonly waiting: number;
+}
+
+/** How a config is loaded anew. */
+export interface ReloadOptions {
+  /** True: only says what would change. @default {false} */
+  readonly dryRun?: boolean | undefined;
+  /**
+   * True: no module is loaded that is not loaded yet, and no variable of the environment is read
+   * that the config does not refer to yet. What comes over HTTP is held to it.
+   *
+   * @default {false}
+   */
+  readonly sealed?: boolean | undefined;
+}
+
+/** What a reload came to. */
+export interface ReloadReport {
+  /** What has changed, or would; empty: nothing. Only a dry run has any that are `refused`. */
+  readonly changes: readonly ConfigChange[];
+  /** Modules in use whose files have changed since they were loaded: only a restart runs their new code. */
+  readonly stale: readonly string[];
+  /** True: nothing was changed. */
+  readonly dryRun: boolean;
 }
 
 /** One running pool. */
@@ -123,6 +147,16 @@ export interface Sluice<Jobs extends Record<string, NewJob> = Record<string, New
   observe(observer: Observer): () => void;
   /** Tells the observers what someone did from outside: an `audit` event. */
   audit(entry: AuditEntry): void;
+  /**
+   * Loads the config anew: all of it, or nothing. What is configured as before goes on untouched,
+   * with its memory; a changed strategy is swapped between two ticks; code of modules that are loaded
+   * is not loaded again.
+   *
+   * @param config Path, `file:` URL or config to run instead. Omitted: what it was started with is
+   * read again.
+   * @throws {ConfigError} If there is any fault, or a change that only a restart can make: nothing has changed.
+   */
+  reload(config?: ConfigSource, options?: ReloadOptions): Promise<ReloadReport>;
   /** Drains all pools and frees everything. Safe to call again. */
   stop(): Promise<StopReport>;
   /** Stops. */

@@ -37,10 +37,8 @@ export interface QueueListener {
   ended(record: JobRecord): void;
 }
 
-/** How a pool opens its queue. */
-export interface QueueOptions {
-  /** Name of the pool: queues of one name share their jobs. */
-  readonly pool: string;
+/** What a pool asks of its queue: may change while it is open. */
+export interface QueueRules {
   /** Lanes, highest priority first. */
   readonly lanes: readonly LaneRules[];
   /** A holder that has not renewed for so long is dead: its jobs go back. */
@@ -49,6 +47,12 @@ export interface QueueOptions {
   readonly attempts: readonly number[];
   /** How many ended jobs stay to be looked up. */
   readonly keep: Keep;
+}
+
+/** How a pool opens its queue. */
+export interface QueueOptions extends QueueRules {
+  /** Name of the pool: queues of one name share their jobs. */
+  readonly pool: string;
   /** Chance for ids and jitter, 0 to below 1. */
   readonly random: () => number;
   /** Now. */
@@ -83,6 +87,8 @@ export interface Added {
   readonly id: string;
   /** True if nothing was stored because a job with the same `dedupeKey` has not ended. */
   readonly duplicate: boolean;
+  /** Why the store cannot take this entry, such as its size: `id` is empty then. Omitted: it was taken. */
+  readonly error?: Error | undefined;
 }
 
 /** A job held by this queue. */
@@ -199,6 +205,13 @@ export interface Queue {
    * lane's age while several jobs are given out at once. A store that knows only the head leaves it out.
    */
   readyAtMs?(lane: number, earlier: number): number;
+  /**
+   * Goes on under other rules, with other lanes or another order of them. Lanes are known by name:
+   * leases stay, and so do the jobs of a lane that is named no more, until it is again. Answers at
+   * once and cannot fail. A store that leaves it out has its pools' lanes, `leaseMs` and `keep` only
+   * changed by a restart.
+   */
+  reopen?(rules: QueueRules, nowMs: number): void;
   /** Looks a job up. */
   find(id: string): MaybePromise<JobRecord | undefined>;
   /** Lists jobs, oldest first. */

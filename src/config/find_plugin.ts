@@ -87,11 +87,19 @@ function accept<K extends Kind>(
   return undefined;
 }
 
+/** Plugins made of functions, by function: a reload that finds the same function finds the same plugin. */
+const ofFunctions = new WeakMap<object, Plugin<"handler">>();
+
 function handlerPlugin(run: object, from: string | undefined): Plugin<"handler"> {
   const own = "name" in run && typeof run.name === "string" ? run.name : "";
+  const name = from ?? (own || "handler");
+  const known = ofFunctions.get(run);
+  if (known?.name === name) return known;
   // Called with what every handler is called with: whether it takes that is its author's word.
   const call = run as (job: Job, context: JobContext<undefined>) => unknown;
-  return defineHandler({ name: from ?? (own || "handler"), run: call });
+  const plugin = defineHandler({ name, run: call });
+  ofFunctions.set(run, plugin);
+  return plugin;
 }
 
 function namesOf(kind: Kind, { builtins, plugins }: PluginSources): readonly string[] {

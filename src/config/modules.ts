@@ -10,12 +10,24 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { messageOf } from "../errors.ts";
 import { quoted, suggestion } from "../suggest.ts";
 
+/** Modules that were loaded, over all reloads of one system. Their code is loaded once. */
+export interface KnownModules {
+  /** Time of the file's last change when it was loaded, by URL. `undefined`: it is not a file. */
+  readonly loaded: Map<string, number | undefined>;
+  /** Those asked for whose file has changed since: the old code runs on. As `use` writes them. */
+  readonly stale: Set<string>;
+  /** True: nothing more is loaded. */
+  readonly sealed: boolean;
+}
+
 /** What modules may be loaded. */
 export interface ModuleRules {
   /** Folder that relative modules are looked up from, and must lie in. */
   readonly folder: () => string;
   /** Modules from elsewhere that may be loaded, exactly as `use` writes them, with or without their `#export`. */
   readonly allowed: readonly string[];
+  /** What is loaded already. `undefined`: nobody keeps track. */
+  readonly known?: KnownModules | undefined;
 }
 
 /** What came of loading an export. */
@@ -39,11 +51,16 @@ export async function loadExport(use: string, rules: ModuleRules): Promise<Loade
   const [module = "", name = "default"] = splitExport(use);
   const located = await locate(module, use, rules);
   if (!located.ok) return located;
+  const refusal = rules.known && await look(located.url, module, rules.known);
+  if (refusal !== undefined) return refusal;
   let exports: Readonly<Record<string, unknown>>;
   try {
     exports = await import(located.url);
   } catch (cause) {
     return { ok: false, message: `Cannot load the module "${module}": ${messageOf(cause)}`, cause };
+  }
+  if (rules.known?.loaded.has(located.url) === false) {
+    rules.known.loaded.set(located.url, await changedAtMs(located.url));
   }
   if (Object.hasOwn(exports, name)) return { ok: true, value: exports[name] };
   const names = Object.keys(exports);
@@ -51,6 +68,31 @@ export async function loadExport(use: string, rules: ModuleRules): Promise<Loade
     ? `The module "${module}" exports nothing: expected an export "${name}"`
     : `The module "${module}" does not export "${name}"${otherExport(name, module, names)}`;
   return { ok: false, message };
+}
+
+/** Looks whether a module is loaded, and still the same. A fault: it is not, and may not be. */
+async function look(
+  url: string,
+  module: string,
+  { loaded, stale, sealed }: KnownModules,
+): Promise<(Loaded & { readonly ok: false }) | undefined> {
+  if (loaded.has(url)) {
+    if (loaded.get(url) !== await changedAtMs(url)) stale.add(module);
+    return undefined;
+  }
+  if (!sealed) return undefined;
+  const message =
+    `The module "${module}" is not loaded, and HTTP may bring no code: put it into the config file and reload that`;
+  return { ok: false, message };
+}
+
+async function changedAtMs(url: string): Promise<number | undefined> {
+  if (!url.startsWith("file:")) return undefined;
+  try {
+    return (await Deno.stat(fileURLToPath(url))).mtime?.getTime();
+  } catch {
+    return undefined; // a file that is gone has changed
+  }
 }
 
 function splitExport(use: string): readonly string[] {

@@ -10,9 +10,9 @@ import { Dispatch } from "./dispatch.ts";
 import { Drain } from "./drain.ts";
 import type { EventHub } from "./event_hub.ts";
 import { Intake } from "./intake.ts";
+import { makeInstances } from "./instances.ts";
 import type { Logger } from "../job.ts";
 import { Pauses } from "./pauses.ts";
-import type { Handler, PluginContext } from "../plugin.ts";
 import { PoolLoop } from "./pool_loop.ts";
 import { PoolState } from "./pool_state.ts";
 import { randomStream } from "../random.ts";
@@ -46,6 +46,14 @@ export interface PoolParts {
   readonly state: PoolState;
   /** Its strategies. */
   readonly slots: StrategySlots;
+  /** Its jobs. */
+  readonly queue: Queue;
+  /** Its workers. */
+  readonly crew: Crew;
+  /** Gives jobs to workers. */
+  readonly dispatch: Dispatch;
+  /** Readings. */
+  readonly signals: Signals;
   /** Checks and admits. */
   readonly intake: Intake;
   /** Runs attempts. */
@@ -65,26 +73,17 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const { clock, hub, log, seed, store } = context;
   const now = (): number => clock.nowMs();
   const changed = (): void => loop.schedule();
-  const contextOf = (slot: string): PluginContext => ({
-    pool: settings.name,
-    lanes: settings.lanes.map((lane) => lane.name),
-    size: settings.size,
-    random: randomStream(seed, `${settings.name}/${slot}`),
-    log,
-  });
-  const handlers = new Map<string, Handler>();
-  for (const [type, bound] of settings.handlers) {
-    handlers.set(type, bound.create(contextOf(`handlers/${type}`)));
-  }
+  const instances = makeInstances(settings, { seed, log });
+  const { handlers } = instances;
   const random = randomStream(seed, `${settings.name}/runtime`);
 
   const state = new PoolState(settings, queue, now());
   const guard = new StoreGuard(state, hub, random, now);
-  const slots = new StrategySlots(settings, contextOf, hub, now);
+  const slots = new StrategySlots(settings.name, instances, hub, now);
   const settler = new Settler(queue, guard, hub, state, changed);
   const rate = new StartRate();
-  const runner = new Runner({ settings, state, handlers, settler, hub, log, now, random });
-  const crew = new Crew({ state, handlers, hub, log, now, changed }, runner);
+  const runner = new Runner({ state, settler, hub, log, now, random });
+  const crew = new Crew({ state, hub, log, now, changed }, handlers, runner);
   runner.crew = crew;
   const dispatch = new Dispatch({
     state,
@@ -98,12 +97,11 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     now,
     changed,
   });
-  const steering = new Steering({ settings, state, crew, slots, rate, hub });
+  const steering = new Steering({ state, crew, slots, rate, hub });
   const pauses = new Pauses(store, state, now);
   const signals = new Signals(settings.signals, state, log);
-  const intake = new Intake({ state, handlers, slots, hub });
+  const intake = new Intake({ state, slots, hub }, handlers);
   const loop = new PoolLoop({
-    settings,
     state,
     queue,
     clock,
@@ -130,5 +128,18 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     intake,
     loop,
   });
-  return { state, slots, intake, runner, steering, pauses, loop, drain };
+  return {
+    state,
+    queue,
+    slots,
+    crew,
+    dispatch,
+    signals,
+    intake,
+    runner,
+    steering,
+    pauses,
+    loop,
+    drain,
+  };
 }

@@ -19,8 +19,6 @@ const LONGEST_RESTART_MS = 30_000;
 export interface CrewContext {
   /** Its state; the crew owns the workers and their counts. */
   readonly state: PoolState;
-  /** Handlers by job type. */
-  readonly handlers: ReadonlyMap<string, Handler>;
   /** Observers. */
   readonly hub: EventHub;
   /** Where faults of `stop` go. */
@@ -38,17 +36,35 @@ export class Crew {
   readonly #context: CrewContext;
   readonly #state: PoolState;
   readonly #owner: WorkerOwner;
-  readonly #starters: readonly (readonly [string, Handler])[];
+  #handlers: ReadonlyMap<string, Handler> = new Map();
+  #opens = false;
+  #closed = false;
   readonly #idle: Worker[] = [];
   #made = 0;
   #restartMs = FIRST_RESTART_MS;
 
-  /** `owner` hears how attempts end. */
-  constructor(context: CrewContext, owner: WorkerOwner) {
+  /** `handlers`: by job type; `owner` hears how attempts end. */
+  constructor(context: CrewContext, handlers: ReadonlyMap<string, Handler>, owner: WorkerOwner) {
     this.#context = context;
     this.#state = context.state;
     this.#owner = owner;
-    this.#starters = [...context.handlers].filter(([, handler]) => handler.start !== undefined);
+    this.adopt(handlers, context.state.nowMs);
+  }
+
+  /** New workers run these handlers. Those that run others are replaced: idle ones now, busy ones after their job. */
+  adopt(handlers: ReadonlyMap<string, Handler>, nowMs: number): void {
+    if (handlers === this.#handlers) return;
+    this.#handlers = handlers;
+    this.#opens = handlers.values().some((handler) => handler.start !== undefined);
+    this.restartAtMs = -Infinity;
+    this.#restartMs = FIRST_RESTART_MS;
+    this.dismissIdle(nowMs);
+  }
+
+  /** Replaces nobody from now on, and lets every worker go that runs no job. */
+  close(nowMs: number): void {
+    this.#closed = true;
+    this.dismissIdle(nowMs);
   }
 
   /** Workers that may take a job now. */
@@ -61,7 +77,7 @@ export class Crew {
     let missing = count;
     for (const worker of this.#state.workers) {
       if (missing === 0) return;
-      if (worker.state === "retiring" && worker.run !== undefined) {
+      if (worker.state === "retiring" && worker.run !== undefined && !this.#isOutdated(worker)) {
         this.#state.retiring--;
         this.#state.live++;
         this.#state.busyLive++;
@@ -105,6 +121,7 @@ export class Crew {
     worker.aborted = undefined;
     worker.limitAtMs = Infinity;
     worker.jobsDone++;
+    if (worker.state === "busy" && this.#isOutdated(worker)) this.retire(worker, nowMs);
     if (worker.state === "busy") {
       this.#state.busyLive--;
       worker.enter("idle", nowMs);
@@ -143,10 +160,10 @@ export class Crew {
   }
 
   #start(nowMs: number): void {
-    const worker = new Worker(++this.#made, nowMs, this.#owner);
+    const worker = new Worker(++this.#made, this.#handlers, nowMs, this.#owner);
     this.#state.workers.push(worker);
     this.#state.starting++;
-    if (this.#starters.length === 0) {
+    if (!this.#opens) {
       this.#started(worker, nowMs);
       return;
     }
@@ -162,11 +179,12 @@ export class Crew {
 
   async #open(worker: Worker): Promise<ReadonlyMap<string, unknown>> {
     const resources = new Map<string, unknown>();
-    for (const [type, handler] of this.#starters) {
+    for (const [type, handler] of worker.handlers) {
+      if (handler.start === undefined) continue;
       try {
-        resources.set(type, await handler.start!(worker.id)); // starters have one
+        resources.set(type, await handler.start(worker.id));
       } catch (thrown) {
-        await this.#close(resources);
+        await this.#close(worker, resources);
         throw thrown;
       }
     }
@@ -178,14 +196,17 @@ export class Crew {
     this.#state.live++;
     worker.enter("idle", nowMs);
     this.#idle.push(worker);
+    if (this.#isOutdated(worker)) this.retire(worker, nowMs);
     this.#context.changed();
   }
 
   #startFailed(worker: Worker, thrown: unknown): void {
     const nowMs = this.#context.now();
     this.#state.starting--;
-    this.restartAtMs = nowMs + this.#restartMs;
-    this.#restartMs = Math.min(LONGEST_RESTART_MS, this.#restartMs * 2);
+    if (!this.#isOutdated(worker)) {
+      this.restartAtMs = nowMs + this.#restartMs;
+      this.#restartMs = Math.min(LONGEST_RESTART_MS, this.#restartMs * 2);
+    }
     const { hub, state, log } = this.#context;
     const error = messageOf(thrown);
     log.error("A worker could not be started", { pool: state.pool, worker: worker.id, error });
@@ -198,14 +219,14 @@ export class Crew {
       this.#gone(worker);
       return;
     }
-    this.#close(worker.resources).then(() => this.#gone(worker));
+    this.#close(worker, worker.resources).then(() => this.#gone(worker));
   }
 
   /** Closes what a worker owns. A fault there is logged: the worker leaves all the same. */
-  async #close(resources: ReadonlyMap<string, unknown>): Promise<void> {
+  async #close(worker: Worker, resources: ReadonlyMap<string, unknown>): Promise<void> {
     for (const [type, resource] of resources) {
       try {
-        const closing = this.#context.handlers.get(type)?.stop?.(resource);
+        const closing = worker.handlers.get(type)?.stop?.(resource);
         if (closing !== undefined && isPromise(closing)) await closing;
       } catch (thrown) {
         this.#context.log.error("A worker's stop failed", {
@@ -219,6 +240,19 @@ export class Crew {
   #gone(worker: Worker): void {
     this.#state.retiring--;
     this.#remove(worker);
+    if (this.#isOutdated(worker)) this.#replace();
+  }
+
+  #isOutdated(worker: Worker): boolean {
+    return worker.handlers !== this.#handlers;
+  }
+
+  /** Starts a worker in the place of an outdated one, unless there are enough without. */
+  #replace(): void {
+    const { live, starting, target, limit, total } = this.#state;
+    const nowMs = this.#context.now();
+    if (this.#closed || nowMs < this.restartAtMs) return;
+    if (live + starting < target && total < limit) this.#start(nowMs);
   }
 
   #remove(worker: Worker): void {

@@ -46,7 +46,7 @@ export interface DispatchContext {
 export class Dispatch {
   readonly #context: DispatchContext;
   readonly #state: PoolState;
-  readonly #wants: number[];
+  #wants: number[] = [];
   readonly #eligible: Lane[] = [];
   #leasing = false;
   #open = true;
@@ -55,7 +55,12 @@ export class Dispatch {
   constructor(context: DispatchContext) {
     this.#context = context;
     this.#state = context.state;
-    this.#wants = context.state.lanes.map(() => 0);
+    this.adopt();
+  }
+
+  /** Takes the lanes of the state over. */
+  adopt(): void {
+    this.#wants = this.#state.lanes.map(() => 0);
   }
 
   /** Starts no more jobs. */
@@ -173,7 +178,7 @@ export class Dispatch {
     const admission = slots.admission.run;
     for (let index = 0; index < leased.length; index++) {
       const job = leased[index]!;
-      const lane = state.lanes[job.laneIndex]!;
+      const lane = state.laneOf(job);
       if (!this.#open || crew.idleCount === 0) {
         this.#settle(job, lane, "back", nowMs);
       } else if (admission.take === undefined || this.#take(admission, lane, job, nowMs)) {

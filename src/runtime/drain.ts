@@ -66,7 +66,7 @@ export class Drain {
     intake.close(`pool "${state.pool}" is stopping`);
     dispatch.close();
     loop.stopSteering();
-    crew.dismissIdle(clock.nowMs());
+    crew.close(clock.nowMs());
     const running = (): boolean =>
       state.workers.some((worker) => worker.run !== undefined) || settler.outstanding > 0 ||
       dispatch.leasing;

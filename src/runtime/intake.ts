@@ -23,8 +23,6 @@ const UNKNOWN_RETRY_MS = 1000;
 export interface IntakeContext {
   /** Its state. */
   readonly state: PoolState;
-  /** Handlers by job type. */
-  readonly handlers: ReadonlyMap<string, Handler>;
   /** Asked for a verdict. */
   readonly slots: StrategySlots;
   /** Observers. */
@@ -35,16 +33,23 @@ export interface IntakeContext {
 export class Intake {
   readonly #context: IntakeContext;
   readonly #state: PoolState;
-  readonly #lanes: ReadonlyMap<string, Lane>;
-  readonly #onlyHandler: Handler | undefined;
+  #lanes: ReadonlyMap<string, Lane> = new Map();
+  #handlers: ReadonlyMap<string, Handler> = new Map();
+  #onlyHandler: Handler | undefined;
   #closedFor: string | undefined;
 
   /** Begins open. */
-  constructor(context: IntakeContext) {
+  constructor(context: IntakeContext, handlers: ReadonlyMap<string, Handler>) {
     this.#context = context;
     this.#state = context.state;
-    this.#lanes = new Map(context.state.lanes.map((lane) => [lane.name, lane]));
-    this.#onlyHandler = context.handlers.get("");
+    this.adopt(handlers);
+  }
+
+  /** Takes handlers, and the lanes of the state, over. */
+  adopt(handlers: ReadonlyMap<string, Handler>): void {
+    this.#lanes = new Map(this.#state.lanes.map((lane) => [lane.name, lane]));
+    this.#handlers = handlers;
+    this.#onlyHandler = handlers.get("");
   }
 
   /** Turns every job away from now on. */
@@ -104,15 +109,14 @@ export class Intake {
   }
 
   #handlerOf(job: NewJob): Handler {
-    const { handlers } = this.#context;
     const type = job.type ?? "";
-    const handler = handlers.get(type);
+    const handler = this.#handlers.get(type);
     if (handler !== undefined) return handler;
     const { pool } = this.#state;
     if (this.#onlyHandler !== undefined) {
       throw new TypeError(`Pool "${pool}" has one handler: leave out the type "${type}"`);
     }
-    const names = [...handlers.keys()];
+    const names = [...this.#handlers.keys()];
     throw new TypeError(
       job.type === undefined
         ? `Pool "${pool}" has several handlers: give a type, one of ${

@@ -68,13 +68,13 @@ const NO_JOBS: LaneCounts = {
 /** A lane as strategies see it. Times are those of the clock's owner, `nowMs`. */
 export class Lane implements LaneView {
   readonly name: string;
-  readonly index: number;
-  readonly settings: LaneSettings;
-  readonly weight: number;
-  readonly maxRunning: number;
+  index: number;
+  settings: LaneSettings;
+  weight: number;
+  maxRunning: number;
   readonly minShare = 0;
-  readonly targetWaitMs: number | null;
-  readonly deadlineMs: number | undefined;
+  targetWaitMs: number | null;
+  deadlineMs: number | undefined;
   /** Counts of the store. A store in memory keeps this object current. */
   counts: LaneCounts = NO_JOBS;
   /** Jobs that this process is adding and the counts do not hold yet. */
@@ -116,6 +116,16 @@ export class Lane implements LaneView {
     this.#queue = queue;
     this.#arrivalRate = new RateMeter(now.nowMs);
     this.window = this.traffic.window(now.nowMs);
+  }
+
+  /** Goes on with other settings, at another place. Figures and pauses stay. */
+  adopt(settings: LaneSettings, index: number): void {
+    this.index = index;
+    this.settings = settings;
+    this.weight = settings.weight;
+    this.maxRunning = settings.maxRunning;
+    this.targetWaitMs = settings.targetWaitMs;
+    this.deadlineMs = settings.deadlineMs;
   }
 
   get ready(): number {

@@ -50,6 +50,12 @@ export class Pauses {
     }
   }
 
+  /** Takes over what holds for new lanes. */
+  adopt(): void {
+    for (const lane of this.#state.lanes) lane.paused ||= this.pool;
+    this.refresh();
+  }
+
   /** Takes over what another process set. A store that fails is seen by the next renewal. */
   refresh(): void {
     let answer: MaybePromise<StateEntry | undefined>;

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { type Adoption, prepareAdoption, rulesOf } from "./adopt.ts";
 import { assemble, type PoolContext, type PoolParts } from "./assemble.ts";
 import type { Clock } from "../clock.ts";
 import type { Decision } from "../decision.ts";
@@ -12,6 +13,7 @@ import { messageOf } from "../errors.ts";
 import type { PoolEvent } from "../event.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { JobRecord, Logger, NewJob } from "../job.ts";
+import type { Lane } from "./lane.ts";
 import { checkOverride } from "./override.ts";
 import { freeze } from "./pool_state.ts";
 import { randomStream } from "../random.ts";
@@ -19,17 +21,22 @@ import type { PoolSettings } from "../settings.ts";
 import type { JobHandle, Override, PoolHandle, PoolSnapshot, StopReport } from "../sluice.ts";
 import type { Added, Change, Changed, JobEntry, JobPage, JobQuery, Queue } from "../store.ts";
 import { isPromise } from "./store_guard.ts";
+import { TakenJob } from "./taken_job.ts";
 
 /** Opens a pool: joins its queue and starts its minimum of workers. */
 export async function openPool(settings: PoolSettings, context: PoolContext): Promise<Pool> {
+  const pool = await makePool(settings, context);
+  pool.begin();
+  return pool;
+}
+
+/** Makes a pool that has joined its queue and will run once it begins. */
+export async function makePool(settings: PoolSettings, context: PoolContext): Promise<Pool> {
   const { store, clock, seed } = context;
   let pool: Pool | undefined;
   const queue = await store.open({
     pool: settings.name,
-    lanes: settings.lanes,
-    attempts: settings.lanes.map((lane) => lane.attempts),
-    leaseMs: settings.leaseMs,
-    keep: settings.keep,
+    ...rulesOf(settings),
     random: randomStream(seed, `${settings.name}/queue`),
     nowMs: clock.nowMs(),
     listener: {
@@ -40,7 +47,7 @@ export async function openPool(settings: PoolSettings, context: PoolContext): Pr
   });
   try {
     pool = new Pool(settings, queue, context);
-    await pool.open();
+    await pool.load();
     return pool;
   } catch (thrown) {
     await queue.leave(clock.nowMs());
@@ -53,41 +60,20 @@ type EventDetails = PoolEvent extends infer Event
   ? Event extends PoolEvent ? Omit<Event, "atMs" | "pool"> : never
   : never;
 
-/** A job that was taken in. */
-class Handle implements JobHandle {
-  readonly #queue: Queue;
-  readonly #added: Added;
-  readonly duplicate: boolean;
-
-  constructor(queue: Queue, added: Added) {
-    this.#queue = queue;
-    this.#added = added;
-    this.duplicate = added.duplicate;
-  }
-
-  get id(): string {
-    return this.#added.id;
-  }
-
-  get done(): JobHandle["done"] {
-    return this.#queue.outcome(this.#added);
-  }
-}
-
 /** One running pool, as its users and its store see it. */
 export class Pool implements PoolHandle {
   readonly name: string;
-  readonly settings: PoolSettings;
   readonly #queue: Queue;
   readonly #clock: Clock;
   readonly #hub: EventHub;
   readonly #log: Logger;
+  readonly #context: PoolContext;
   readonly #parts: PoolParts;
 
-  /** Wires the parts; nothing runs before `open`. */
+  /** Wires the parts; nothing runs before `begin`. */
   constructor(settings: PoolSettings, queue: Queue, context: PoolContext) {
     this.name = settings.name;
-    this.settings = settings;
+    this.#context = context;
     this.#queue = queue;
     this.#clock = context.clock;
     this.#hub = context.hub;
@@ -95,10 +81,47 @@ export class Pool implements PoolHandle {
     this.#parts = assemble(settings, queue, context);
   }
 
-  /** Reads what is shared, makes the first plan, starts the minimum. */
-  async open(): Promise<void> {
+  get settings(): PoolSettings {
+    return this.#parts.state.settings;
+  }
+
+  /** Reads what is shared. */
+  async load(): Promise<void> {
     await this.#parts.pauses.load();
+  }
+
+  /** Makes the first plan, starts the minimum. */
+  begin(): void {
     this.#parts.loop.open();
+  }
+
+  /** Leaves the queue without having begun. */
+  async abandon(): Promise<void> {
+    await this.#queue.leave(this.#clock.nowMs());
+  }
+
+  /** Makes all that other settings need. Nothing changes before the answer is put in force. */
+  prepare(settings: PoolSettings): Adoption {
+    return prepareAdoption(this.#parts, settings, this.#context);
+  }
+
+  /** Why other settings cannot be put in force now. `undefined`: they can. */
+  get reloadHindrance(): string | undefined {
+    return this.#parts.drain.begun
+      ? `Pool "${this.name}" is draining: stop, then start with the new config`
+      : undefined;
+  }
+
+  /** True if lanes, `leaseMs` and `keep` may change while it runs. */
+  get isReopenable(): boolean {
+    return this.#queue.reopen !== undefined;
+  }
+
+  /** Jobs of a lane that have not ended. */
+  jobsIn(lane: string): number {
+    const found = this.#parts.state.lanes.find(({ name }) => name === lane);
+    if (found === undefined) return 0;
+    return found.depth + Math.max(found.counts.running, found.running);
   }
 
   snapshot(): PoolSnapshot {
@@ -127,17 +150,18 @@ export class Pool implements PoolHandle {
     const nowMs = this.#clock.nowMs();
     const entry = this.#parts.intake.check(job, nowMs);
     const added = await this.#add(entry, nowMs);
-    return new Handle(this.#queue, added);
+    return new TakenJob(this.#queue, added);
   }
 
   async enqueueAll(jobs: readonly NewJob[]): Promise<readonly (JobHandle | Error)[]> {
     const nowMs = this.#clock.nowMs();
+    const { lanes } = this.#parts.state; // a reload may change them before the jobs are stored
     const entries: JobEntry[] = [];
     const faults = jobs.map((job): Error | undefined => {
       try {
         const entry = this.#parts.intake.check(job, nowMs);
         entries.push(entry);
-        this.#parts.state.lanes[entry.lane]!.adding++; // counts against the depth of those that follow
+        lanes[entry.lane]!.adding++; // counts against the depth of those that follow
         return undefined;
       } catch (thrown) {
         return thrown instanceof Error ? thrown : new Error(messageOf(thrown));
@@ -147,11 +171,11 @@ export class Pool implements PoolHandle {
     try {
       if (entries.length > 0) added = await this.#queue.add(entries, nowMs);
     } finally {
-      for (const entry of entries) this.#parts.state.lanes[entry.lane]!.adding--;
+      for (const entry of entries) lanes[entry.lane]!.adding--;
     }
-    entries.forEach((entry, index) => this.#added(entry, added[index]!));
+    entries.forEach((entry, index) => this.#added(lanes[entry.lane]!, added[index]!));
     let next = 0;
-    return faults.map((fault) => fault ?? new Handle(this.#queue, added[next++]!));
+    return faults.map((fault) => fault ?? new TakenJob(this.#queue, added[next++]!));
   }
 
   post(job: NewJob): void {
@@ -234,23 +258,22 @@ export class Pool implements PoolHandle {
   }
 
   #add(entry: JobEntry, nowMs: number): Added | Promise<Added> {
+    const lane = this.#parts.state.lanes[entry.lane]!;
     const answer = this.#queue.add([entry], nowMs);
     if (!isPromise(answer)) {
       const added = answer[0]!;
-      this.#added(entry, added);
+      this.#added(lane, added);
       return added;
     }
-    const lane = this.#parts.state.lanes[entry.lane]!;
     lane.adding++;
     return answer.then((all) => {
-      this.#added(entry, all[0]!);
+      this.#added(lane, all[0]!);
       return all[0]!;
     }).finally(() => lane.adding--);
   }
 
-  #added(entry: JobEntry, added: Added): void {
+  #added(lane: Lane, added: Added): void {
     if (added.duplicate) return;
-    const lane = this.#parts.state.lanes[entry.lane]!;
     lane.traffic.arrivals++;
     this.#parts.state.traffic.arrivals++;
     if (this.#hub.active) this.#emit({ kind: "job-added", lane: lane.name, id: added.id });

@@ -13,12 +13,11 @@ import type { EventHub } from "./event_hub.ts";
 import type { Pauses } from "./pauses.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Runner } from "./runner.ts";
-import type { PoolSettings } from "../settings.ts";
 import type { Settler } from "./settler.ts";
 import type { Signals } from "./signals.ts";
 import type { StartRate } from "./start_rate.ts";
 import type { Steering } from "./steering.ts";
-import type { LaneCounts, Queue, Renewal } from "../store.ts";
+import type { Queue, Renewal } from "../store.ts";
 import type { StoreGuard } from "./store_guard.ts";
 
 /** A turn that follows so many starts without a pause lets the event loop run first. */
@@ -28,7 +27,6 @@ const HOP_AFTER_MS = 10;
 
 /** The parts that a loop drives. */
 export interface LoopParts {
-  readonly settings: PoolSettings;
   readonly state: PoolState;
   readonly queue: Queue;
   readonly clock: Clock;
@@ -103,6 +101,14 @@ export class PoolLoop {
   steer(): void {
     if (this.#steers) this.#nextTickMs = this.#parts.clock.nowMs();
     this.#alarm.by(this.#nextTickMs);
+  }
+
+  /** The settings have changed: counts the new lanes, shows that this process lives, plans at once. */
+  adopt(): void {
+    const nowMs = this.#readClock();
+    this.#recount(nowMs);
+    this.#renew(nowMs);
+    this.steer();
   }
 
   /** Another holder changed something. */
@@ -180,7 +186,7 @@ export class PoolLoop {
 
   /** The next tick stays on the grid of the last one; late ticks are skipped, not made up for. */
   #tickAfter(nowMs: number): number {
-    const { tickMs } = this.#parts.settings;
+    const { tickMs } = this.#parts.state.settings;
     if (this.#nextTickMs === Infinity) return nowMs + tickMs;
     const late = Math.max(-1, Math.floor((nowMs - this.#nextTickMs) / tickMs)); // -1: a review, before the tick
     return this.#nextTickMs + (late + 1) * tickMs;
@@ -188,7 +194,8 @@ export class PoolLoop {
 
   /** Reads the counts, then goes on: with the last known ones if the store cannot be read. */
   #count(nowMs: number, then: () => void): void {
-    const { guard, queue } = this.#parts;
+    const { guard, queue, state } = this.#parts;
+    const { lanes } = state; // an answer that comes later is in the order of these
     if (this.#counting || guard.closed("count", nowMs)) {
       then();
       return;
@@ -196,16 +203,12 @@ export class PoolLoop {
     this.#counting = true;
     guard.call("count", () => queue.count(nowMs), (counts) => {
       this.#counting = false;
-      this.#take(counts);
+      lanes.forEach((lane, index) => lane.counts = counts[index]!);
       then();
     }, () => {
       this.#counting = false;
       then();
     });
-  }
-
-  #take(counts: readonly LaneCounts[]): void {
-    for (const lane of this.#parts.state.lanes) lane.counts = counts[lane.index]!;
   }
 
   #lookAround(nowMs: number): void {
@@ -226,10 +229,10 @@ export class PoolLoop {
 
   /** Shows that this process lives, then goes on; within a turn an answer that comes later asks for another. */
   #renew(nowMs: number, then?: () => void): void {
-    const { guard, queue, settings } = this.#parts;
+    const { guard, queue, state } = this.#parts;
     if (this.#renewing) return;
     this.#renewing = true;
-    this.#renewAtMs = nowMs + settings.leaseMs / 3;
+    this.#renewAtMs = nowMs + state.settings.leaseMs / 3;
     let atOnce = true;
     const goOn = then ?? (() => {
       if (!atOnce) this.schedule();
@@ -289,11 +292,11 @@ export class PoolLoop {
 
   /** Sets the timer for the earliest of all that time brings. */
   #arm(nowMs: number): void {
-    const { settings, steering, runner, rate, state, crew, guard, settler } = this.#parts;
+    const { steering, runner, rate, state, crew, guard, settler } = this.#parts;
     let atMs = Math.min(this.#renewAtMs, runner.nextLimitAtMs);
     if (this.#steers) {
       if (this.#nextTickMs === Infinity && !steering.quiet) {
-        this.#nextTickMs = nowMs + settings.tickMs;
+        this.#nextTickMs = nowMs + state.settings.tickMs;
       }
       atMs = Math.min(
         atMs,

@@ -6,7 +6,7 @@
 
 import { Lane, Traffic } from "./lane.ts";
 import type { PoolSettings } from "../settings.ts";
-import type { Queue } from "../store.ts";
+import type { Leased, Queue } from "../store.ts";
 import type { LaneView, PoolView, Signal, Totals, WindowStats, WorkerView } from "../view.ts";
 import type { Worker } from "./worker.ts";
 
@@ -54,7 +54,9 @@ class LiveTotals implements Totals {
 /** One pool's state. Each part of the runtime changes only what it owns; strategies only read. */
 export class PoolState implements PoolView {
   readonly pool: string;
-  readonly lanes: readonly Lane[];
+  /** What the pool runs with: other settings after a reload. */
+  settings: PoolSettings;
+  lanes: readonly Lane[];
   readonly workers: Worker[] = [];
   readonly totals: LiveTotals;
   readonly traffic = new Traffic();
@@ -88,6 +90,7 @@ export class PoolState implements PoolView {
   /** Begins with no workers. */
   constructor(settings: PoolSettings, queue: Queue, nowMs: number) {
     this.pool = settings.name;
+    this.settings = settings;
     this.nowMs = nowMs;
     this.size = settings.size;
     this.target = settings.size.min;
@@ -116,6 +119,25 @@ export class PoolState implements PoolView {
     let ready = 0;
     for (const lane of this.lanes) ready += lane.ready;
     return ready;
+  }
+
+  /** Goes on with other settings: lanes of a known name go on, others begin. */
+  adopt(settings: PoolSettings): void {
+    const known = new Map(this.lanes.map((lane) => [lane.name, lane]));
+    this.settings = settings;
+    this.lanes = settings.lanes.map((own, index) => {
+      const lane = known.get(own.name);
+      if (lane === undefined) return new Lane(own, index, this, this.#queue);
+      lane.adopt(own, index);
+      return lane;
+    });
+  }
+
+  /** The lane of a leased job: lanes may have moved while it was on its way. */
+  laneOf(job: Leased): Lane {
+    const lane = this.lanes[job.laneIndex];
+    if (lane !== undefined && lane.name === job.lane) return lane;
+    return this.lanes.find(({ name }) => name === job.lane)!; // a lane with jobs is never removed
   }
 
   readyOlderThan(ageMs: number): number {

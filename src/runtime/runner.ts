@@ -11,7 +11,6 @@ import type { Job, Logger } from "../job.ts";
 import { JobRun, type RunOwner } from "./job_run.ts";
 import type { Handler } from "../plugin.ts";
 import type { PoolState } from "./pool_state.ts";
-import type { PoolSettings } from "../settings.ts";
 import { Ending, type Settler } from "./settler.ts";
 import type { StandardSchema } from "../standard_schema.ts";
 import type { Leased } from "../store.ts";
@@ -26,12 +25,8 @@ const UNKNOWN_TYPE_MS = 1000;
 
 /** What a runner needs of its pool. */
 export interface RunnerContext {
-  /** What the pool runs with. */
-  readonly settings: PoolSettings;
   /** Its state; the runner owns the counts of starts and ends. */
   readonly state: PoolState;
-  /** Handlers by job type. */
-  readonly handlers: ReadonlyMap<string, Handler>;
   /** Where endings go. */
   readonly settler: Settler;
   /** Observers. */
@@ -64,13 +59,13 @@ export class Runner implements WorkerOwner, RunOwner {
 
   /** Begins an attempt on an idle worker. */
   begin(worker: Worker, job: Leased, nowMs: number): void {
-    const { settings, handlers, hub } = this.#context;
-    const lane = this.#state.lanes[job.laneIndex]!; // a queue leases only its lanes' jobs
-    const handler = handlers.get(job.type);
+    const { hub } = this.#context;
+    const lane = this.#state.laneOf(job);
+    const handler = worker.handlers.get(job.type);
     const run = new JobRun(job, lane, worker.resources?.get(job.type), nowMs, this);
     const waitMs = Math.max(0, nowMs - Math.max(job.readyAtMs, lane.resumedAtMs));
     worker.run = run;
-    worker.limitAtMs = nowMs + settings.timeoutMs;
+    worker.limitAtMs = nowMs + this.#state.settings.timeoutMs;
     if (worker.limitAtMs < this.nextLimitAtMs) this.nextLimitAtMs = worker.limitAtMs;
     lane.started(nowMs, waitMs);
     this.#state.traffic.waits.add(nowMs, waitMs);
@@ -219,7 +214,7 @@ export class Runner implements WorkerOwner, RunOwner {
   #abortMessage(why: AbortCause): string {
     switch (why) {
       case "timeout":
-        return `The job ran longer than timeoutMs (${this.#context.settings.timeoutMs})`;
+        return `The job ran longer than timeoutMs (${this.#state.settings.timeoutMs})`;
       case "cancelled":
         return "The job was cancelled";
       case "drain":

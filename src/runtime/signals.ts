@@ -23,7 +23,7 @@ interface Source {
 
 /** Owns the signals of one pool. A slow reader never holds a tick back. */
 export class Signals {
-  readonly #sources: readonly Source[];
+  #sources: readonly Source[] = [];
   readonly #state: PoolState;
   readonly #log: Logger;
 
@@ -31,14 +31,18 @@ export class Signals {
   constructor(readers: ReadonlyMap<string, SignalReader>, state: PoolState, log: Logger) {
     this.#state = state;
     this.#log = log;
-    this.#sources = [...readers].map(([name, read]) => ({
-      name,
-      read,
-      value: 0,
-      failed: true,
-      readingSinceMs: undefined,
-    }));
-    this.#publish(state.nowMs);
+    this.adopt(readers);
+  }
+
+  /** Reads these from now on. A known one goes on with its last value, others are stale at 0. */
+  adopt(readers: ReadonlyMap<string, SignalReader>): void {
+    const known = new Map(this.#sources.map((source) => [source.name, source]));
+    this.#sources = [...readers].map(([name, read]) => {
+      const source = known.get(name);
+      if (source?.read === read) return source;
+      return { name, read, value: 0, failed: true, readingSinceMs: undefined };
+    });
+    this.#publish(this.#state.nowMs);
   }
 
   /** Takes a reading of each signal; what answers later counts for the tick after. */

@@ -11,7 +11,6 @@ import type { EventHub } from "./event_hub.ts";
 import { Recorder } from "../history.ts";
 import type { Plan } from "../planner.ts";
 import type { PoolState } from "./pool_state.ts";
-import type { PoolSettings } from "../settings.ts";
 import type { Override } from "../sluice.ts";
 import type { StartRate } from "./start_rate.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
@@ -24,8 +23,6 @@ const QUIET_AFTER_MS = 120_000;
 
 /** What steering needs of its pool. */
 export interface SteeringContext {
-  /** What the pool runs with. */
-  readonly settings: PoolSettings;
   /** Its state; steering owns target, limit and windows. */
   readonly state: PoolState;
   /** Its workers. */
@@ -70,7 +67,7 @@ export class Steering {
   /** True if nothing will change until something happens. */
   get quiet(): boolean {
     const state = this.#state;
-    if (this.#context.settings.signals.size > 0 || state.stale) return false;
+    if (state.settings.signals.size > 0 || state.stale) return false;
     if (state.ready > 0 || state.starting + state.retiring > 0 || state.busy > 0) return false;
     const smallest = Math.min(state.size.min, state.limit);
     if (state.live < state.target || state.live > state.target) return false;
@@ -110,6 +107,12 @@ export class Steering {
     if (hub.active) hub.emit({ kind, atMs: nowMs, pool: this.#state.pool });
   }
 
+  /** Takes the bounds of the state's settings over, as far as no override holds others. */
+  adopt(nowMs: number): void {
+    this.#applyOverride();
+    this.#changedAtMs = nowMs;
+  }
+
   #endOverride(nowMs: number): void {
     if (this.override !== undefined && this.override.untilMs <= nowMs) {
       this.setOverride(undefined, Infinity, nowMs);
@@ -117,8 +120,8 @@ export class Steering {
   }
 
   #applyOverride(): void {
-    const { size } = this.#context.settings;
-    const max = this.override?.max ?? size.max;
+    const { size } = this.#state.settings;
+    const max = Math.min(this.override?.max ?? size.max, size.max);
     this.#state.size = { min: Math.min(this.override?.min ?? size.min, max), max };
   }
 
@@ -152,12 +155,12 @@ export class Steering {
    * Those who are there already learn of a new process at their next renewal at the latest.
    */
   #othersAtMs(nowMs: number): number | undefined {
-    const { settings, state } = this.#context;
+    const { state } = this.#context;
     const before = this.#peers;
     this.#peers = state.peers;
     if (state.peers === before) return undefined;
     const isNew = this.log.last === undefined;
-    return isNew ? nowMs + settings.leaseMs / 3 : state.peers < before ? nowMs : undefined;
+    return isNew ? nowMs + state.settings.leaseMs / 3 : state.peers < before ? nowMs : undefined;
   }
 
   #grow(plan: Plan, nowMs: number): void {

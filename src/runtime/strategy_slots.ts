@@ -5,39 +5,48 @@
  */
 
 import type { EventHub } from "./event_hub.ts";
+import type { PoolInstances } from "./instances.ts";
 import { createPlanner, type Named, type NamedCap, type Planner } from "../planner.ts";
-import type { Bound, Instances, Kind, PluginContext } from "../plugin.ts";
-import type { PoolSettings } from "../settings.ts";
-import type { Admission, LanePolicy, Retirement } from "../strategy.ts";
+import type { Admission, LanePolicy, Limit, Retirement } from "../strategy.ts";
 
-/** Makes the context of one slot's plugin. */
-export type ContextMaker = (slot: string) => PluginContext;
-
-/** Instances of the strategies of one pool. A failing one stays in its slot until it works again. */
+/** The strategies of one pool. A failing one stays in its slot until it works again. */
 export class StrategySlots {
-  readonly planner: Planner;
-  readonly lanePolicy: Named<LanePolicy>;
-  readonly retirement: Named<Retirement>;
-  readonly admission: Named<Admission>;
+  planner: Planner;
+  lanePolicy: Named<LanePolicy>;
+  retirement: Named<Retirement>;
+  admission: Named<Admission>;
+  /** What the slots were filled from. */
+  instances: PoolInstances;
+  readonly #lastLimits = new WeakMap<NamedCap, Limit>();
   readonly #failing = new Set<string>();
   readonly #pool: string;
   readonly #hub: EventHub;
   readonly #now: () => number;
 
-  /** Makes one instance a slot. */
-  constructor(settings: PoolSettings, context: ContextMaker, hub: EventHub, now: () => number) {
-    this.#pool = settings.name;
+  /** Fills the slots. */
+  constructor(pool: string, instances: PoolInstances, hub: EventHub, now: () => number) {
+    this.#pool = pool;
     this.#hub = hub;
     this.#now = now;
-    const caps = settings.caps.map((cap, index): NamedCap => ({
-      name: cap.bound.name,
-      scope: cap.scope,
-      run: cap.bound.create(context(`caps/${index}`)),
-    }));
-    this.planner = createPlanner(named(settings.controller, context("controller")), caps);
-    this.lanePolicy = named(settings.lanePolicy, context("lanePolicy"));
-    this.retirement = named(settings.retirement, context("retirement"));
-    this.admission = named(settings.admission, context("admission"));
+    this.instances = instances;
+    this.planner = this.#plannerOf(instances);
+    this.lanePolicy = instances.lanePolicy;
+    this.retirement = instances.retirement;
+    this.admission = instances.admission;
+  }
+
+  /** Fills the slots anew. One that fails and is gone fails no more. */
+  adopt(instances: PoolInstances): void {
+    this.instances = instances;
+    this.planner = this.#plannerOf(instances);
+    this.lanePolicy = instances.lanePolicy;
+    this.retirement = instances.retirement;
+    this.admission = instances.admission;
+    const { controller, lanePolicy, retirement, admission, caps } = instances;
+    const names = new Set(
+      [controller, lanePolicy, retirement, admission, ...caps].map(({ name }) => name),
+    );
+    for (const name of this.#failing) if (!names.has(name)) this.#failing.delete(name);
   }
 
   /** True while any strategy fails. */
@@ -61,8 +70,8 @@ export class StrategySlots {
       this.#hub.emit({ kind: "plugin-recovered", atMs: this.#now(), pool: this.#pool, plugin });
     }
   }
-}
 
-function named<K extends Kind>(bound: Bound<K>, context: PluginContext): Named<Instances[K]> {
-  return { name: bound.name, run: bound.create(context) };
+  #plannerOf({ controller, caps }: PoolInstances): Planner {
+    return createPlanner(controller, caps, this.#lastLimits);
+  }
 }

@@ -1,20 +1,31 @@
 /**
- * Starts and stops the pools of one config.
+ * Starts, reloads and stops the pools of one config.
  *
  * @module
  */
 
 import { type Clock, systemClock } from "../clock.ts";
-import type { AuditEntry, Observer } from "../event.ts";
+import { poolOf } from "../config/diff.ts";
+import type { ConfigSource, Resolver } from "../config/resolver.ts";
+import { messageOf } from "../errors.ts";
+import type { AuditEntry, ConfigChange, Observer } from "../event.ts";
 import type { JobRecord, Logger, NewJob } from "../job.ts";
 import { silentLogger } from "../log.ts";
 import type { Bound } from "../plugin.ts";
 import { randomStream } from "../random.ts";
 import type { Settings } from "../settings.ts";
-import type { JobHandle, PoolHandle, Sluice, StopReport } from "../sluice.ts";
+import type {
+  JobHandle,
+  PoolHandle,
+  ReloadOptions,
+  ReloadReport,
+  Sluice,
+  StopReport,
+} from "../sluice.ts";
 import { suggestion } from "../suggest.ts";
 import { EventHub } from "./event_hub.ts";
-import { openPool } from "./pool.ts";
+import { openPool, type Pool } from "./pool.ts";
+import { changesTo, prepareReload, type Reloaded, type Running } from "./reload.ts";
 
 /** How a supervisor is set up. */
 export interface SupervisorOptions {
@@ -28,10 +39,17 @@ export interface SupervisorOptions {
   readonly observer?: Observer | undefined;
 }
 
-/** Opens the store and all pools. If one fails, what was opened is closed again. */
+/**
+ * Opens the store and all pools. If one fails, what was opened is closed again.
+ *
+ * @param settings What to run.
+ * @param options How.
+ * @param resolve Resolves the config of a reload. `undefined`: there is no reload.
+ */
 export async function supervise(
   settings: Settings,
   options: SupervisorOptions = {},
+  resolve?: Resolver,
 ): Promise<Supervisor> {
   const { clock = systemClock(), log = silentLogger(), observer } = options;
   const seed = options.seed ?? crypto.getRandomValues(new Uint32Array(1))[0]!;
@@ -44,54 +62,46 @@ export async function supervise(
     random: randomStream(seed, "store"),
     log,
   });
-  const pools: PoolHandle[] = [];
-  const stop = async (): Promise<StopReport> => {
-    const reports = await Promise.all(pools.map((pool) => pool.drain()));
-    await store.close();
-    return {
-      handedBack: reports.flatMap((report) => report.handedBack),
-      stuck: reports.flatMap((report) => report.stuck),
-      waiting: reports.reduce((sum, report) => sum + report.waiting, 0),
-    };
-  };
+  const context = { store, clock, hub, log, seed };
+  const pools: Pool[] = [];
   try {
-    for (const pool of settings.pools) {
-      pools.push(await openPool(pool, { store, clock, hub, log, seed }));
-    }
+    for (const pool of settings.pools) pools.push(await openPool(pool, context));
   } catch (thrown) {
-    await stop();
+    await Promise.all(pools.map((pool) => pool.drain()));
+    await store.close();
     throw thrown;
   }
-  return new Supervisor(settings, pools, { hub, clock }, stop);
+  return new Supervisor({ settings, pools, context }, resolve);
 }
 
 /** A running config. */
 export class Supervisor implements Sluice {
-  readonly config: unknown;
-  readonly store: Bound<"store">;
-  readonly pools: readonly PoolHandle[];
   /** Set by whoever serves the admin API, with what stops it. */
   admin: { readonly url: string; stop(): Promise<void> } | undefined;
-  readonly #byName: ReadonlyMap<string, PoolHandle>;
-  readonly #hub: EventHub;
-  readonly #clock: Clock;
-  readonly #stop: () => Promise<StopReport>;
+  readonly #resolve: Resolver | undefined;
+  readonly #leaving = new Map<Pool, Promise<StopReport>>();
+  #running: Running;
+  #byName: ReadonlyMap<string, Pool>;
+  #reloads: Promise<unknown> = Promise.resolve();
   #stopping: Promise<StopReport> | undefined;
 
   /** Holds what `supervise` opened. */
-  constructor(
-    settings: Settings,
-    pools: readonly PoolHandle[],
-    shared: { readonly hub: EventHub; readonly clock: Clock },
-    stop: () => Promise<StopReport>,
-  ) {
-    this.config = settings.shown;
-    this.store = settings.store;
-    this.pools = pools;
-    this.#byName = new Map(pools.map((pool) => [pool.name, pool]));
-    this.#hub = shared.hub;
-    this.#clock = shared.clock;
-    this.#stop = stop;
+  constructor(running: Running, resolve: Resolver | undefined) {
+    this.#running = running;
+    this.#byName = byName(running.pools);
+    this.#resolve = resolve;
+  }
+
+  get config(): unknown {
+    return this.#running.settings.shown;
+  }
+
+  get store(): Bound<"store"> {
+    return this.#running.settings.store;
+  }
+
+  get pools(): readonly PoolHandle[] {
+    return this.#running.pools;
   }
 
   get adminUrl(): string | undefined {
@@ -115,7 +125,7 @@ export class Supervisor implements Sluice {
   }
 
   async find(id: string): Promise<JobRecord | undefined> {
-    for (const pool of this.pools) {
+    for (const pool of [...this.pools, ...this.#leaving.keys()]) {
       const record = await pool.find(id);
       if (record !== undefined) return record;
     }
@@ -123,11 +133,18 @@ export class Supervisor implements Sluice {
   }
 
   observe(observer: Observer): () => void {
-    return this.#hub.observe(observer);
+    return this.#running.context.hub.observe(observer);
   }
 
   audit(entry: AuditEntry): void {
-    if (this.#hub.active) this.#hub.emit({ ...entry, kind: "audit", atMs: this.#clock.nowMs() });
+    const { hub, clock } = this.#running.context;
+    if (hub.active) hub.emit({ ...entry, kind: "audit", atMs: clock.nowMs() });
+  }
+
+  reload(config?: ConfigSource, options: ReloadOptions = {}): Promise<ReloadReport> {
+    const turn = this.#reloads.then(() => this.#reload(config, options));
+    this.#reloads = turn.catch(() => {}); // whoever asked hears of it
+    return turn;
   }
 
   stop(): Promise<StopReport> {
@@ -139,11 +156,84 @@ export class Supervisor implements Sluice {
     await this.stop();
   }
 
+  async #reload(
+    config: ConfigSource | undefined,
+    { dryRun = false, sealed = false }: ReloadOptions,
+  ): Promise<ReloadReport> {
+    if (this.#stopping !== undefined) throw new Error("Cannot reload: the pools are stopping");
+    if (this.#resolve === undefined) {
+      throw new TypeError("This system cannot reload: it was not made by start()");
+    }
+    const next = await this.#resolve(config, { sealed });
+    const changes = changesTo(this.#running, next.settings);
+    const report = { changes, stale: next.stale, dryRun };
+    if (dryRun) return report;
+    const prepared = await prepareReload(this.#running, next);
+    try {
+      if (this.#stopping !== undefined) throw new Error("Cannot reload: the pools are stopping");
+      this.#put(prepared.commit());
+    } catch (thrown) {
+      await prepared.abandon();
+      throw thrown;
+    }
+    this.#tell(changes);
+    return report;
+  }
+
+  #put(reloaded: Reloaded): void {
+    this.#running = reloaded;
+    this.#byName = byName(reloaded.pools);
+    for (const pool of reloaded.gone) this.#leave(pool);
+  }
+
+  /** Drains a pool that is configured no more. */
+  #leave(pool: Pool): void {
+    const { log } = this.#running.context;
+    const left = pool.drain();
+    this.#leaving.set(pool, left);
+    left.then(({ handedBack, stuck, waiting }) => {
+      this.#leaving.delete(pool);
+      log.info("A pool that was removed has stopped", {
+        pool: pool.name,
+        handedBack: handedBack.length,
+        stuck: stuck.length,
+        waiting,
+      });
+    }, (thrown) => {
+      log.error("A pool that was removed failed to stop", {
+        pool: pool.name,
+        error: messageOf(thrown),
+      });
+    });
+  }
+
+  #tell(changes: readonly ConfigChange[]): void {
+    const { hub, clock } = this.#running.context;
+    if (!hub.active) return;
+    for (const [pool, own] of Map.groupBy(changes, poolOf)) {
+      hub.emit({ kind: "reloaded", atMs: clock.nowMs(), pool, changes: own });
+    }
+  }
+
   async #end(): Promise<StopReport> {
     try {
-      return await this.#stop();
+      const { pools, context } = this.#running;
+      const reports = await Promise.all([
+        ...pools.map((pool) => pool.drain()),
+        ...this.#leaving.values(),
+      ]);
+      await context.store.close();
+      return {
+        handedBack: reports.flatMap((report) => report.handedBack),
+        stuck: reports.flatMap((report) => report.stuck),
+        waiting: reports.reduce((sum, report) => sum + report.waiting, 0),
+      };
     } finally {
       await this.admin?.stop();
     }
   }
+}
+
+function byName(pools: readonly Pool[]): ReadonlyMap<string, Pool> {
+  return new Map(pools.map((pool) => [pool.name, pool]));
 }

@@ -6,6 +6,7 @@
 
 import type { AbortCause } from "../errors.ts";
 import type { JobRun } from "./job_run.ts";
+import type { Handler } from "../plugin.ts";
 import type { WorkerState, WorkerView } from "../view.ts";
 
 /** Told how the attempt of a worker ended. */
@@ -22,6 +23,8 @@ export class Worker implements WorkerView {
   readonly startedAtMs: number;
   sinceMs: number;
   jobsDone = 0;
+  /** Handlers by job type: the same for its whole life. */
+  readonly handlers: ReadonlyMap<string, Handler>;
   /** What the handlers' `start` opened, by job type. */
   resources: ReadonlyMap<string, unknown> | undefined;
   /** The job it runs. `undefined`: none. */
@@ -37,8 +40,14 @@ export class Worker implements WorkerView {
   readonly #number: number;
 
   /** Makes a worker that is starting. */
-  constructor(number: number, nowMs: number, owner: WorkerOwner) {
+  constructor(
+    number: number,
+    handlers: ReadonlyMap<string, Handler>,
+    nowMs: number,
+    owner: WorkerOwner,
+  ) {
     this.#number = number;
+    this.handlers = handlers;
     this.startedAtMs = nowMs;
     this.sinceMs = nowMs;
     this.onReturn = (result) => owner.returned(this, result);

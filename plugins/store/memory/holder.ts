@@ -22,9 +22,9 @@ export class Holder {
   /** Told of what others do. */
   readonly listener: QueueListener;
   /** It is dead once others have not seen it renew for so long. */
-  readonly leaseMs: number;
+  leaseMs: number;
   /** Index of a lane in this queue by the lane's ordinal. */
-  readonly places: readonly (number | undefined)[];
+  places: readonly (number | undefined)[];
   /** Jobs it has leased. */
   readonly held: MemoryJob[] = [];
   /** How often it has renewed. */

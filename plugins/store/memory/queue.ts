@@ -16,6 +16,7 @@ import type {
   Leased,
   Queue,
   QueueOptions,
+  QueueRules,
   Renewal,
   Settlement,
 } from "../../../src/store.ts";
@@ -38,27 +39,36 @@ const NONE: readonly MemoryJob[] = Object.freeze([]);
 export class MemoryQueue implements Queue {
   readonly #pool: MemoryPool;
   readonly #fences: Fences;
-  readonly #lanes: readonly Lane[];
   readonly #holder: Holder;
-  readonly #attempts: (number | undefined)[] = [];
+  #lanes: readonly Lane[] = [];
+  #attempts: readonly (number | undefined)[] = [];
   #renewedAtMs: number;
   #left = false;
 
   /** Joins as a holder: the others are woken, so that they show that they live. */
   constructor(pool: MemoryPool, options: QueueOptions, fences: Fences) {
-    const { lanes, keep, nowMs, listener, leaseMs, attempts } = options;
+    const { nowMs, listener, leaseMs } = options;
     this.#pool = pool;
     this.#fences = fences;
-    this.#lanes = pool.openLanes(lanes, keep, nowMs);
     this.#renewedAtMs = nowMs;
-    const places: (number | undefined)[] = [];
-    this.#lanes.forEach((lane, index) => {
-      places[lane.ordinal] = index;
-      this.#attempts[lane.ordinal] = attempts[index];
-    });
-    this.#holder = new Holder(listener, leaseMs, places);
+    this.#holder = new Holder(listener, leaseMs, []);
+    this.reopen(options, nowMs);
     for (const other of pool.holders) this.#holder.sees(other, 0);
     pool.join(this.#holder);
+  }
+
+  /** Goes on under other rules. */
+  reopen({ lanes, keep, leaseMs, attempts }: QueueRules, nowMs: number): void {
+    this.#lanes = this.#pool.openLanes(lanes, keep, nowMs);
+    const places: (number | undefined)[] = [];
+    const attemptsOf: (number | undefined)[] = [];
+    this.#lanes.forEach((lane, index) => {
+      places[lane.ordinal] = index;
+      attemptsOf[lane.ordinal] = attempts[index];
+    });
+    this.#attempts = attemptsOf;
+    this.#holder.places = places;
+    this.#holder.leaseMs = leaseMs;
   }
 
   /** Stores jobs. */

@@ -1,0 +1,80 @@
+/**
+ * What differs between the lanes of two configs of one pool. Lanes are known by name.
+ *
+ * @module
+ */
+
+import type { ConfigChange } from "../event.ts";
+import type { LaneSettings, PoolSettings } from "../settings.ts";
+import { changesOf } from "./diff_parts.ts";
+import { toPointer } from "./faults.ts";
+
+const AT_ONCE = "Holds at once";
+
+/** How a change of each key of a lane takes hold. Its keys are all that a lane has. */
+const EFFECTS: Readonly<Record<keyof Omit<LaneSettings, "name">, string>> = {
+  targetWaitMs: "Holds from the next tick on, which comes at once",
+  deadlineMs: AT_ONCE,
+  maxDepth: "Holds for jobs that come from now on; no job that waits is turned away",
+  maxRunning: "Holds for jobs that start from now on",
+  maxRunningPerKey: "Holds for jobs that start from now on",
+  ttlMs: "Holds for jobs that come from now on",
+  attempts: "Holds for every attempt that ends from now on",
+  backoff: "Holds for every attempt that fails from now on",
+  weight: AT_ONCE,
+  paused: "The lane is paused or goes on at once, in all processes",
+  expect: "Holds for the next check; nothing that runs reads it",
+};
+
+/** True if both have the same lanes in the same order. */
+export function sameLanes(from: PoolSettings, to: PoolSettings): boolean {
+  return from.lanes.length === to.lanes.length &&
+    from.lanes.every((lane, index) => lane.name === to.lanes[index]?.name);
+}
+
+/** Compares the lanes of two configs of one pool. */
+export function diffLanes(from: PoolSettings, to: PoolSettings): readonly ConfigChange[] {
+  const before = new Map(from.lanes.map((lane) => [lane.name, lane]));
+  const after = new Set(to.lanes.map((lane) => lane.name));
+  const kept = from.lanes.filter((lane) => after.has(lane.name)).map((lane) => lane.name);
+  const places = to.lanes.filter((lane) => before.has(lane.name)).map((lane) => lane.name);
+  const path = (index: number) => ["pools", to.name, "lanes", index];
+  const changes = to.lanes.flatMap((lane, index): readonly ConfigChange[] => {
+    const old = before.get(lane.name);
+    const base = { pointer: toPointer(path(index)), lane: lane.name, refused: false };
+    if (old === undefined) {
+      return [{ ...base, change: "added", effect: "Jobs may be sent to it at once" }];
+    }
+    const moved: readonly ConfigChange[] = kept.indexOf(lane.name) === places.indexOf(lane.name)
+      ? []
+      : [{
+        ...base,
+        change: "moved",
+        from: from.lanes.indexOf(old),
+        to: index,
+        effect: "Has its new priority at once",
+      }];
+    const { name: _, ...own } = lane;
+    const { name: __, ...others } = old;
+    const fields = changesOf(others, own, {
+      path: path(index),
+      lane: lane.name,
+      effects: (key) => isKey(key) ? EFFECTS[key] : AT_ONCE,
+    });
+    return [...moved, ...fields];
+  });
+  const gone = from.lanes.flatMap((lane, index): readonly ConfigChange[] =>
+    after.has(lane.name) ? [] : [{
+      pointer: toPointer(path(index)),
+      change: "removed",
+      lane: lane.name,
+      refused: false,
+      effect: "Takes no more jobs; it is empty, or it could not be removed",
+    }]
+  );
+  return [...changes, ...gone];
+}
+
+function isKey(key: string): key is keyof typeof EFFECTS {
+  return Object.hasOwn(EFFECTS, key);
+}

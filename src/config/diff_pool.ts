@@ -1,0 +1,144 @@
+/**
+ * What differs between two configs of one pool.
+ *
+ * @module
+ */
+
+import type { ConfigChange } from "../event.ts";
+import type { Bound } from "../plugin.ts";
+import type { CapSettings, PoolSettings } from "../settings.ts";
+import { diffLanes, sameLanes } from "./diff_lanes.ts";
+import { changesByName, changesOf, sameBound, shownSlot } from "./diff_parts.ts";
+import { toPointer } from "./faults.ts";
+
+const SWAPPED = "Swapped between two ticks; no worker is touched";
+const RENEWED = "Made anew for the new lanes: what it remembers is lost";
+const HANDLED =
+  "New workers run it; a busy worker ends its job with the old one and is then replaced";
+
+/** Slots that are made for certain lanes: other lanes, another instance. */
+const LANED = ["controller", "lanePolicy", "admission"] as const;
+
+/** How a change of each part of a pool takes hold. Its keys are all that a pool has. */
+const PARTS: Readonly<
+  Record<
+    keyof Omit<PoolSettings, "name">,
+    (from: PoolSettings, to: PoolSettings) => readonly ConfigChange[]
+  >
+> = {
+  handlers: (from, to) =>
+    changesByName(from.handlers, to.handlers, {
+      path: (type) =>
+        type === "" ? ["pools", to.name, "handler"] : ["pools", to.name, "handlers", type],
+      same: sameBound,
+      show: shownSlot,
+      effect: HANDLED,
+    }),
+  size: (from, to) =>
+    changesOf(from.size, to.size, {
+      path: ["pools", to.name, "size"],
+      effects: () => "Holds from the next tick on, which comes at once",
+    }),
+  lanes: diffLanes,
+  controller: slot("controller"),
+  lanePolicy: slot("lanePolicy"),
+  caps: diffCaps,
+  retirement: slot("retirement"),
+  admission: slot("admission"),
+  signals: (from, to) =>
+    changesByName(from.signals, to.signals, {
+      path: (name) => ["pools", to.name, "signals", name],
+      same: (old, reader) => old === reader,
+      show: (reader) => reader.name || "[function]",
+      effect: "Read before the next tick, which comes at once",
+    }),
+  tickMs: numbers("tickMs", "Holds from the next tick on, which comes at once"),
+  leaseMs: numbers("leaseMs", "Holds from the next renewal on"),
+  timeoutMs: numbers("timeoutMs", "Holds for jobs that start from now on"),
+  drainMs: numbers("drainMs", "Holds for the next stop"),
+  keep: (from, to) =>
+    changesOf(from.keep, to.keep, {
+      path: ["pools", to.name, "keep"],
+      effects: () => "Holds at once: what is over it is forgotten",
+    }),
+};
+
+/** Compares two configs of one pool. */
+export function diffPool(from: PoolSettings, to: PoolSettings): readonly ConfigChange[] {
+  return Object.values(PARTS).flatMap((part) => part(from, to));
+}
+
+/**
+ * For each new cap, the old one that serves on: the same plugin with the same options and scope.
+ * `undefined`: it is made anew.
+ */
+export function matchCaps(
+  from: readonly CapSettings[],
+  to: readonly CapSettings[],
+): readonly (number | undefined)[] {
+  const free = new Set(from.keys());
+  return to.map((cap) => {
+    const found = [...free].find((index) => {
+      const old = from[index];
+      return old !== undefined && old.scope === cap.scope && sameBound(old.bound, cap.bound);
+    });
+    if (found !== undefined) free.delete(found);
+    return found;
+  });
+}
+
+function diffCaps(from: PoolSettings, to: PoolSettings): readonly ConfigChange[] {
+  const matches = matchCaps(from.caps, to.caps);
+  const pointer = (index: number): string => toPointer(["pools", to.name, "caps", index]);
+  const rest = { refused: false, effect: SWAPPED };
+  const free = new Set(from.caps.keys().filter((index) => !matches.includes(index)));
+  const changes = to.caps.flatMap((cap, index): readonly ConfigChange[] => {
+    const match = matches[index];
+    if (match === index) return [];
+    const shown = { to: shownCap(cap), ...rest };
+    if (match !== undefined) {
+      return [{ pointer: pointer(index), change: "moved", from: match, to: index, ...rest }];
+    }
+    const old = from.caps[index];
+    return old !== undefined && free.delete(index)
+      ? [{ pointer: pointer(index), change: "changed", from: shownCap(old), ...shown }]
+      : [{ pointer: pointer(index), change: "added", ...shown }];
+  });
+  const removed = [...free].map((index): ConfigChange => ({
+    pointer: pointer(index),
+    change: "removed",
+    from: shownCap(from.caps[index]!), // `free` holds its indices
+    ...rest,
+  }));
+  return [...changes, ...removed];
+}
+
+function shownCap({ bound, scope }: CapSettings): unknown {
+  const slot = shownSlot(bound);
+  return typeof slot === "string" ? { use: slot, scope } : { ...slot, scope };
+}
+
+function slot(
+  key: "controller" | "lanePolicy" | "retirement" | "admission",
+): (from: PoolSettings, to: PoolSettings) => readonly ConfigChange[] {
+  const isLaned = LANED.some((name) => name === key);
+  return (from, to) => {
+    const pointer = toPointer(["pools", to.name, key]);
+    const [old, own]: [Bound, Bound] = [from[key], to[key]];
+    const shown = { pointer, from: shownSlot(old), to: shownSlot(own), refused: false };
+    if (!sameBound(old, own)) return [{ ...shown, change: "changed", effect: SWAPPED }];
+    if (!isLaned || sameLanes(from, to)) return [];
+    return [{ ...shown, change: "renewed", effect: RENEWED }];
+  };
+}
+
+function numbers(
+  key: "tickMs" | "leaseMs" | "timeoutMs" | "drainMs",
+  effect: string,
+): (from: PoolSettings, to: PoolSettings) => readonly ConfigChange[] {
+  return (from, to) =>
+    changesOf({ [key]: from[key] }, { [key]: to[key] }, {
+      path: ["pools", to.name],
+      effects: () => effect,
+    });
+}

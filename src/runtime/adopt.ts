@@ -1,0 +1,78 @@
+/**
+ * Puts other settings in force in a pool that runs: everything new is made first, then all of it
+ * takes the place of the old between two turns of the pool.
+ *
+ * @module
+ */
+
+import type { PoolContext, PoolParts } from "./assemble.ts";
+import { differs } from "../config/diff_parts.ts";
+import { messageOf } from "../errors.ts";
+import { makeInstances } from "./instances.ts";
+import type { PoolSettings } from "../settings.ts";
+import type { QueueRules } from "../store.ts";
+
+/** Other settings that are ready to be put in force. */
+export interface Adoption {
+  /** Puts them in force: at once, all of them, without a fault. */
+  commit(): void;
+}
+
+/**
+ * Makes all that other settings need.
+ *
+ * @throws {TypeError} If a plugin cannot be made: nothing has changed.
+ */
+export function prepareAdoption(
+  parts: PoolParts,
+  settings: PoolSettings,
+  { clock, log, seed }: PoolContext,
+): Adoption {
+  const { state, queue, slots, crew, dispatch, signals, intake, steering, pauses, loop } = parts;
+  const before = { settings: state.settings, instances: slots.instances };
+  const instances = makeInstances(settings, { seed, log, before });
+  return { commit };
+
+  function commit(): void {
+    const nowMs = clock.nowMs();
+    const was = state.settings;
+    const rules = rulesOf(settings);
+    if (differs(rulesOf(was), rules)) queue.reopen?.(rules, nowMs); // refused before, if it has none
+    state.nowMs = nowMs;
+    state.adopt(settings);
+    slots.adopt(instances);
+    dispatch.adopt();
+    intake.adopt(instances.handlers);
+    signals.adopt(settings.signals);
+    steering.adopt(nowMs);
+    crew.adopt(instances.handlers, nowMs);
+    pauses.adopt();
+    pauseLanes(was);
+    loop.adopt();
+  }
+
+  /** Pauses or resumes lanes that are configured so now and were not before, for all processes. */
+  function pauseLanes(was: PoolSettings): void {
+    for (const { name, paused } of settings.lanes) {
+      const before = was.lanes.find((lane) => lane.name === name)?.paused ?? false;
+      if (paused === before) continue;
+      pauses.set(name, paused).then(
+        () => loop.arrived(),
+        (thrown) => {
+          const error = messageOf(thrown);
+          log.error("A lane could not be paused or resumed by a reload", { lane: name, error });
+        },
+      );
+    }
+  }
+}
+
+/** What a pool asks of its queue. */
+export function rulesOf({ lanes, leaseMs, keep }: PoolSettings): QueueRules {
+  return {
+    lanes: lanes.map(({ name, maxRunningPerKey }) => ({ name, maxRunningPerKey })),
+    attempts: lanes.map((lane) => lane.attempts),
+    leaseMs,
+    keep,
+  };
+}

@@ -1,0 +1,151 @@
+/**
+ * Loads a config anew into pools that run: all of it, or nothing.
+ *
+ * @module
+ */
+
+import type { Adoption } from "./adopt.ts";
+import type { PoolContext } from "./assemble.ts";
+import { diff, poolOf } from "../config/diff.ts";
+import type { Resolution } from "../config/resolver.ts";
+import { messageOf } from "../errors.ts";
+import type { ConfigChange } from "../event.ts";
+import { makePool, type Pool } from "./pool.ts";
+import type { PoolSettings, Settings } from "../settings.ts";
+
+/** What runs. */
+export interface Running {
+  /** What it runs with. */
+  readonly settings: Settings;
+  /** Pools in config order. */
+  readonly pools: readonly Pool[];
+  /** What pools are made with. */
+  readonly context: PoolContext;
+}
+
+/** What runs after a reload. */
+export interface Reloaded extends Running {
+  /** Pools that are configured no more and begin to drain. */
+  readonly gone: readonly Pool[];
+}
+
+/** What a reload would change, as things stand: with what refuses it now. */
+export function changesTo({ settings, pools }: Running, next: Settings): readonly ConfigChange[] {
+  return diff(settings, next).map((change) => {
+    const pool = pools.find((pool) => pool.name === poolOf(change));
+    const hindrance = pool === undefined || change.refused
+      ? undefined
+      : hindranceOf(change, pool, settings);
+    return hindrance === undefined ? change : { ...change, refused: true, effect: hindrance };
+  });
+}
+
+/** A reload whose parts are made. Nothing has changed yet. */
+export interface PreparedReload {
+  /**
+   * Puts all of it in force, between two turns of the event loop.
+   *
+   * @throws {ConfigError} If a change is refused by what has happened meanwhile: nothing has changed.
+   */
+  commit(): Reloaded;
+  /** Gives up what was made. */
+  abandon(): Promise<void>;
+}
+
+/**
+ * Makes all that is new.
+ *
+ * @throws {ConfigError} If a change is refused, or something cannot be made.
+ */
+export async function prepareReload(running: Running, next: Resolution): Promise<PreparedReload> {
+  refuse(changesTo(running, next.settings), next);
+  const { kept, adoptions, opened } = await make(running, next);
+  return { commit, abandon: () => abandon(opened) };
+
+  function commit(): Reloaded {
+    refuse(changesTo(running, next.settings), next); // jobs may have come to a lane that goes
+    for (const adoption of adoptions) adoption.commit();
+    for (const pool of opened) pool.begin();
+    const gone = running.pools.filter((pool) => !kept.has(pool.name));
+    const byName = new Map([...running.pools, ...opened].map((pool) => [pool.name, pool]));
+    const pools = next.settings.pools.map(({ name }) => byName.get(name)!); // kept or opened
+    return { settings: next.settings, pools, context: running.context, gone };
+  }
+}
+
+interface Made {
+  /** Names of pools that go on. */
+  readonly kept: ReadonlySet<string>;
+  /** What is to change in them. */
+  readonly adoptions: readonly Adoption[];
+  /** Pools that are new. */
+  readonly opened: readonly Pool[];
+}
+
+async function make(running: Running, next: Resolution): Promise<Made> {
+  const touched = new Set(diff(running.settings, next.settings).map(poolOf));
+  const byName = new Map(running.pools.map((pool) => [pool.name, pool]));
+  const kept = new Set<string>();
+  const adoptions: Adoption[] = [];
+  const opened: Pool[] = [];
+  const faults: ConfigChange[] = [];
+  for (const settings of next.settings.pools) {
+    const pool = byName.get(settings.name);
+    try {
+      if (pool === undefined) opened.push(await makePool(settings, running.context));
+      else {
+        kept.add(pool.name);
+        if (touched.has(pool.name)) adoptions.push(pool.prepare(settings));
+      }
+    } catch (thrown) {
+      faults.push(faultOf(settings, thrown));
+    }
+  }
+  if (faults.length === 0) return { kept, adoptions, opened };
+  await abandon(opened);
+  throw next.refusal(faults);
+}
+
+async function abandon(opened: readonly Pool[]): Promise<void> {
+  for (const pool of opened) await pool.abandon();
+}
+
+/** What a plugin or store threw: it begins with its pointer, if it has one. */
+function faultOf({ name }: PoolSettings, thrown: unknown): ConfigChange {
+  const [, pointer = `/pools/${name}`, effect = ""] =
+    /^(?:(\/pools\/.*?): )?(.*)$/s.exec(messageOf(thrown)) ?? [];
+  return { pointer, change: "changed", refused: true, effect };
+}
+
+function refuse(changes: readonly ConfigChange[], next: Resolution): void {
+  const refused = changes.filter((change) => change.refused);
+  if (refused.length > 0) throw next.refusal(refused);
+}
+
+function hindranceOf(
+  { change, lane, pointer }: ConfigChange,
+  pool: Pool,
+  { store }: Settings,
+): string | undefined {
+  const [part, , laneKey] = pointer.split("/").slice(3);
+  if (part === undefined) return undefined; // the pool itself: it drains
+  if (pool.reloadHindrance !== undefined) return pool.reloadHindrance;
+  const what = part === "lanes" ? laneKey ?? "lanes" : part;
+  if (OPENED_WITH.has(what) && !pool.isReopenable) {
+    return `The store "${store.name}" cannot change ${what} of a pool that runs: stop, then start with the new config`;
+  }
+  if (lane === undefined || change !== "removed") return undefined;
+  const left = pool.jobsIn(lane);
+  if (left === 0) return undefined;
+  const jobs = left === 1 ? "1 job" : `${left} jobs`;
+  return `Lane "${lane}" still holds ${jobs}: send no more there and let them end, or cancel them, then reload`;
+}
+
+/** What a queue is opened with. */
+const OPENED_WITH: ReadonlySet<string> = new Set([
+  "lanes",
+  "maxRunningPerKey",
+  "attempts",
+  "leaseMs",
+  "keep",
+]);

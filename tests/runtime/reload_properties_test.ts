@@ -1,0 +1,227 @@
+/**
+ * Random reloads in the middle of random schedules, on a virtual clock.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { ConfigError, RejectedError } from "../../src/errors.ts";
+import type { PoolEvent } from "../../src/event.ts";
+import type { Job, JobContext } from "../../src/job.ts";
+import { defineHandler } from "../../src/plugin.ts";
+import type { JobHandle, PoolHandle, Sluice } from "../../src/sluice.ts";
+import { VirtualClock } from "../../src/virtual_clock.ts";
+import { type PoolParts, withPool } from "../_virtual.ts";
+import { config } from "./_reload.ts";
+
+const CAP = 5;
+const PER_KEY = 2;
+const CONFIGS = 6;
+
+type Step =
+  | { readonly do: "enqueue"; readonly lane: string; readonly ms: number; readonly key: number }
+  | { readonly do: "advance"; readonly ms: number }
+  | { readonly do: "reload"; readonly to: number }
+  | { readonly do: "pause" | "resume"; readonly lane: "high" | undefined }
+  | { readonly do: "override"; readonly target: number };
+
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant("enqueue" as const),
+      lane: fc.constantFrom("high", "high", "low", "extra"),
+      ms: fc.integer({ min: 0, max: 400 }),
+      key: fc.integer({ min: 0, max: 3 }),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant("advance" as const),
+      ms: fc.integer({ min: 0, max: 300 }),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant("reload" as const), to: fc.nat(CONFIGS - 1) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constantFrom("pause" as const, "resume" as const),
+      lane: fc.constantFrom("high" as const, undefined),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("override" as const),
+      target: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+);
+
+/** Runs the jobs of one schedule, and fails it at the first breach. */
+class Referee {
+  readonly running = new Map<string, number>();
+  readonly keys = new Map<string, number>();
+  opened = 0;
+  /** Configs to move among. All hold the same caps and key limits: the invariants are the same. */
+  readonly configs: readonly PoolParts[];
+
+  constructor(readonly clock: VirtualClock) {
+    const high = { name: "high", maxRunningPerKey: PER_KEY };
+    const caps = [{ use: "fixed-cap", with: { workers: CAP } }];
+    const plain = { run: this.run };
+    const base = { handler: plain.run, size: { min: 1, max: 6 }, caps };
+    const owning = defineHandler({
+      name: "owning",
+      start: () => {
+        this.opened++;
+        return Promise.resolve("open");
+      },
+      run: (job, context) => {
+        assert.equal(context.resource, "open");
+        return this.run(job, context);
+      },
+      stop: () => {
+        this.opened--;
+      },
+    });
+    this.configs = [
+      { ...base, lanes: [high, { name: "low" }] },
+      { ...base, lanes: [{ name: "low", maxRunning: 2 }, high], lanePolicy: "strict-priority" },
+      { ...base, lanes: [high, { name: "extra", weight: 3 }, { name: "low" }], tickMs: 20 },
+      { ...base, lanes: [high, { name: "low" }], handler: owning, controller: "littles-law" },
+      {
+        ...base,
+        lanes: [high, { name: "low" }],
+        size: { min: 3, max: 3 },
+        controller: { use: "fixed", with: { workers: 3 } },
+        caps: [...caps, { use: "fixed-cap", with: { workers: 4 } }],
+      },
+      { ...base, lanes: [{ name: "extra" }, { name: "low" }, high], size: { min: 0, max: 2 } },
+    ];
+    assert.equal(this.configs.length, CONFIGS);
+  }
+
+  run = (job: Job, context: Pick<JobContext, "signal">): Promise<string> => {
+    count(this.running, job.id, 1);
+    assert.equal(this.running.get(job.id), 1, `${job.id} runs twice at once`);
+    assert.ok(this.running.size <= CAP, `${this.running.size} run`);
+    if (job.key !== undefined) {
+      count(this.keys, job.key, 1);
+      assert.ok(this.keys.get(job.key)! <= PER_KEY, `${this.keys.get(job.key)} of ${job.key} run`);
+    }
+    context.signal.addEventListener("abort", () => assert.fail(`${job.id} was interrupted`));
+    const ms = typeof job.payload === "number" ? job.payload : 0;
+    return new Promise((resolve) => {
+      this.clock.at(this.clock.nowMs() + ms, () => {
+        count(this.running, job.id, -1);
+        if (job.key !== undefined) count(this.keys, job.key, -1);
+        resolve("ok");
+      });
+    });
+  };
+
+  check(pool: PoolHandle): void {
+    const { live, workers, lanes, idle, busy } = pool.snapshot();
+    assert.ok(workers.length <= CAP, `${workers.length} workers`);
+    assert.equal(live, idle + busy);
+    assert.equal(
+      lanes.reduce((sum, lane) => sum + lane.running, 0),
+      [...this.running.values()].reduce((sum, runs) => sum + runs, 0),
+    );
+    assert.deepEqual(lanes.map(({ index }) => index), [...lanes.keys()]);
+  }
+}
+
+function count(map: Map<string, number>, key: string, change: number): void {
+  const next = (map.get(key) ?? 0) + change;
+  if (next === 0) map.delete(key);
+  else map.set(key, next);
+}
+
+async function act(step: Step, sluice: Sluice, jobs: JobHandle[], referee: Referee): Promise<void> {
+  const pool = sluice.pool("p");
+  switch (step.do) {
+    case "enqueue": {
+      const { lane, ms } = step;
+      if (!pool.settings.lanes.some(({ name }) => name === lane)) return;
+      const key = lane === "high" ? { key: `k${step.key}` } : {};
+      try {
+        jobs.push(await pool.enqueue({ lane, payload: ms, ...key }));
+      } catch (thrown) {
+        assert.ok(thrown instanceof RejectedError);
+      }
+      return;
+    }
+    case "advance":
+      return await referee.clock.advance(step.ms);
+    case "reload": {
+      const before = pool.snapshot().workers.filter(({ state }) => state === "busy");
+      try {
+        await sluice.reload(config(referee.configs[step.to]!));
+      } catch (thrown) {
+        assert.ok(thrown instanceof ConfigError, String(thrown));
+        for (const { message } of thrown.faults) assert.match(message, /^Lane ".*" still holds/);
+      }
+      const after = new Set(pool.snapshot().workers.map(({ id }) => id));
+      for (const { id } of before) assert.ok(after.has(id), `${id} was taken from its job`);
+      return;
+    }
+    case "pause":
+      return await pool.pause(step.lane);
+    case "resume":
+      return await pool.resume(step.lane);
+    case "override":
+      try {
+        pool.override({ target: step.target }, 500);
+      } catch (thrown) {
+        assert.ok(thrown instanceof RangeError); // the size of the config of now may be smaller
+      }
+  }
+}
+
+/** Each job ends once; nothing is handed back, interrupted or left. */
+function checkEvents(events: readonly PoolEvent[], jobs: readonly JobHandle[]): void {
+  const done = new Map<string, number>();
+  for (const event of events) {
+    if (event.kind === "job-done") count(done, event.id, 1);
+    for (const never of ["job-handed-back", "lease-lost", "plugin-failed", "job-failed"]) {
+      assert.notEqual(event.kind, never);
+    }
+  }
+  for (const job of jobs) assert.equal(done.get(job.id), 1, `${job.id} ended otherwise`);
+}
+
+Deno.test("Reloads at any moment lose no job, run none twice, interrupt none and hold all bounds", async () => {
+  const schedules = fc.array(steps, { minLength: 5, maxLength: 60 });
+  const property = fc.asyncProperty(schedules, async (schedule) => {
+    const clock = new VirtualClock();
+    const referee = new Referee(clock);
+    const parts = referee.configs[0]!;
+    const jobs: JobHandle[] = [];
+    await withPool(parts, async ({ sluice, pool, events }) => {
+      for (const step of schedule) {
+        await act(step, sluice, jobs, referee);
+        await clock.settle();
+        referee.check(pool);
+      }
+      await pool.resume();
+      await pool.resume("high");
+      await clock.advance(30_000);
+      referee.check(pool);
+
+      assert.equal(referee.running.size, 0);
+      for (const job of jobs) assert.deepEqual(await job.done, { state: "done", result: "ok" });
+      checkEvents(events, jobs);
+      const { live, size } = pool.snapshot();
+      assert.ok(live >= size.min && live <= size.max, `${live} of ${size.min} to ${size.max}`);
+    }, { clock });
+    assert.equal(referee.opened, 0, "a worker's resource was never closed");
+  });
+  await fc.assert(property, { numRuns: 120 });
+});
