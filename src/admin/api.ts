@@ -247,6 +247,24 @@ export type EventRoutes = {
   };
 };
 
+/** A login that counts. */
+export interface LoginJson {
+  /** What it allows. */
+  readonly role: "admin" | "viewer";
+  /** When it ends. */
+  readonly untilMs: number;
+}
+
+/**
+ * Login and logout, as `hc` reads them. Only with tokens.
+ *
+ * @internal
+ */
+export type LoginRoutes = {
+  "/login": { $post: Endpoint<{ json: { token: string } }, LoginJson> };
+  "/logout": { $post: Endpoint<Nothing, { readonly loggedOut: true }> };
+};
+
 /**
  * Routes about the whole, as `hc` reads them.
  *

@@ -11,17 +11,22 @@ import { isRecord } from "../config/faults.ts";
 import type { Logger } from "../job.ts";
 import { silentLogger } from "../log.ts";
 import type { Sluice } from "../sluice.ts";
-import type { EventRoutes, JobRoutes, PoolRoutes, SystemRoutes } from "./api.ts";
+import { identifier } from "./actor.ts";
+import type { EventRoutes, JobRoutes, LoginRoutes, PoolRoutes, SystemRoutes } from "./api.ts";
 import { type AdminContext, targets } from "./context.ts";
 import { EventFeed } from "./event_feed.ts";
 import { eventRoutes, eventText } from "./events.ts";
 import { guard } from "./guard.ts";
 import { jobRoutes } from "./jobs.ts";
+import { assetRoutes } from "./layout.tsx";
+import { loginRoutes } from "./login.tsx";
 import { pageRoutes } from "./page.tsx";
 import { poolRoutes } from "./pools.ts";
 import { problem } from "./problem.ts";
 import { redactor } from "./redact.ts";
+import { Sessions } from "./session.ts";
 import { healthRoutes, systemRoutes } from "./system.ts";
+import { checkTokens, hasToken, type Tokens } from "./tokens.ts";
 
 /** How the admin API is set up. */
 export interface AdminOptions {
@@ -55,7 +60,11 @@ export interface AdminOptions {
  *
  * @internal
  */
-export type AdminApp = Hono<BlankEnv, PoolRoutes & JobRoutes & EventRoutes & SystemRoutes, "/">;
+export type AdminApp = Hono<
+  BlankEnv,
+  PoolRoutes & JobRoutes & EventRoutes & LoginRoutes & SystemRoutes,
+  "/"
+>;
 
 /**
  * Makes the admin API.
@@ -86,6 +95,9 @@ export type AdminApp = Hono<BlankEnv, PoolRoutes & JobRoutes & EventRoutes & Sys
  */
 export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
   const log = options.log ?? silentLogger();
+  const tokens: Tokens = { adminToken: options.adminToken, viewerToken: options.viewerToken };
+  checkTokens(tokens);
+  const sessions = new Sessions();
   const clock = options.clock ?? systemClock();
   const show = redactor(options.redact ?? configuredRedact(sluice.config));
   const context: AdminContext = {
@@ -93,6 +105,7 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     log,
     show,
     clock,
+    identify: identifier(tokens, sessions, clock),
     feed: new EventFeed({
       observe: (observer) => sluice.observe(observer),
       textOf: eventText(show),
@@ -106,12 +119,14 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     target: targets(sluice),
   };
   const check = guard({
-    adminToken: options.adminToken,
-    viewerToken: options.viewerToken,
+    ...tokens,
     allowedHosts: options.allowedHosts ?? [],
+    identify: context.identify,
   });
   const app = new Hono()
     .route("/", healthRoutes(context)) // before the guard: open to all
+    .route("/", assetRoutes())
+    .route("/", hasToken(tokens) ? loginRoutes(tokens, sessions, context) : new Hono())
     .use("*", check)
     .route("/", jobRoutes(context))
     .route("/", poolRoutes(context))

@@ -60,7 +60,8 @@ function isJson(type: string | null): boolean {
   return plain === "application/json" || plain?.endsWith("+json") === true;
 }
 
-async function readText(
+/** Reads a body as text. `undefined`: it is longer than is allowed. */
+export async function readText(
   body: ReadableStream<Uint8Array> | null,
   maxBytes: number,
 ): Promise<{ readonly text: string; readonly bytes: number } | undefined> {

@@ -7,7 +7,9 @@
 import type { Logger } from "../job.ts";
 import type { PoolHandle, Sluice } from "../sluice.ts";
 import type { Clock } from "../clock.ts";
+import type { Context } from "hono";
 import { suggestion } from "../suggest.ts";
+import type { Actor } from "./actor.ts";
 import type { EventFeed } from "./event_feed.ts";
 import { problem } from "./problem.ts";
 import { type Takes, takesOf } from "./submitted.ts";
@@ -36,6 +38,8 @@ export interface AdminContext {
   readonly signal: AbortSignal | undefined;
   /** Time of streams, sessions and limits. */
   readonly clock: Clock;
+  /** Tells who makes a request. `undefined`: nobody who may. */
+  readonly identify: (c: Context) => Actor | undefined;
   /** Streams events. */
   readonly feed: EventFeed;
   /** Finds a pool by name. */

@@ -1,39 +1,26 @@
 /**
- * Who may use the API: tokens, or the same machine only.
+ * Who may use the API: those with a token or a session, or the same machine only.
  *
  * @module
  */
 
-import type { MiddlewareHandler } from "hono";
-import { timingSafeEqual } from "node:crypto";
+import type { Context, MiddlewareHandler } from "hono";
+import { type Actor, bearerOf, peerOf } from "./actor.ts";
+import { baseOf, hostHeader, hostOf, isSameOrigin } from "./origin.ts";
 import { problem } from "./problem.ts";
+import { hasToken, type Tokens } from "./tokens.ts";
 
 /** What the guard goes by. */
-export interface GuardOptions {
-  /** May read and write. `undefined`: none. */
-  readonly adminToken: string | undefined;
-  /** May read. `undefined`: none. */
-  readonly viewerToken: string | undefined;
+export interface GuardOptions extends Tokens {
   /** `Host` names answered besides loopback's. Only without tokens. */
   readonly allowedHosts: readonly string[];
+  /** Tells who makes a request. */
+  readonly identify: (c: Context) => Actor | undefined;
 }
 
-/** Shortest token that is accepted, characters. */
-const SHORTEST_TOKEN = 16;
-
-/**
- * Makes the middleware that refuses whom the options do not let in.
- *
- * @throws {TypeError} If a token is too short, or both are the same.
- */
+/** Makes the middleware that refuses whom the options do not let in. */
 export function guard(options: GuardOptions): MiddlewareHandler {
-  checkTokens(options);
-  return hasToken(options) ? tokenGuard(options) : loopbackGuard(options.allowedHosts);
-}
-
-/** True if a token is configured: the API may then be reached from elsewhere. */
-export function hasToken(options: Pick<GuardOptions, "adminToken" | "viewerToken">): boolean {
-  return options.adminToken !== undefined || options.viewerToken !== undefined;
+  return hasToken(options) ? tokenGuard(options.identify) : loopbackGuard(options.allowedHosts);
 }
 
 /** True for an IP address that only this machine reaches. Names are not resolved: they are not. */
@@ -42,81 +29,43 @@ export function isLoopback(address: string): boolean {
   return plain === "::1" || /^127(\.\d{1,3}){3}$/.test(plain);
 }
 
-/**
- * Checks that tokens can be relied on.
- *
- * @throws {TypeError} If a token is too short, or both are the same.
- */
-export function checkTokens(options: Pick<GuardOptions, "adminToken" | "viewerToken">): void {
-  for (
-    const [role, token] of [["admin", options.adminToken], ["viewer", options.viewerToken]] as const
-  ) {
-    if (token !== undefined && token.length < SHORTEST_TOKEN) {
-      throw new TypeError(
-        `The ${role} token is too short: expected at least ${SHORTEST_TOKEN} characters but received ${token.length}`,
-      );
-    }
-  }
-  if (options.adminToken !== undefined && options.adminToken === options.viewerToken) {
-    throw new TypeError("The admin and the viewer token are the same: give each its own");
-  }
-}
-
-function tokenGuard(options: GuardOptions): MiddlewareHandler {
-  const roleOf = tokenMatcher(options);
+function tokenGuard(identify: GuardOptions["identify"]): MiddlewareHandler {
   return (c, next) => {
-    const header = c.req.raw.headers.get("authorization");
-    if (header === null) {
-      return refuse('A token is needed: send it as "Authorization: Bearer TOKEN"', "");
-    }
-    if (header.slice(0, 7).toLowerCase() !== "bearer ") {
-      return refuse(
-        'Expected a bearer token: send "Authorization: Bearer TOKEN"',
-        ', error="invalid_request"',
+    const actor = identify(c);
+    if (actor === undefined) return Promise.resolve(unknown(c));
+    if (isSafe(c.req.method)) return next();
+    if (actor.by === "session" && !isSameOrigin(c)) {
+      return Promise.resolve(
+        problem(403, "Another site made this request: a login counts only for this site's pages"),
       );
     }
-    const role = roleOf(header.slice(7).trim());
-    if (role === "admin") return next();
-    if (role === undefined) {
-      return refuse(
-        "The token is not known: check it against the config",
-        ', error="invalid_token"',
-      );
-    }
-    if (isRead(c.req.method)) return next();
+    if (actor.role === "admin") return next();
     return Promise.resolve(
       problem(403, "The viewer token may only read: use the admin token to change anything"),
     );
   };
 }
 
-/**
- * Makes the function that tells whose a token is. Both tokens are compared in full, in a buffer of
- * one size, whatever is given: the time it takes says nothing of them. (Hashing both sides would do too, but costs more
- * a request.)
- */
-function tokenMatcher(options: GuardOptions): (given: string) => "admin" | "viewer" | undefined {
-  const encoder = new TextEncoder();
-  const [admin, viewer] = [options.adminToken, options.viewerToken].map((token) =>
-    token === undefined ? undefined : encoder.encode(token)
-  );
-  const size = Math.max(admin?.length ?? 0, viewer?.length ?? 0) + 1;
-  const buffer = new Uint8Array(size);
-  const known = [admin, viewer].map((token) => {
-    const padded = new Uint8Array(size);
-    padded.set(token ?? []);
-    return { padded, length: token?.length ?? -1 };
-  });
-  return (given) => {
-    buffer.fill(0);
-    const { read, written } = encoder.encodeInto(given, buffer);
-    const length = read === given.length ? written : -2;
-    const [isAdmin, isViewer] = known.map((token) =>
-      timingSafeEqual(buffer, token.padded) && length === token.length
+/** Answers whom nobody knows: people are sent to the login, programs are told what is wrong. */
+function unknown(c: Context): Response {
+  const { headers } = c.req.raw;
+  const header = headers.get("authorization");
+  if (header === null) {
+    if (c.req.method === "GET" && headers.get("accept")?.includes("text/html")) {
+      return c.body(null, 303, { location: `${baseOf(c)}/login`, "cache-control": "no-store" });
+    }
+    return refuse('A token is needed: send it as "Authorization: Bearer TOKEN"', "");
+  }
+  if (bearerOf(header) === undefined) {
+    return refuse(
+      'Expected a bearer token: send "Authorization: Bearer TOKEN"',
+      ', error="invalid_request"',
     );
-    if (isAdmin) return "admin";
-    return isViewer ? "viewer" : undefined;
-  };
+  }
+  return refuse(
+    "The token is not known: check it against the config",
+    ', error="invalid_token"',
+  );
 }
 
 function loopbackGuard(allowedHosts: readonly string[]): MiddlewareHandler {
@@ -135,48 +84,48 @@ function loopbackGuard(allowedHosts: readonly string[]): MiddlewareHandler {
       );
     }
     lastPeer = peer;
-    const host = c.req.raw.headers.get("host") ?? new URL(c.req.url).host;
-    if (host === lastHost) return next();
-    if (isLocalName(host, allowed)) {
+    const host = hostHeader(c);
+    if (host !== lastHost) {
+      if (!isLocalName(host, allowed)) return Promise.resolve(notAnswered(host));
       lastHost = host;
-      return next();
     }
+    // A page of any site may have a browser here send what needs no preflight, such as an empty POST.
+    const origin = c.req.raw.headers.get("origin");
+    if (origin === null || isSafe(c.req.method) || hostOf(origin) === host) return next();
     return Promise.resolve(
       problem(
-        421,
-        `The host name "${hostName(host).slice(0, 100)}" is not answered without a token: ` +
-          "use 127.0.0.1 or localhost, list it in admin.allowedHosts, or set admin.tokens",
+        403,
+        `The site ${
+          origin.slice(0, 100)
+        } may not change anything without a token: set admin.tokens in the config`,
       ),
     );
   };
 }
 
-function refuse(detail: string, challenge: string): Promise<Response> {
-  return Promise.resolve(
-    problem(401, detail, {
-      headers: { "www-authenticate": `Bearer realm="sluice"${challenge}` },
-    }),
+function notAnswered(host: string): Response {
+  return problem(
+    421,
+    `The host name "${hostName(host).slice(0, 100)}" is not answered without a token: ` +
+      "use 127.0.0.1 or localhost, list it in admin.allowedHosts, or set admin.tokens",
   );
 }
 
-/** Address of the client, as `Deno.serve` hands it on. `undefined`: not known, or no network between. */
-function peerOf(env: unknown): string | undefined {
-  if (typeof env !== "object" || env === null || !("remoteAddr" in env)) return undefined;
-  const address = env.remoteAddr;
-  if (typeof address !== "object" || address === null || !("hostname" in address)) return undefined;
-  return typeof address.hostname === "string" ? address.hostname : undefined;
+function refuse(detail: string, challenge: string): Response {
+  return problem(401, detail, {
+    headers: { "www-authenticate": `Bearer realm="sluice"${challenge}` },
+  });
 }
 
 function isLocalName(host: string, allowed: ReadonlySet<string>): boolean {
   const name = hostName(host);
-  return name === "localhost" || isLoopback(name) || allowed.has(name) ||
-    allowed.has(host.toLowerCase());
+  return name === "localhost" || isLoopback(name) || allowed.has(name) || allowed.has(host);
 }
 
 function hostName(host: string): string {
-  return host.toLowerCase().replace(/:\d+$/, "");
+  return host.replace(/:\d+$/, "");
 }
 
-function isRead(method: string): boolean {
-  return method === "GET" || method === "HEAD";
+function isSafe(method: string): boolean {
+  return method === "GET" || method === "HEAD" || method === "OPTIONS";
 }

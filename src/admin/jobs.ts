@@ -10,6 +10,7 @@ import type { JobRecord, JobState } from "../job.ts";
 import type { Change } from "../store.ts";
 import { suggestion } from "../suggest.ts";
 import type { JobRoutes, ProblemError } from "./api.ts";
+import { audit } from "./audit.ts";
 import { type AdminContext, noPool, type Target } from "./context.ts";
 import { enqueue } from "./enqueue.ts";
 import { answer, badRequest, problem, queryNumber } from "./problem.ts";
@@ -25,6 +26,13 @@ const NEEDS: Readonly<Record<Change, string>> = {
   cancel: "only one that has not ended can be cancelled",
   revive: "only a dead one can be retried",
   remove: "only one that has ended can be removed, cancel it first",
+};
+
+/** What a change is called on the outside. */
+const ACTIONS: Readonly<Record<Change, string>> = {
+  cancel: "cancel",
+  revive: "retry",
+  remove: "discard",
 };
 
 /**
@@ -44,9 +52,9 @@ export function jobRoutes(context: AdminContext): Hono<BlankEnv, JobRoutes, "/">
       const found = await find(c.req.param("id"), context);
       return found === undefined ? noJob(c.req.param("id")) : answer(shownJob(found, context), 200);
     })
-    .delete("/api/jobs/:id", (c) => change(c.req.param("id"), "remove", context))
-    .post("/api/jobs/:id/cancel", (c) => change(c.req.param("id"), "cancel", context))
-    .post("/api/jobs/:id/retry", (c) => change(c.req.param("id"), "revive", context));
+    .delete("/api/jobs/:id", (c) => change(c, c.req.param("id"), "remove", context))
+    .post("/api/jobs/:id/cancel", (c) => change(c, c.req.param("id"), "cancel", context))
+    .post("/api/jobs/:id/retry", (c) => change(c, c.req.param("id"), "revive", context));
   // The schema adds what handlers read themselves: bodies and queries.
   return routes as unknown as Hono<BlankEnv, JobRoutes, "/">;
 }
@@ -91,13 +99,20 @@ async function find(id: string, context: AdminContext): Promise<JobRecord | unde
 }
 
 async function change(
+  c: Context,
   id: string,
   to: Change,
   context: AdminContext,
 ): Promise<ReturnType<typeof answer> | ReturnType<typeof problem<404 | 409>>> {
   for (const pool of context.sluice.pools) {
+    const before = (await pool.find(id))?.state;
+    if (before === undefined) continue;
     const changed = await pool.change(id, to);
-    if (changed.ok) return answer({ id, state: changed.state }, 200);
+    if (changed.ok) {
+      const { state } = changed;
+      audit(c, context, { pool: pool.name, action: ACTIONS[to], target: id, before, after: state });
+      return answer({ id, state }, 200);
+    }
     if (changed.state !== undefined) {
       return problem(409, `The job is ${changed.state}: ${NEEDS[to]}`);
     }

@@ -15,6 +15,7 @@ export type {
   EventJson,
   JobPageJson,
   LaneJson,
+  LoginJson,
   OverrideBody,
   OverrideJson,
   PausedJson,

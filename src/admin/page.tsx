@@ -12,7 +12,6 @@ import type { PoolSnapshot } from "../sluice.ts";
 import type { LaneView } from "../view.ts";
 import type { AdminContext } from "./context.ts";
 import { badRequest, queryNumber } from "./problem.ts";
-import { STYLE } from "./style.ts";
 
 /** Time between refreshes unless `?refresh=` says otherwise, s. */
 const REFRESH_SECONDS = 3;
@@ -34,14 +33,7 @@ const PAGE_HEADERS: Readonly<Record<string, string>> = {
  * @internal
  */
 export function pageRoutes(context: AdminContext): Hono<BlankEnv> {
-  return new Hono()
-    .get("/", (c) => showPage(c, context))
-    .get("/style.css", (c) =>
-      c.body(STYLE, 200, {
-        ...PAGE_HEADERS,
-        "cache-control": "max-age=300",
-        "content-type": "text/css; charset=utf-8",
-      }));
+  return new Hono().get("/", (c) => showPage(c, context));
 }
 
 function showPage(c: Context, context: AdminContext): Response | Promise<Response> {

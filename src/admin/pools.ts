@@ -9,9 +9,10 @@ import type { BlankEnv } from "hono/types";
 import type { Decision } from "../decision.ts";
 import { messageOf } from "../errors.ts";
 import { display, isRecord } from "../config/faults.ts";
-import type { Override, PoolSnapshot } from "../sluice.ts";
+import type { Override, PoolHandle } from "../sluice.ts";
 import { suggestion } from "../suggest.ts";
 import type { DecisionJson, PoolJson, PoolRoutes, ProblemError } from "./api.ts";
+import { audit } from "./audit.ts";
 import { readJson } from "./body.ts";
 import { type AdminContext, noPool, type Target } from "./context.ts";
 import { answer, badRequest, queryNumber } from "./problem.ts";
@@ -49,25 +50,27 @@ export function poolRoutes(context: AdminContext): Hono<BlankEnv, PoolRoutes, "/
       }))
     .post(
       "/api/pools/:pool/pause",
-      (c) => onPool(context, c.req.param("pool"), (target) => setPaused(c, target, true)),
+      (c) => onPool(context, c.req.param("pool"), (target) => setPaused(c, target, context, true)),
     )
     .post(
       "/api/pools/:pool/resume",
-      (c) => onPool(context, c.req.param("pool"), (target) => setPaused(c, target, false)),
+      (c) => onPool(context, c.req.param("pool"), (target) => setPaused(c, target, context, false)),
     )
     .post(
       "/api/pools/:pool/drain",
-      (c) => onPool(context, c.req.param("pool"), (target) => drain(c, target)),
+      (c) => onPool(context, c.req.param("pool"), (target) => drain(c, target, context)),
     )
     .put(
       "/api/pools/:pool/override",
-      (c) => onPool(context, c.req.param("pool"), (target) => override(c, target)),
+      (c) => onPool(context, c.req.param("pool"), (target) => override(c, target, context)),
     )
     .delete(
       "/api/pools/:pool/override",
       (c) =>
         onPool(context, c.req.param("pool"), ({ handle }) => {
+          const before = handle.snapshot().override;
           handle.clearOverride();
+          audit(c, context, { pool: handle.name, action: "override-end", before });
           return answer({ pool: handle.name, override: null }, 200);
         }),
     );
@@ -104,28 +107,49 @@ function onPool<T>(
   return target === undefined ? noPool(context.sluice, name) : run(target);
 }
 
-async function setPaused(c: Context, target: Target, paused: boolean): Promise<Response> {
+async function setPaused(
+  c: Context,
+  target: Target,
+  context: AdminContext,
+  paused: boolean,
+): Promise<Response> {
   const body = await readFields(c, ["lane"]);
   if (!body.ok) return body.refusal;
   const { lane } = body.fields;
   if (lane !== undefined && !(typeof lane === "string" && target.takes.lanes.has(lane))) {
     return badRequest([laneFault(lane, target.takes)]);
   }
-  await (paused ? target.handle.pause(lane) : target.handle.resume(lane));
-  return answer({ pool: target.handle.name, lane: lane ?? null, paused }, 200);
+  const { handle } = target;
+  const before = { paused: isPaused(handle, lane) };
+  await (paused ? handle.pause(lane) : handle.resume(lane));
+  const action = paused ? "pause" : "resume";
+  audit(c, context, { pool: handle.name, action, target: lane, before, after: { paused } });
+  return answer({ pool: handle.name, lane: lane ?? null, paused }, 200);
 }
 
-async function drain(c: Context, target: Target): Promise<Response> {
+function isPaused(handle: PoolHandle, lane: string | undefined): boolean | undefined {
+  const { paused, lanes } = handle.snapshot();
+  return lane === undefined ? paused : lanes.find(({ name }) => name === lane)?.paused;
+}
+
+async function drain(c: Context, target: Target, context: AdminContext): Promise<Response> {
   const body = await readFields(c, ["deadlineMs"]);
   if (!body.ok) return body.refusal;
   const errors: ProblemError[] = [];
   const deadlineMs = readNumber(body.fields, "deadlineMs", errors);
   if (errors.length > 0) return badRequest(errors);
   const clamped = deadlineMs === undefined ? undefined : Math.min(LONGEST_DRAIN_MS, deadlineMs);
-  return answer(await target.handle.drain(clamped), 200);
+  const { handle } = target;
+  const before = { draining: handle.snapshot().draining };
+  audit(c, context, { pool: handle.name, action: "drain", before, after: { draining: true } });
+  return answer(await handle.drain(clamped), 200);
 }
 
-async function override(c: Context, { handle }: Target): Promise<Response> {
+async function override(
+  c: Context,
+  { handle }: Target,
+  context: AdminContext,
+): Promise<Response> {
   const body = await readFields(c, ["min", "max", "target", "expiresInMs"]);
   if (!body.ok) return body.refusal;
   const errors: ProblemError[] = [];
@@ -142,13 +166,16 @@ async function override(c: Context, { handle }: Target): Promise<Response> {
     });
   }
   if (errors.length > 0 || expiresInMs === undefined) return badRequest(errors);
+  const before = handle.snapshot().override;
   try {
     handle.override(bounds, expiresInMs);
   } catch (thrown) {
     if (!(thrown instanceof RangeError || thrown instanceof TypeError)) throw thrown;
     return badRequest([{ pointer: "", detail: messageOf(thrown) }]);
   }
-  return answer({ pool: handle.name, override: handle.snapshot().override ?? null }, 200);
+  const after = handle.snapshot().override;
+  audit(c, context, { pool: handle.name, action: "override", before, after });
+  return answer({ pool: handle.name, override: after ?? null }, 200);
 }
 
 type Fields =

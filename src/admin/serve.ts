@@ -6,8 +6,9 @@
 
 import type { AdminSettings } from "../settings.ts";
 import type { Sluice } from "../sluice.ts";
-import { hasToken, isLoopback } from "./guard.ts";
 import { admin, type AdminOptions } from "./app.ts";
+import { isLoopback } from "./guard.ts";
+import { hasToken } from "./tokens.ts";
 
 /** A server that runs. */
 export interface AdminServer {

@@ -1,5 +1,5 @@
 /**
- * Style sheet of the start page. A string rather than a file, so that no way of importing text is needed.
+ * Style sheet of all pages. A string rather than a file, so that no way of importing text is needed.
  *
  * @module
  */
@@ -28,5 +28,10 @@ thead th { border-top: 0; color: var(--soft); font-weight: 500; font-size: .875r
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 .late { color: var(--bad); font-weight: 600; }
 .met { color: var(--good); }
+.login { max-width: 24rem; margin-top: 1.5rem; }
+label { display: block; font-weight: 600; }
+input, button { font: inherit; color: inherit; padding: .5rem .75rem; border: 1px solid var(--soft); border-radius: .35rem; }
+input { width: 100%; background: var(--ground); }
+button { background: var(--card); cursor: pointer; }
 pre { background: var(--ground); border: 1px solid var(--line); border-radius: .35rem; padding: .6rem; overflow-x: auto; font-size: .85rem; }
 `.trimStart();

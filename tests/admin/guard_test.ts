@@ -8,7 +8,6 @@ const TOKENS = { adminToken: ADMIN, viewerToken: VIEWER };
 
 const READS = [
   "/",
-  "/style.css",
   "/metrics",
   "/api/pools",
   "/api/pools/mail",
@@ -17,6 +16,7 @@ const READS = [
   "/api/jobs/x",
   "/api/config",
   "/api/plugins",
+  "/api/events",
   "/no/such/route",
 ];
 
@@ -242,4 +242,27 @@ Deno.test("isLoopback() knows loopback addresses from those that look like them"
   ) {
     assert.equal(isLoopback(address), false, address);
   }
+});
+
+Deno.test("guard() answers 403 to what a page of another site has a browser send, without a token", async () => {
+  await using system = await running();
+  const from = (origin: string, method: string, path: string) =>
+    system.app.request(path, { method, headers: { host: "localhost:8787", origin } });
+
+  for (
+    const origin of ["https://evil.example", "null", "http://localhost:3000", "localhost:8787"]
+  ) {
+    for (const [method, path] of WRITES) {
+      assert.equal((await from(origin, method, path)).status, 403, `${origin} ${method} ${path}`);
+    }
+  }
+  const foreign = await from("https://evil.example", "POST", "/api/pools/mail/drain");
+  const own = await from("http://localhost:8787", "POST", "/api/pools/mail/pause");
+
+  assert.equal(
+    (await problemOf(foreign)).detail,
+    "The site https://evil.example may not change anything without a token: set admin.tokens in the config",
+  );
+  assert.equal(own.status, 200);
+  assert.equal(system.sluice.pool("mail").snapshot().draining, false);
 });
