@@ -1,0 +1,111 @@
+/**
+ * What the enqueue route costs beside a bare Hono route that parses the same body.
+ *
+ * @module
+ */
+
+import type { Bench, Figures } from "./_bench.ts";
+
+const CONNECTIONS = 50;
+const WARM_UP_MS = 1500;
+const DURATION_MS = 4000;
+
+const BODY = JSON.stringify({ lane: "normal", payload: 12345 });
+
+/** Figures "perSec", as this client sees it, and "cpuUs": of the server, for one request. */
+export const http: Bench = {
+  name: "http",
+  about: "POST of a job over HTTP, 50 connections; cpuUs is what the server takes for one",
+  rounds: 5,
+  cases: ["sluice", "hono"],
+  measure,
+  targets: [
+    {
+      about: "H1 requests per second, sluice / hono",
+      over: { of: "sluice", figure: "perSec" },
+      by: { of: "hono", figure: "perSec" },
+      aim: "at least",
+      bound: 0.8,
+    },
+    {
+      about: "H1 the same by the servers' CPU time, hono / sluice",
+      over: { of: "hono", figure: "cpuUs" },
+      by: { of: "sluice", figure: "cpuUs" },
+      aim: "at least",
+      bound: 0.8,
+    },
+  ],
+};
+
+async function measure(of: string): Promise<Figures> {
+  await using server = await startServer(of);
+  const { hostname, port } = new URL(server.url);
+  const client = { hostname, port: Number(port) };
+  await post(client, WARM_UP_MS);
+  const before = await server.cpuMs();
+  const startedAtMs = performance.now();
+  const answered = await post(client, DURATION_MS);
+  const elapsedMs = performance.now() - startedAtMs;
+  const cpuMs = await server.cpuMs() - before;
+  return { perSec: answered * 1000 / elapsedMs, cpuUs: cpuMs * 1000 / answered };
+}
+
+interface Server extends AsyncDisposable {
+  readonly url: string;
+  cpuMs(): Promise<number>;
+}
+
+async function startServer(of: string): Promise<Server> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-prompt", "-A", `${import.meta.dirname}/_http_server.ts`, of],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const writer = child.stdin.getWriter();
+  const line = async (): Promise<string> => (await reader.read()).value?.trim() ?? "";
+  return {
+    url: await line(),
+    cpuMs: async () => {
+      await writer.write(new Uint8Array([10]));
+      return Number(await line());
+    },
+    [Symbol.asyncDispose]: async () => {
+      await writer.close();
+      await child.status;
+      await reader.cancel();
+    },
+  };
+}
+
+/** Requests answered in a time. Bare connections: `fetch` would take more than the server does. */
+async function post(to: { hostname: string; port: number }, forMs: number): Promise<number> {
+  const request = new TextEncoder().encode(
+    `POST /api/pools/bench/jobs HTTP/1.1\r\nhost: ${to.hostname}:${to.port}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`,
+  );
+  const untilMs = performance.now() + forMs;
+  const loops = Array.from({ length: CONNECTIONS }, async () => {
+    using connection = await Deno.connect(to);
+    connection.setNoDelay(true);
+    const answer = new Uint8Array(4096);
+    let answered = 0;
+    while (performance.now() < untilMs) {
+      await connection.write(request); // shorter than a packet
+      const length = await connection.read(answer); // an answer is shorter than a packet too
+      if (length === null || !isAccepted(answer)) {
+        throw new Error(`Expected 202 but received ${new TextDecoder().decode(answer)}`);
+      }
+      answered++;
+    }
+    return answered;
+  });
+  const counts = await Promise.all(loops);
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** True for an answer that begins with `HTTP/1.1 202`. */
+function isAccepted(answer: Uint8Array): boolean {
+  return answer[9] === 0x32 && answer[10] === 0x30 && answer[11] === 0x32;
+}
