@@ -50,7 +50,7 @@ export function deadlineRule(options: DeadlineRule): Controller {
 
   function grown(view: PoolView, { workers, reason }: Growth): Proposal {
     const grows = workers > view.target && view.target < view.limit;
-    if (grows) past.grew(view.nowMs);
+    if (grows) past.grew(view.nowMs, Math.min(workers, view.limit));
     const reviewAtMs = headReview(view, grows ? GROWN_MS : REFUSED_MS);
     return { workers: Math.max(workers, view.target), reason, reviewAtMs };
   }

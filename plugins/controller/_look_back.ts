@@ -11,13 +11,19 @@ import { GRAIN_MS } from "./_supply.ts";
 /** Concurrency is averaged over so long before its peak is taken: shorter peaks queue instead. */
 export const SLOT_MS = 50;
 
-/** Remembers slots, and doubles its reach when a shrink proves too early. */
+/**
+ * Remembers slots, and doubles its reach when a shrink proves too early. The longer reach holds only
+ * as many workers as such early shrinks took back: a pool that flaps between 2 and 4 does not keep
+ * the 20 of an earlier spike for longer because of it.
+ */
 export class LookBack {
   /** How far it looks back, ms. */
   lookMs: number;
   readonly #leastMs: number;
   readonly #mostMs: number;
-  readonly #peaks = new Peaks();
+  readonly #near = new Peaks();
+  readonly #far = new Peaks();
+  #flapped = 0; // the most workers that a growth soon after a shrink came back to
   #beganAtMs: number | undefined;
   #slotAtMs = 0;
   #slotBusyMs = 0;
@@ -36,14 +42,19 @@ export class LookBack {
     const elapsedMs = nowMs - this.#slotAtMs;
     if (this.#beganAtMs === undefined) this.#beganAtMs = nowMs;
     else if (elapsedMs < SLOT_MS - GRAIN_MS) return;
-    else this.#peaks.add(nowMs, (busyMs - this.#slotBusyMs) / elapsedMs);
+    else {
+      const mean = (busyMs - this.#slotBusyMs) / elapsedMs;
+      this.#near.add(nowMs, mean);
+      this.#far.add(nowMs, mean);
+    }
     this.#slotAtMs = nowMs;
     this.#slotBusyMs = busyMs;
   }
 
   /** Highest concurrency of a slot within reach. */
   peak(nowMs: number): number {
-    return this.#peaks.max(nowMs - this.lookMs);
+    const near = this.#near.max(nowMs - this.#leastMs);
+    return Math.max(near, Math.min(this.#flapped, this.#far.max(nowMs - this.lookMs)));
   }
 
   /** True once it has seen its whole reach, and a whole slot since the last growth: one that began before says little. */
@@ -54,16 +65,19 @@ export class LookBack {
 
   /** The first moment at which no slot above `level` is within reach any more. */
   clearOf(level: number, nowMs: number): number {
-    const lastMs = this.#peaks.lastAbove(level) ?? -Infinity;
+    const nearMs = (this.#near.lastAbove(level) ?? -Infinity) + this.#leastMs;
+    const farMs = (this.#far.lastAbove(level) ?? -Infinity) + this.lookMs;
+    const lastMs = level < this.#flapped ? Math.max(nearMs, farMs) : nearMs;
     const fullMs = (this.#beganAtMs ?? nowMs) + this.lookMs;
-    return Math.max(lastMs + this.lookMs + 1, fullMs, nowMs + SLOT_MS);
+    return Math.max(lastMs + 1, fullMs, nowMs + SLOT_MS);
   }
 
-  /** The pool grows. So soon after a shrink it says that the reach was too short; once a shrink. */
-  grew(nowMs: number): void {
+  /** The pool grows to `workers`. So soon after a shrink it says that the reach was too short; once a shrink. */
+  grew(nowMs: number, workers: number): void {
     this.#grownAtMs = nowMs;
-    const early = nowMs - this.#shrunkAtMs < this.lookMs && this.#adaptedAtMs < this.#shrunkAtMs;
-    if (early) this.#adapt(nowMs, this.lookMs * 2);
+    if (nowMs - this.#shrunkAtMs >= this.lookMs) return;
+    this.#flapped = Math.max(this.#flapped, workers);
+    if (this.#adaptedAtMs < this.#shrunkAtMs) this.#adapt(nowMs, this.lookMs * 2);
   }
 
   /** The pool shrank. */
@@ -76,6 +90,7 @@ export class LookBack {
     const quietForMs = nowMs - Math.max(this.#shrunkAtMs, this.#adaptedAtMs);
     if (this.lookMs > this.#leastMs && quietForMs > 4 * this.lookMs) {
       this.#adapt(nowMs, this.lookMs / 2);
+      if (this.lookMs === this.#leastMs) this.#flapped = 0;
     }
   }
 
