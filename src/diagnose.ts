@@ -23,9 +23,17 @@ const CHECKS: readonly ((history: History) => readonly Finding[])[] = [
   fixedWouldDo,
 ];
 
+/** A history does not change: metrics, API and dashboard may all ask between two samples. */
+const known = new WeakMap<History, readonly Finding[]>();
+
 /** Finds what is amiss, most pressing first. Empty: nothing that the history shows. */
 export function diagnose(history: History): readonly Finding[] {
-  return CHECKS.flatMap((check) => check(history)).sort((a, b) =>
-    FINDING_CODES.indexOf(a.code) - FINDING_CODES.indexOf(b.code)
-  );
+  let findings = known.get(history);
+  if (findings === undefined) {
+    findings = CHECKS.flatMap((check) => check(history)).sort((a, b) =>
+      FINDING_CODES.indexOf(a.code) - FINDING_CODES.indexOf(b.code)
+    );
+    known.set(history, findings);
+  }
+  return findings;
 }

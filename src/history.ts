@@ -111,6 +111,7 @@ export class Recorder {
   readonly #thin = new Ring<Sample>(THIN_KEPT);
   readonly #kept: (number | undefined)[] = [];
   readonly #pool: string;
+  #read: History | undefined;
   #sampledAtMs = -Infinity;
   #thinnedAtMs = -Infinity;
 
@@ -130,6 +131,7 @@ export class Recorder {
     this.#watchKept(view);
     if (view.nowMs - this.#sampledAtMs < EVERY_MS - GRAIN_MS) return;
     this.#sampledAtMs = view.nowMs;
+    this.#read = undefined;
     const sample = this.#sample(view, plan);
     if (!haveSameLanes(sample, this.#latest.last)) {
       this.#latest.clear();
@@ -144,15 +146,17 @@ export class Recorder {
   }
 
   /**
-   * What is remembered.
+   * What is remembered: the same object until the next sample.
    *
    * @param controller Name of the controller that is in force.
    */
   read(controller: string): History {
+    if (this.#read?.controller === controller) return this.#read;
     const latest = this.#latest.read();
     const beganAtMs = latest[0]?.atMs ?? Infinity;
     const older = this.#thin.read().filter((sample) => sample.atMs < beganAtMs);
-    return { pool: this.#pool, controller, samples: [...older, ...latest] };
+    this.#read = { pool: this.#pool, controller, samples: [...older, ...latest] };
+    return this.#read;
   }
 
   #watchKept({ lanes, live }: PoolView): void {

@@ -111,6 +111,21 @@ Deno.test("Recorder takes counts and quantiles from the view, zero where there i
   );
 });
 
+Deno.test("Recorder.read() answers the same object until the next sample, or another controller", () => {
+  const recorder = new Recorder("p");
+  recorder.tick(at(0), PLAN);
+
+  const first = recorder.read("age-scaler");
+  recorder.tick(at(500), PLAN);
+  const second = recorder.read("age-scaler");
+  recorder.tick(at(1000), PLAN);
+  const third = recorder.read("age-scaler");
+
+  assert.equal(second, first);
+  assert.notEqual(third, first);
+  assert.equal(recorder.read("fixed").controller, "fixed");
+});
+
 Deno.test("Recorder takes nothing while the store cannot be read, and forgets when lanes change", () => {
   const recorder = new Recorder("p");
 
