@@ -44,7 +44,7 @@ Deno.test("diagnose() says at-capacity, when age is over target at the limit for
 
   assert.match(
     finding.saw,
-    /^For 60 s 2 workers, all that cap "db-pool-cap" allows, while the oldest job of lane "jobs" waits/,
+    /^For 60 s 2 workers, all that cap "db-pool-cap" allows, were not enough: the oldest job of lane "jobs" waits/,
   );
   assert.equal(finding.numbers.limit, 2);
   assert.match(finding.change, /^Shed at the door .*, or raise what binds: cap "db-pool-cap"$/);

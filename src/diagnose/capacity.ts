@@ -37,7 +37,10 @@ export function atCapacity(history: History): readonly Finding[] {
   return [{
     code: "at-capacity",
     lane: name,
-    saw: `For ${span(spanMs)} ${last.live} workers, ${held}, while the oldest job of lane ` +
+    saw:
+      `For ${
+        span(spanMs)
+      } ${last.live} workers, ${held}, were not enough: the oldest job of lane ` +
       `"${name}" waits ${span(oldestWaitMs)} (target ${span(targetWaitMs)}) and ` +
       `${figure(shedPerSec)} jobs/s are turned away`,
     change: shedPerSec > 0
