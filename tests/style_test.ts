@@ -43,6 +43,15 @@ Deno.test("every file of ours begins with a module doc", async () => {
   assert.deepEqual(without.map((file) => file.path), []);
 });
 
+// A package that is linked, not installed, is compiled under the options of its user.
+Deno.test("every tsx file says itself where its JSX comes from", async () => {
+  const without = (await sourceFiles(...CODE)).filter(({ path, text }) =>
+    path.endsWith(".tsx") && !text.includes("\n/** @jsxImportSource hono/jsx */\n")
+  );
+
+  assert.deepEqual(without.map((file) => file.path), []);
+});
+
 Deno.test("no file of ours has a default export or an `any`", async () => {
   const found = (await sourceFiles(...CODE)).flatMap((file) =>
     findIn(file, (report) => ({

@@ -4,6 +4,8 @@
  * @module
  */
 
+/** @jsxImportSource hono/jsx */
+
 import { type Context, Hono } from "hono";
 import { html } from "hono/html";
 import type { Child, FC } from "hono/jsx";

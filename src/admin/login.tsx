@@ -4,6 +4,8 @@
  * @module
  */
 
+/** @jsxImportSource hono/jsx */
+
 import { type Context, Hono } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { BlankEnv } from "hono/types";

@@ -4,6 +4,8 @@
  * @module
  */
 
+/** @jsxImportSource hono/jsx */
+
 import { type Context, Hono } from "hono";
 import type { BlankEnv } from "hono/types";
 import { html } from "hono/html";
