@@ -10,10 +10,12 @@ import type { Summary } from "./view.ts";
 export class SampleRing {
   readonly #values: Float64Array;
   readonly #times: Float64Array;
+  readonly #mask: number;
   #count = 0;
 
-  /** @param size How many samples are kept; quantiles rest on these at most. */
+  /** @param size How many samples are kept, a power of two; quantiles rest on these at most. */
   constructor(size = 256) {
+    this.#mask = size - 1;
     this.#values = new Float64Array(size);
     this.#times = new Float64Array(size);
   }
@@ -25,7 +27,7 @@ export class SampleRing {
 
   /** Adds a duration that ended at `atMs`. */
   add(atMs: number, value: number): void {
-    const index = this.#count++ % this.#values.length;
+    const index = this.#count++ & this.#mask;
     this.#values[index] = value;
     this.#times[index] = atMs;
   }

@@ -28,6 +28,9 @@ export const DEAD = 5;
 /** Ended by request. */
 export const CANCELLED = 6;
 
+const CODE_BITS = 3;
+const CODE_MASK = (1 << CODE_BITS) - 1;
+
 /** Where a job stands, as one of the constants above: `DONE` and above have ended. */
 export type Code =
   | typeof READY
@@ -78,10 +81,6 @@ export class MemoryJob implements Leased, Added {
   readonly payload: unknown;
   /** When it became, or will become, claimable. */
   readyAtMs: number;
-  /** Where it stands. */
-  code: Code = READY;
-  /** Attempts charged so far, the running one included. */
-  attempt = 0;
   /** Number of its latest lease, rising over the whole store. */
   fence = 0;
   /** Who has leased it. `undefined` with `RUNNING`: this lease was lost, another object is the job now. */
@@ -94,6 +93,7 @@ export class MemoryJob implements Leased, Added {
   extra: Extra | undefined;
   /** Who waits for its end; once it has ended, the end itself. */
   fate: Waiting | End | undefined = undefined;
+  #codeAndAttempt: number = READY; // in one field: a backlog holds a million of these
 
   /** Makes a job that has just been added. `readyAtMs` is when it is claimable. */
   constructor(home: Lane, sequence: number, payload: unknown, readyAtMs: number) {
@@ -102,6 +102,22 @@ export class MemoryJob implements Leased, Added {
     this.payload = payload;
     this.readyAtMs = readyAtMs;
     this.extra = undefined;
+  }
+
+  /** Where it stands. */
+  get code(): Code {
+    return (this.#codeAndAttempt & CODE_MASK) as Code; // only codes are put in there
+  }
+  set code(code: Code) {
+    this.#codeAndAttempt = (this.#codeAndAttempt & ~CODE_MASK) | code;
+  }
+
+  /** Attempts charged so far, the running one included. */
+  get attempt(): number {
+    return this.#codeAndAttempt >> CODE_BITS;
+  }
+  set attempt(attempt: number) {
+    this.#codeAndAttempt = (attempt << CODE_BITS) | (this.#codeAndAttempt & CODE_MASK);
   }
 
   /** Unique within the store. */
