@@ -136,12 +136,12 @@ Deno.test("lint() takes a cap that learns as it stands before it has learned any
   assert.deepEqual(found, []);
 });
 
-Deno.test("lint() is silent on every config of the README that has no faults", async () => {
+Deno.test("lint() is silent on every config of the README that has no faults, unless it stands there to be warned of", async () => {
   const configs = blocksIn(README).filter(({ info, text }) =>
     /^jsonc?\b/.test(info) && text.includes('"pools"')
   );
   let checked = 0;
-  for (const { text } of configs) {
+  for (const { info, text } of configs) {
     const config = parse(text) as ConfigInput; // the README's own test holds it to the schema
     const settings = await resolveConfig(config, {
       builtins,
@@ -153,7 +153,9 @@ Deno.test("lint() is silent on every config of the README that has no faults", a
       throw thrown;
     });
     if (settings === undefined) continue;
-    assert.deepEqual(lint(settings), [], text);
+    const found = lint(settings);
+    if (info.endsWith(" warns")) assert.ok(found.length > 0, text);
+    else assert.deepEqual(found, [], text);
     checked++;
   }
   assert.ok(checked >= configs.length - 1, `${checked} of ${configs.length}`);
