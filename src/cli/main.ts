@@ -10,6 +10,7 @@ import { builtins, defaults } from "../../plugins/mod.ts";
 import { ConfigError, messageOf } from "../errors.ts";
 import { resolveConfig } from "../resolve.ts";
 import { schemaText } from "../schema.ts";
+import { simulate } from "../simulate.ts";
 import { addCheck, faultsOf } from "./check.ts";
 import { addDlq } from "./dlq.ts";
 import { addDoctor } from "./doctor.ts";
@@ -23,6 +24,7 @@ import { addPlugins } from "./plugins.ts";
 import { addPools } from "./pools.ts";
 import { addRun } from "./run.ts";
 import { addSchema } from "./schema.ts";
+import { addSimulate } from "./simulate.ts";
 import type { Tools } from "./verb.ts";
 
 export type { Io } from "./io.ts";
@@ -40,6 +42,7 @@ export async function main(args: readonly string[], io: Io = systemIo()): Promis
     builtins,
     start: (file, options) => start(file, options),
     resolve: (file) => resolveConfig(file, { builtins, defaults }),
+    simulate,
     schemaText: () => schemaText(builtins),
   };
   try {
@@ -68,6 +71,7 @@ function programOf(tools: Tools): Command {
       addCheck,
       addSchema,
       addRun,
+      addSimulate,
       addPools,
       addExplain,
       addDoctor,

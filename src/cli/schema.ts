@@ -1,10 +1,11 @@
 /**
- * `sluice schema`: the JSON Schema that editors complete from.
+ * `sluice schema`: the JSON Schemas that editors complete from.
  *
  * @module
  */
 
 import type { Command } from "commander";
+import { scenarioSchemaText } from "../simulate/json_schema.ts";
 import { line } from "./print.ts";
 import type { Tools } from "./verb.ts";
 
@@ -12,11 +13,14 @@ import type { Tools } from "./verb.ts";
 export function addSchema(program: Command, { io, schemaText }: Tools): void {
   program.command("schema")
     .description("print the JSON Schema of configs, for editors")
+    .option("--scenario", "that of scenarios instead")
     .option("--out <file>", "write it to a file instead")
     .option("--json", "print JSON: it always is")
-    .action(async (options: { readonly out?: string }) => {
-      if (options.out === undefined) return io.out(schemaText());
-      await Deno.writeTextFile(options.out, schemaText());
-      line(io, `Wrote ${options.out}; name it in a config by "$schema"`);
+    .action(async (options: { readonly out?: string; readonly scenario?: boolean }) => {
+      const text = options.scenario ? scenarioSchemaText() : schemaText();
+      if (options.out === undefined) return io.out(text);
+      await Deno.writeTextFile(options.out, text);
+      const what = options.scenario ? "scenario" : "config";
+      line(io, `Wrote ${options.out}; name it in a ${what} by "$schema"`);
     });
 }

@@ -9,6 +9,8 @@ import type { Observer } from "../event.ts";
 import type { Logger } from "../job.ts";
 import type { Plugin } from "../plugin.ts";
 import type { Settings } from "../settings.ts";
+import type { PlayOptions } from "../simulate/play.ts";
+import type { Report } from "../simulate/report.ts";
 import type { Sluice } from "../sluice.ts";
 import { DEFAULT_URL } from "./client.ts";
 import { CliError } from "./failure.ts";
@@ -27,6 +29,12 @@ export interface Tools {
   ): Promise<Sluice>;
   /** Resolves a config file, without starting anything. @throws {ConfigError} If it has faults. */
   resolve(file: string): Promise<Settings>;
+  /** Plays a scenario file on the pools of a config file. @throws {ConfigError} If one of them has faults. */
+  simulate(
+    file: string,
+    scenario: string,
+    options: PlayOptions & { readonly seed: number | undefined },
+  ): Promise<Report>;
   /** The JSON Schema of config files, as text. */
   schemaText(): string;
 }

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { randomStream } from "../../src/random.ts";
+import { arrivalTimes } from "../../src/simulate/arrivals.ts";
+
+type Of = Parameters<typeof arrivalTimes>[0];
+
+function timesOf(of: Of, untilMs: number, seed = 1): number[] {
+  const times: number[] = [];
+  const arrivals = arrivalTimes(of, untilMs, randomStream(seed));
+  for (let next = arrivals.next(); !next.done && next.value <= untilMs; next = arrivals.next()) {
+    times.push(next.value);
+  }
+  return times;
+}
+
+Deno.test("arrivalTimes() spaces even arrivals on an absolute schedule, phase by phase", () => {
+  const phases = [{ untilMs: 100, perSec: 20 }, { untilMs: 200, perSec: 0 }, {
+    untilMs: 240,
+    perSec: 100,
+  }];
+
+  assert.deepEqual(timesOf({ kind: "even", phases }, 1000), [50, 100, 210, 220, 230, 240]);
+  assert.deepEqual(timesOf({ kind: "even", perSec: 3 }, 1000).at(-1), 1000);
+});
+
+Deno.test("arrivalTimes() of a poisson process has its mean and its variance", () => {
+  const times = timesOf({ kind: "poisson", perSec: 100 }, 1_000_000);
+  const counts = Array.from({ length: 1000 }, () => 0);
+  for (const atMs of times) counts[Math.min(999, Math.floor(atMs / 1000))]!++;
+
+  const mean = times.length / 1000;
+  const variance = counts.reduce((sum, count) => sum + (count - mean) ** 2, 0) / 999;
+
+  assert(Math.abs(mean - 100) < 1, `mean ${mean}`);
+  assert(Math.abs(variance - 100) < 15, `variance ${variance}`); // as great as the mean
+});
+
+Deno.test("arrivalTimes() of on-off arrive while it is on, evenly or not", () => {
+  const cycle = { kind: "on-off", perSec: 100, onMs: 50, offMs: 150 } as const;
+
+  const even = timesOf({ ...cycle, spacing: "even" }, 400);
+  const poisson = timesOf({ ...cycle, spacing: "poisson" }, 40_000);
+
+  assert.deepEqual(even, [10, 20, 30, 40, 50, 210, 220, 230, 240, 250]);
+  assert(poisson.every((atMs) => atMs % 200 <= 50));
+  assert(Math.abs(poisson.length - 1000) < 100, `${poisson.length}`);
+});
+
+Deno.test("arrivalTimes() replays a trace", () => {
+  assert.deepEqual(timesOf({ kind: "trace", atMs: [0, 5, 5, 70] }, 60), [0, 5, 5]);
+});

@@ -1,0 +1,287 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { ConfigInput, PoolInput } from "../src/config.ts";
+import { type LaneLoad, type Report, type ScenarioInput, simulate } from "../src/simulate.ts";
+
+/** A config of one pool `p` with lanes `high` and `low`, whose handler cannot be loaded. */
+function config(parts: Partial<PoolInput> = {}): ConfigInput {
+  const lanes = [{ name: "high" }, { name: "low" }];
+  const pool = { handler: "./no/such.ts", size: { min: 2, max: 8 }, lanes, ...parts };
+  return { pools: { p: pool } };
+}
+
+/** A scenario of ten seconds for it. */
+function scenario(
+  lanes: Readonly<Record<string, LaneLoad>>,
+  parts: Partial<ScenarioInput> = {},
+): ScenarioInput {
+  return { durationMs: 10_000, pools: { p: { lanes } }, ...parts };
+}
+
+function poisson(perSec: number, ms = 20): LaneLoad {
+  return { arrivals: { kind: "poisson", perSec }, serviceMs: { kind: "exponential", ms } };
+}
+
+function lane(report: Report, name: string): Report["pools"][string]["lanes"][string] {
+  const found = report.pools.p?.lanes[name];
+  assert(found !== undefined);
+  return found;
+}
+
+/** Holds its size, whatever the load. */
+function sized(workers: number): Partial<PoolInput> {
+  return { size: { min: workers, max: workers }, admission: "admit-all" };
+}
+
+Deno.test("simulate() gives the same report for the same seed, and another for another", async () => {
+  const load = scenario({ high: poisson(200), low: { ...poisson(20, 100), failRate: 0.1 } });
+
+  const first = JSON.stringify(await simulate(config(), load, { seed: 7 }));
+  const again = JSON.stringify(await simulate(config(), load, { seed: 7 }));
+  const other = JSON.stringify(await simulate(config(), load, { seed: 8 }));
+
+  assert.equal(first, again);
+  assert.notEqual(first, other);
+});
+
+Deno.test("simulate() loads no handler, opens no store, reads no token and no signal", async () => {
+  const all: ConfigInput = {
+    store: { use: "deno-kv", with: { path: "/no/such/folder/queue.db" } },
+    admin: { tokens: { admin: { env: "SLUICE_NO_SUCH_TOKEN" } } },
+    pools: {
+      p: {
+        handlers: { a: { use: "./a.ts", with: { key: { env: "NONE" } } }, b: "npm:nothing" },
+        size: { min: 1, max: 2 },
+        lanes: [{ name: "high" }],
+        signals: { load: { use: "./signal.ts" } },
+      },
+    },
+  };
+
+  const report = await simulate(all, scenario({ high: poisson(10) }));
+
+  assert(lane(report, "high").done > 50);
+});
+
+Deno.test("simulate() draws of each lane from a stream of its own", async () => {
+  const dedicated = config({
+    ...sized(4),
+    lanePolicy: { use: "dedicated-lanes", with: { workers: { high: 2, low: 2 } } },
+  });
+
+  const quiet = await simulate(dedicated, scenario({ high: poisson(50), low: poisson(1) }));
+  const busy = await simulate(dedicated, scenario({ high: poisson(50), low: poisson(90) }));
+
+  assert.notDeepEqual(lane(quiet, "low"), lane(busy, "low"));
+  assert.deepEqual(lane(quiet, "high"), lane(busy, "high"));
+});
+
+Deno.test("simulate() agrees with M/M/1: P(wait > t) = rho exp(-(mu - lambda) t)", async () => {
+  const load = scenario({ high: poisson(40) }, { durationMs: 1_000_000 });
+
+  const report = await simulate(config({ ...sized(1), tickMs: 10_000 }), load);
+
+  const { p95, p99 } = lane(report, "high").waitMs!;
+  const wait = (share: number): number => 1000 * Math.log(0.8 / share) / (50 - 40);
+  assert(Math.abs(p95 - wait(0.05)) < 0.1 * wait(0.05), `p95 ${p95}`);
+  assert(Math.abs(p99 - wait(0.01)) < 0.1 * wait(0.01), `p99 ${p99}`);
+});
+
+Deno.test("simulate() makes a knee serve no more than its slots can", async () => {
+  const knee = (collapse: number): ScenarioInput =>
+    scenario({
+      high: {
+        arrivals: { kind: "even", perSec: 800 },
+        serviceMs: { kind: "knee", ms: 20, slots: 10, collapse },
+      },
+    });
+
+  const plain = await simulate(config(sized(32)), knee(0));
+  const collapsing = await simulate(config(sized(32)), knee(0.05));
+
+  // 10 slots / 20 ms, and 1 / (1 + 0.05 (32 - 10)) of it
+  assert(Math.abs(lane(plain, "high").perSec - 500) < 10);
+  assert(Math.abs(lane(collapsing, "high").perSec - 238) < 10);
+});
+
+Deno.test("simulate() repeats what fails and what is deferred", async () => {
+  const flaky = { ...poisson(20), failRate: 0.5, deferRate: 0.2, deferMs: 10 };
+  const lanes = [{ name: "high", attempts: 3, backoff: { baseMs: 10 } }];
+
+  const report = await simulate(config({ lanes }), scenario({ high: flaky }));
+
+  const { arrived, started, done, failed, left } = lane(report, "high");
+  assert.equal(arrived, done + failed + left);
+  assert(started > 1.7 * arrived); // 1 + 1/2 + 1/4 attempts of which a fifth does not count
+  assert(Math.abs(failed / arrived - 1 / 8) < 0.06, `${failed} of ${arrived}`);
+});
+
+Deno.test("simulate() plays slow and failing downstreams", async () => {
+  const lanes = [{ name: "high", attempts: 1 }];
+  const load = {
+    arrivals: { kind: "even", perSec: 10 },
+    serviceMs: { kind: "fixed", ms: 20 },
+  } as const;
+  const play = (kind: "slow" | "down"): Promise<Report> =>
+    simulate(
+      config({ lanes }),
+      scenario({ high: load }, { faults: [{ kind, atMs: 4950, forMs: 1000 }] }),
+    );
+
+  const slow = lane(await play("slow"), "high");
+  const down = lane(await play("down"), "high");
+
+  assert.deepEqual([slow.done, slow.sojournMs], [99, { p50: 20, p95: 60, p99: 60, max: 60 }]);
+  assert.deepEqual([down.done, down.failed], [89, 10]);
+});
+
+Deno.test("simulate() makes the store fail: the pool holds on and goes on after it", async () => {
+  const load = scenario({ high: poisson(50) }, {
+    durationMs: 20_000,
+    faults: [{ kind: "store-error", atMs: 5000, forMs: 1000 }],
+  });
+
+  const { arrived, done, shed, left, failed } = lane(await simulate(config(), load), "high");
+
+  assert.equal(failed, 0);
+  assert(shed > 30 && shed < 70, `${shed} could not be stored`);
+  assert.equal(done, arrived - shed - left);
+  assert(left < 10);
+});
+
+Deno.test("simulate() kills a process: others take its jobs over, and nothing is lost", async () => {
+  const load = scenario({ high: { ...poisson(100, 50) } }, {
+    durationMs: 20_000,
+    graceMs: 10_000,
+    peers: 2,
+    faults: [{ kind: "kill", atMs: 5000, forMs: 3000 }],
+  });
+
+  const report = await simulate(config({ leaseMs: 3000, size: { min: 2, max: 16 } }), load);
+
+  const { arrived, started, done, failed, left, sojournMs } = lane(report, "high");
+  assert.deepEqual([done, failed, left], [arrived, 0, 0]);
+  assert(started > arrived, "what ran in the dead process ran again");
+  assert(sojournMs!.max > 1500, "once its lease was over");
+  assert.deepEqual(
+    [...new Set(report.pools.p!.decisions.map((decision) => decision.process))],
+    [0, 1, 2],
+  );
+});
+
+Deno.test("simulate() of four processes grows to at most 1.3 times what one would", async () => {
+  const phases = [{ untilMs: 5000, perSec: 50 }, { untilMs: 10_000, perSec: 800 }];
+  const load = {
+    arrivals: { kind: "poisson", phases },
+    serviceMs: { kind: "fixed", ms: 20 },
+  } as const;
+  const pool = config({ size: { min: 1, max: 32 } });
+
+  const one = await simulate(pool, scenario({ high: load }));
+  const four = await simulate(pool, scenario({ high: load }, { peers: 4 }));
+
+  const [alone, together] = [one, four].map((report) => report.pools.p!.workers.peak);
+  assert(together! <= 1.3 * alone!, `${together} against ${alone}`);
+});
+
+Deno.test("simulate() ends with a drain, if the scenario says so", async () => {
+  const load = { low: { backlog: 10, serviceMs: { kind: "fixed", ms: 1500 } } } as const;
+  const play = (drain: boolean): Promise<Report> =>
+    simulate(config(sized(4)), scenario(load, { durationMs: 1000, drain }));
+
+  assert.deepEqual([lane(await play(false), "low").done, lane(await play(true), "low").done], [
+    0,
+    4,
+  ]);
+});
+
+Deno.test("simulate() is interrupted and reports on what was played", async () => {
+  const interrupt = new AbortController();
+  let told = 0;
+  const onProgress = (share: number): void => {
+    told = share;
+    if (share > 0.01) interrupt.abort();
+  };
+
+  const load = scenario({ high: poisson(50) }, { durationMs: 86_400_000 });
+  const report = await simulate(config(), load, { signal: interrupt.signal, onProgress });
+
+  assert.equal(report.interrupted, true);
+  assert(told > 0.01 && told < 0.5);
+  assert(Math.abs(report.durationMs - told * 86_400_000) < 1);
+  assert(Math.abs(lane(report, "high").perSec - 50) < 2);
+});
+
+Deno.test("simulate() plays in real time, and leaves nothing behind", async () => {
+  const load = scenario({
+    high: { arrivals: { kind: "even", perSec: 100 }, serviceMs: { kind: "fixed", ms: 10 } },
+    low: { backlog: 1, serviceMs: { kind: "fixed", ms: 60_000 } },
+  }, { durationMs: 300, graceMs: 200 });
+
+  const report = await simulate(config(), load, { realTime: true });
+
+  assert.equal(lane(report, "high").arrived, 30);
+  assert.equal(lane(report, "high").done, 30);
+  assert(lane(report, "high").sojournMs!.p50 >= 10);
+  assert.equal(lane(report, "low").left, 1);
+});
+
+Deno.test("simulate() counts every job once, whatever the load and the faults", async () => {
+  const loads = fc.record({
+    arrivals: fc.oneof(
+      fc.record({
+        kind: fc.constantFrom("even", "poisson"),
+        perSec: fc.integer({ min: 0, max: 200 }),
+      }),
+      fc.record({
+        kind: fc.constant("on-off"),
+        perSec: fc.integer({ min: 1, max: 300 }),
+        onMs: fc.integer({ min: 1, max: 900 }),
+        offMs: fc.integer({ min: 1, max: 900 }),
+      }),
+    ),
+    backlog: fc.integer({ min: 0, max: 50 }),
+    serviceMs: fc.oneof(
+      fc.record({ kind: fc.constant("exponential"), ms: fc.integer({ min: 0, max: 100 }) }),
+      fc.record({ kind: fc.constant("lognormal"), ms: fc.constant(30), cv: fc.constant(1.5) }),
+    ),
+    failRate: fc.constantFrom(0, 0.2),
+    deferRate: fc.constantFrom(0, 0.1),
+    keys: fc.constantFrom(undefined, 3),
+  });
+  const faults = fc.array(
+    fc.record({
+      kind: fc.constantFrom("slow", "down", "store-error", "kill"),
+      atMs: fc.integer({ min: 0, max: 2500 }),
+      forMs: fc.integer({ min: 1, max: 1500 }),
+    }),
+    { maxLength: 3 },
+  );
+  const parts = fc.record({
+    peers: fc.integer({ min: 1, max: 3 }),
+    drain: fc.boolean(),
+    graceMs: fc.constantFrom(0, 500),
+    seed: fc.nat(),
+    faults,
+  });
+  const lanes = [
+    { name: "high", maxRunningPerKey: 2, attempts: 2, backoff: { baseMs: 50 } },
+    { name: "low", maxDepth: 60, ttlMs: 800 },
+  ];
+
+  await fc.assert(
+    fc.asyncProperty(loads, loads, parts, async (high, low, more) => {
+      const load = scenario({ high, low } as never, { durationMs: 3000, ...more } as never);
+      const report = await simulate(config({ lanes, leaseMs: 600, drainMs: 300 }), load);
+
+      for (const counts of Object.values(report.pools.p!.lanes)) {
+        const { started, done, left, failed, shed } = counts;
+        assert(left >= 0 && failed >= 0 && shed >= 0);
+        assert(done <= started);
+      }
+      const { min, mean, peak } = report.pools.p!.workers;
+      assert(min <= mean && mean <= peak && peak <= 8 * (more.peers + more.faults.length));
+    }),
+    { numRuns: 30 },
+  );
+});
