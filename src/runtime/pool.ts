@@ -146,11 +146,15 @@ export class Pool implements PoolHandle {
     return diagnose(this.#parts.steering.history.read(this.settings.controller.name));
   }
 
-  async enqueue(job: NewJob): Promise<JobHandle> {
-    const nowMs = this.#clock.nowMs();
-    const entry = this.#parts.intake.check(job, nowMs);
-    const added = await this.#add(entry, nowMs);
-    return new TakenJob(this.#queue, added);
+  enqueue(job: NewJob): Promise<JobHandle> {
+    try {
+      const nowMs = this.#clock.nowMs();
+      const answer = this.#add(this.#parts.intake.check(job, nowMs), nowMs);
+      if (!isPromise(answer)) return Promise.resolve(new TakenJob(this.#queue, answer));
+      return answer.then((added) => new TakenJob(this.#queue, added));
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
   }
 
   async enqueueAll(jobs: readonly NewJob[]): Promise<readonly (JobHandle | Error)[]> {
@@ -175,7 +179,11 @@ export class Pool implements PoolHandle {
     }
     entries.forEach((entry, index) => this.#added(lanes[entry.lane]!, added[index]!));
     let next = 0;
-    return faults.map((fault) => fault ?? new TakenJob(this.#queue, added[next++]!));
+    return faults.map((fault) => {
+      if (fault !== undefined) return fault;
+      const one = added[next++]!;
+      return one.error ?? new TakenJob(this.#queue, one);
+    });
   }
 
   post(job: NewJob): void {
@@ -260,20 +268,20 @@ export class Pool implements PoolHandle {
   #add(entry: JobEntry, nowMs: number): Added | Promise<Added> {
     const lane = this.#parts.state.lanes[entry.lane]!;
     const answer = this.#queue.add([entry], nowMs);
-    if (!isPromise(answer)) {
-      const added = answer[0]!;
-      this.#added(lane, added);
-      return added;
-    }
+    if (!isPromise(answer)) return this.#taken(lane, answer[0]!);
     lane.adding++;
-    return answer.then((all) => {
-      this.#added(lane, all[0]!);
-      return all[0]!;
-    }).finally(() => lane.adding--);
+    return answer.then((all) => this.#taken(lane, all[0]!)).finally(() => lane.adding--);
+  }
+
+  /** @throws {Error} If the store cannot take the entry. */
+  #taken(lane: Lane, added: Added): Added {
+    if (added.error !== undefined) throw added.error;
+    this.#added(lane, added);
+    return added;
   }
 
   #added(lane: Lane, added: Added): void {
-    if (added.duplicate) return;
+    if (added.duplicate || added.error !== undefined) return;
     lane.traffic.arrivals++;
     this.#parts.state.traffic.arrivals++;
     if (this.#hub.active) this.#emit({ kind: "job-added", lane: lane.name, id: added.id });

@@ -20,9 +20,9 @@ import type { Steering } from "./steering.ts";
 import type { Queue, Renewal } from "../store.ts";
 import type { StoreGuard } from "./store_guard.ts";
 
-/** A turn that follows so many starts without a pause lets the event loop run first. */
-const STARTS_PER_HOP = 64;
-/** But only if it has not run for so long, ms. */
+/** After so many starts the loop looks whether the event loop still runs between its turns. */
+const STARTS_PER_LOOK = 64;
+/** If it has not for so long, ms, the next turn lets it run first: timers and sockets are not starved. */
 const HOP_AFTER_MS = 10;
 
 /** The parts that a loop drives. */
@@ -58,8 +58,8 @@ export class PoolLoop {
   #renewing = false;
   #nextTickMs = Infinity;
   #renewAtMs = -Infinity;
-  #hoppedAtMs = -Infinity;
-  #startsAtHop = 0;
+  #startsAtLook = 0;
+  #lookedAtMs: number | undefined; // when it began to look; until the event loop has run
 
   /** Drives `parts` once `open` was called. */
   constructor(parts: LoopParts) {
@@ -78,17 +78,8 @@ export class PoolLoop {
   schedule(): void {
     if (this.#scheduled || this.#closed) return;
     this.#scheduled = true;
-    const { clock, state } = this.#parts;
-    if (state.totals.starts - this.#startsAtHop >= STARTS_PER_HOP && clock.hop !== undefined) {
-      const nowMs = clock.nowMs();
-      if (nowMs - this.#hoppedAtMs >= HOP_AFTER_MS) {
-        this.#hoppedAtMs = nowMs;
-        this.#startsAtHop = state.totals.starts;
-        clock.hop(this.#turn);
-        return;
-      }
-    }
-    queueMicrotask(this.#turn);
+    if (this.#starves()) this.#parts.clock.hop?.(this.#turn);
+    else queueMicrotask(this.#turn);
   }
 
   /** A job was added: one that is left waiting makes the controller plan. */
@@ -127,6 +118,22 @@ export class PoolLoop {
   close(): void {
     this.#closed = true;
     this.#alarm.cancel();
+  }
+
+  /** True if turns have followed each other for long without the event loop running in between. */
+  #starves(): boolean {
+    const { clock, state } = this.#parts;
+    if (clock.hop === undefined || state.totals.starts - this.#startsAtLook < STARTS_PER_LOOK) {
+      return false;
+    }
+    const nowMs = clock.nowMs();
+    if (this.#lookedAtMs !== undefined) return nowMs - this.#lookedAtMs >= HOP_AFTER_MS;
+    this.#lookedAtMs = nowMs;
+    clock.hop(() => {
+      this.#lookedAtMs = undefined;
+      this.#startsAtLook = state.totals.starts;
+    });
+    return false;
   }
 
   readonly #turn = (): void => {
@@ -317,5 +324,6 @@ export class PoolLoop {
       atMs = Math.min(atMs, guard.resumeAtMs("lease"));
     }
     if (atMs < Infinity) this.#alarm.by(atMs);
+    else this.#alarm.cancel();
   }
 }

@@ -49,6 +49,7 @@ export class Runner implements WorkerOwner, RunOwner {
   readonly #context: RunnerContext;
   readonly #state: PoolState;
   readonly #stuck = new Map<Worker, string>();
+  #running = 0;
 
   /** Begins with nothing running. */
   constructor(context: RunnerContext) {
@@ -65,6 +66,7 @@ export class Runner implements WorkerOwner, RunOwner {
     const run = new JobRun(job, lane, worker.resources?.get(job.type), nowMs, this);
     const waitMs = Math.max(0, nowMs - Math.max(job.readyAtMs, lane.resumedAtMs));
     worker.run = run;
+    this.#running++;
     worker.limitAtMs = nowMs + this.#state.settings.timeoutMs;
     if (worker.limitAtMs < this.nextLimitAtMs) this.nextLimitAtMs = worker.limitAtMs;
     lane.started(nowMs, waitMs);
@@ -244,6 +246,7 @@ export class Runner implements WorkerOwner, RunOwner {
       const lane = run.lane.name;
       hub.emit({ kind: "worker-stuck", atMs: nowMs, pool, lane, id, worker: worker.id });
     }
+    this.#ended();
     this.#stuck.set(worker, id);
     this.crew.markStuck(worker, nowMs);
   }
@@ -294,6 +297,11 @@ export class Runner implements WorkerOwner, RunOwner {
     return true;
   }
 
+  /** An attempt is over: with none left there is no limit to enforce, and no timer to keep for it. */
+  #ended(): void {
+    if (--this.#running === 0) this.nextLimitAtMs = Infinity;
+  }
+
   #end(worker: Worker, run: JobRun, ending: Ending, nowMs: number, measured: boolean): void {
     const serviceMs = nowMs - run.startedAtMs;
     const { totals, traffic } = this.#state;
@@ -304,6 +312,7 @@ export class Runner implements WorkerOwner, RunOwner {
       totals.serviceMsSq += serviceMs * serviceMs;
       traffic.serviceTimes.add(nowMs, serviceMs);
     }
+    this.#ended();
     this.#context.settler.add(ending);
     this.crew.release(worker, nowMs);
   }
