@@ -49,6 +49,7 @@ export class Dispatch {
   #wants: number[] = [];
   readonly #eligible: Lane[] = [];
   #leasing = false;
+  #askedMeanwhile = false;
   #open = true;
 
   /** Begins with the gate open. */
@@ -76,6 +77,10 @@ export class Dispatch {
   /** Fills the free workers, as far as lanes, policy and rate allow. */
   run(nowMs: number): void {
     const { crew, guard, rate } = this.#context;
+    if (this.#leasing) {
+      this.#askedMeanwhile = true;
+      return;
+    }
     this.#state.rateBound = false;
     while (
       this.#open && !this.#leasing && crew.idleCount > 0 && !guard.closed("lease", nowMs)
@@ -154,7 +159,7 @@ export class Dispatch {
         this.#unplan();
         this.#leasing = false;
         used = this.#start(leased, answered ? nowMs : this.#context.now());
-        if (!answered) this.#context.changed();
+        if (!answered) this.#answeredLate(leased.length);
       },
       () => {
         this.#unplan();
@@ -164,6 +169,15 @@ export class Dispatch {
       },
     );
     return used;
+  }
+
+  /**
+   * Asks for another turn, unless nothing was leased: then the counts are older than what others have
+   * taken, and to lease again before the next ones would only ask the same of the store.
+   */
+  #answeredLate(leased: number): void {
+    if (leased > 0 || this.#askedMeanwhile || !this.#open) this.#context.changed();
+    this.#askedMeanwhile = false;
   }
 
   #unplan(): void {

@@ -153,6 +153,29 @@ for (const failing of ["lease", "settle", "count", "renew"] as const) {
   }
 }
 
+// B9
+Deno.test("a store that answers late, with counts gone old, is asked once a tick for jobs that it has no more", async () => {
+  const store = new FaultyStore();
+  const bench = new Bench(store);
+  store.after = bench.clock;
+  store.latencyMs = 1;
+  const parts = { handler: sleeper(() => bench.clock, 100), size: { min: 2, max: 2 } };
+  try {
+    const { pool } = await bench.start(parts);
+    const adding = Array.from({ length: 6 }, () => pool.enqueue({ lane: "high", payload: 100 }));
+    await bench.advance(50);
+    store.fault = (call) => call === "count" ? "reject" : undefined;
+    await bench.advance(30_000, { stepMs: 50 });
+
+    const leases = store.calls.filter(({ call }) => call === "lease");
+    assert.ok(leases.length < 30 * 25, `${leases.length} calls`);
+    const jobs = await Promise.all(adding);
+    await bench.referee.account(pool, jobs);
+  } finally {
+    await bench.stop();
+  }
+});
+
 // B11
 Deno.test("deferrals are no errors: a pool of which every second job comes back later stays as large", async () => {
   const bench = new Bench();
