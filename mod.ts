@@ -85,8 +85,7 @@ export async function start<const Config extends ConfigInput | string | URL>(
   const sluice = await supervise(settings, rest, resolve);
   if (settings.admin !== undefined) {
     try {
-      const { redact } = settings;
-      sluice.admin = await serveAdmin(sluice, settings.admin, { redact, log: rest.log });
+      sluice.admin = await serveAdmin(sluice, settings.admin, { log: rest.log });
     } catch (thrown) {
       await sluice.stop();
       throw thrown;

@@ -9,7 +9,7 @@ import type { Decision, DecisionPart } from "../decision.ts";
 import type { Finding } from "../diagnose.ts";
 import type { PoolEvent } from "../event.ts";
 import type { JobRecord, JobState, NewJob, Outcome } from "../job.ts";
-import type { Override, PoolSnapshot, StopReport } from "../sluice.ts";
+import type { Override, PoolSnapshot, ReloadReport, StopReport } from "../sluice.ts";
 import type { LaneView } from "../view.ts";
 
 /** One fault of a request. */
@@ -18,6 +18,12 @@ export interface ProblemError {
   readonly pointer: string;
   /** What is wrong, what is wanted, what to do. */
   readonly detail: string;
+  /** Config file that it stands in. Only for a reload. */
+  readonly file?: string | undefined;
+  /** Line in that file, from 1. */
+  readonly line?: number | undefined;
+  /** Column in that line, from 1. */
+  readonly column?: number | undefined;
 }
 
 /** Why a request was refused: `application/problem+json`. */
@@ -276,3 +282,6 @@ export type SystemRoutes = {
   "/api/config": { $get: Endpoint<Nothing, unknown> };
   "/api/plugins": { $get: Endpoint<Nothing, readonly PluginJson[]> };
 };
+  "/api/reload": {
+    $post: Endpoint<{ query: { dryRun?: string }; json: { config?: unknown } }, ReloadReport>;
+  };

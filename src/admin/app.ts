@@ -7,7 +7,6 @@
 import { Hono } from "hono";
 import type { BlankEnv } from "hono/types";
 import { type Clock, systemClock } from "../clock.ts";
-import { isRecord } from "../config/faults.ts";
 import type { Logger } from "../job.ts";
 import { silentLogger } from "../log.ts";
 import type { Sluice } from "../sluice.ts";
@@ -23,7 +22,8 @@ import { loginRoutes } from "./login.tsx";
 import { pageRoutes } from "./page.tsx";
 import { poolRoutes } from "./pools.ts";
 import { problem } from "./problem.ts";
-import { redactor } from "./redact.ts";
+import { configRedactor, redactor } from "./redact.ts";
+import { reloadRoutes } from "./reload.ts";
 import { Sessions } from "./session.ts";
 import { healthRoutes, systemRoutes } from "./system.ts";
 import { checkTokens, hasToken, type Tokens } from "./tokens.ts";
@@ -99,7 +99,7 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
   checkTokens(tokens);
   const sessions = new Sessions();
   const clock = options.clock ?? systemClock();
-  const show = redactor(options.redact ?? configuredRedact(sluice.config));
+  const show = options.redact === undefined ? configRedactor(sluice) : redactor(options.redact);
   const context: AdminContext = {
     sluice,
     log,
@@ -141,6 +141,7 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
       }: see the list of routes in the README`,
     )
   );
+    .route("/", reloadRoutes(context))
   app.onError((error, c) => {
     log.error("An admin request failed", {
       method: c.req.method,
@@ -151,9 +152,4 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
   });
   // `hc` types come from the schemas that the routes declare.
   return app as unknown as AdminApp;
-}
-
-function configuredRedact(config: unknown): readonly string[] {
-  if (!isRecord(config) || !Array.isArray(config["redact"])) return [];
-  return config["redact"].filter((name) => typeof name === "string");
 }

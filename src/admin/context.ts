@@ -49,7 +49,12 @@ export interface AdminContext {
 /** Makes the function that finds pools by name. */
 export function targets(sluice: Sluice): (name: string) => Target | undefined {
   const known = new Map<string, Target>();
+  let pools = sluice.pools;
   return (name) => {
+    if (pools !== sluice.pools) { // a reload has changed what they are, or what they take
+      pools = sluice.pools;
+      known.clear();
+    }
     const found = known.get(name);
     if (found !== undefined) return found;
     const handle = sluice.pools.find((pool) => pool.name === name);

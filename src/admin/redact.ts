@@ -4,6 +4,8 @@
  * @module
  */
 
+import { isRecord } from "../config/faults.ts";
+
 /** Deepest level that is shown. */
 const MAX_LEVELS = 128;
 
@@ -19,6 +21,27 @@ const MAX_VALUES = 20_000;
 export function redactor(keys: Iterable<string>): (value: unknown) => unknown {
   const hidden = new Set([...keys].map((key) => key.toLowerCase()));
   return (value) => copy(value, { hidden, above: new Set(), left: MAX_VALUES });
+}
+
+/**
+ * Makes the function that copies as `redactor` does, by the fields that the config of the moment
+ * lists under `redact`.
+ */
+export function configRedactor(system: { readonly config: unknown }): (value: unknown) => unknown {
+  let config = system.config;
+  let show = redactor(listed(config));
+  return (value) => {
+    if (config !== system.config) {
+      config = system.config;
+      show = redactor(listed(config));
+    }
+    return show(value);
+  };
+}
+
+function listed(config: unknown): readonly string[] {
+  if (!isRecord(config) || !Array.isArray(config["redact"])) return [];
+  return config["redact"].filter((name) => typeof name === "string");
 }
 
 interface Copying {

@@ -6,12 +6,16 @@
 
 import type { Command } from "commander";
 import { renderAlerts } from "../admin/alerts.ts";
+import { readSource } from "../config/source.ts";
 import { ConfigError, formatFault } from "../errors.ts";
 import { type Concern, lint, type Platform, PLATFORMS } from "../lint.ts";
 import type { Settings } from "../settings.ts";
+import type { ReloadReport } from "../sluice.ts";
+import { printChanges } from "./changes.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { bold, counted, json, line, red } from "./print.ts";
+import { requestReload, requireAccepted } from "./reload.ts";
 import { type Tools, withJson } from "./verb.ts";
 
 interface CheckOptions {
@@ -19,6 +23,8 @@ interface CheckOptions {
   readonly strict?: boolean;
   readonly alerts?: boolean;
   readonly platform?: string;
+  readonly against?: string;
+  readonly tokenEnv?: string;
 }
 
 /** Adds the verb. */
@@ -30,6 +36,8 @@ export function addCheck(program: Command, tools: Tools): void {
     .option("--strict", "fail on warnings too")
     .option("--platform <name>", `where it is to run: ${Object.keys(PLATFORMS).join(", ")}`)
     .option("--alerts", "print alert rules for Prometheus instead")
+    .option("--against <url>", "also what a reload would change in the system that runs there")
+    .option("--token-env <name>", "variable of the environment that holds its token")
     .action((file: string, options: CheckOptions) => check(file, options, tools));
 }
 
@@ -44,17 +52,35 @@ async function check(file: string, options: CheckOptions, tools: Tools): Promise
   const failing = concerns.filter(({ severity }) =>
     severity === "error" || (options.strict === true && severity === "warning")
   );
-  if (options.json) json(io, { ok: failing.length === 0, pools, lanes, faults: [], concerns });
-  else {
+  const against = await compared(file, options, io);
+  if (options.json) {
+    json(io, { ok: failing.length === 0, pools, lanes, faults: [], concerns, against });
+  } else {
     line(io, `${file}: ${counted(pools, "pool")}, ${counted(lanes, "lane")}, no faults`);
     for (const concern of concerns) show(io, concern);
+    if (against !== undefined) {
+      line(io, `\nAgainst ${options.against}:`);
+      printChanges(io, against);
+    }
   }
+  if (against !== undefined) requireAccepted(against);
   if (failing.length === 0) return;
   throw new CliError(
     `The config has no faults but ${counted(failing.length, "concern")}: ${
       [...new Set(failing.map(({ code }) => code))].join(", ")
     }`,
   );
+}
+
+/** What a reload with this file would change in a system that runs. `undefined`: none was named. */
+async function compared(
+  file: string,
+  { against, tokenEnv }: CheckOptions,
+  io: Io,
+): Promise<ReloadReport | undefined> {
+  if (against === undefined) return undefined;
+  const { value } = await readSource(file);
+  return await requestReload(io, { url: against, tokenEnv }, { dryRun: true, config: value });
 }
 
 async function resolved(file: string, options: CheckOptions, tools: Tools): Promise<Settings> {

@@ -5,7 +5,7 @@
  */
 
 import type { Problem } from "../admin/api.ts";
-import { messageOf } from "../errors.ts";
+import { formatFault, messageOf } from "../errors.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 
@@ -122,10 +122,9 @@ function failureOf(status: number, answer: unknown, options: RemoteOptions): Cli
   }
   const problem = answer as Partial<Problem>; // checked field by field below
   const detail = typeof problem.detail === "string" ? problem.detail : `It answered ${status}`;
-  const errors = Array.isArray(problem.errors) && problem.errors.length > 1 ? problem.errors : [];
-  const lines = errors.map((error) =>
-    `  ${error.pointer === "" ? "" : `${error.pointer}: `}${error.detail}`
-  );
+  const all = Array.isArray(problem.errors) ? problem.errors : [];
+  const errors = all.length > 1 || all[0]?.file !== undefined ? all : [];
+  const lines = errors.map((error) => `  ${formatFault({ ...error, message: error.detail })}`);
   return new CliError(
     [errors.length > 0 ? "The request has faults:" : detail, ...lines].join("\n"),
   );

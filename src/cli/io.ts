@@ -22,6 +22,8 @@ export interface Io {
   env(name: string): string | undefined;
   /** Calls `handler` at each SIGINT and SIGTERM until the function it returns is called. */
   onSignal(handler: () => void): () => void;
+  /** Calls `handler` at each SIGHUP, unless it means that the terminal is gone: that is for `onSignal`. */
+  onHangup(handler: () => void): () => void;
   /** Ends the process at once. */
   exit(code: number): void;
 }
@@ -29,6 +31,7 @@ export interface Io {
 /** The process's own. */
 export function systemIo(): Io {
   const terminal = Deno.stdout.isTerminal();
+  const isGone = (): boolean => terminal && !Deno.stdout.isTerminal();
   return {
     out: (text) => writeAll(Deno.stdout, text),
     err: (text) => writeAll(Deno.stderr, text),
@@ -37,7 +40,15 @@ export function systemIo(): Io {
     readInput: () => new Response(Deno.stdin.readable).text(),
     confirm: (question) => Deno.stdin.isTerminal() ? confirm(question) : undefined,
     env: (name) => Deno.env.get(name),
-    onSignal,
+    onSignal: (handler) => {
+      const others = listen(STOP_SIGNALS, handler);
+      const hangup = listen(["SIGHUP"], () => isGone() && handler());
+      return () => {
+        others();
+        hangup();
+      };
+    },
+    onHangup: (handler) => listen(["SIGHUP"], () => isGone() || handler()),
     exit: (code) => Deno.exit(code),
   };
 }
@@ -51,10 +62,11 @@ function writeAll(to: { writeSync(bytes: Uint8Array): number }, text: string): v
   }
 }
 
-function onSignal(handler: () => void): () => void {
-  const signals: readonly Deno.Signal[] = Deno.build.os === "windows"
-    ? ["SIGINT", "SIGBREAK"]
-    : ["SIGINT", "SIGTERM"];
+const STOP_SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
+  ? ["SIGINT", "SIGBREAK"]
+  : ["SIGINT", "SIGTERM"];
+
+function listen(signals: readonly Deno.Signal[], handler: () => void): () => void {
   for (const signal of signals) Deno.addSignalListener(signal, handler);
   return () => {
     for (const signal of signals) Deno.removeSignalListener(signal, handler);

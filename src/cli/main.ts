@@ -22,6 +22,7 @@ import { type Io, systemIo } from "./io.ts";
 import { addJobs } from "./jobs.ts";
 import { addPlugins } from "./plugins.ts";
 import { addPools } from "./pools.ts";
+import { addReload } from "./reload.ts";
 import { addRun } from "./run.ts";
 import { addSchema } from "./schema.ts";
 import { addSimulate } from "./simulate.ts";
@@ -71,6 +72,7 @@ function programOf(tools: Tools): Command {
       addCheck,
       addSchema,
       addRun,
+      addReload,
       addSimulate,
       addPools,
       addExplain,

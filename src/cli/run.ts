@@ -17,6 +17,7 @@ import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { reportOf } from "./pools.ts";
 import { json, line } from "./print.ts";
+import { reloadOn } from "./reload_on.ts";
 import { watchStrays } from "./strays.ts";
 import { type Tools, withJson } from "./verb.ts";
 
@@ -24,6 +25,7 @@ interface RunOptions {
   readonly json?: boolean;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
+  readonly watch?: boolean;
 }
 
 /** The admin API of a config that says nothing about it. */
@@ -47,6 +49,7 @@ export function addRun(program: Command, tools: Tools): void {
     .argument("<file>")
     .option("--quiet", "log nothing but faults")
     .option("--verbose", "log every job too")
+    .option("--watch", "load the config anew when its file changes, as SIGHUP does")
     .action((file: string, options: RunOptions) => run(file, options, tools));
 }
 
@@ -55,7 +58,13 @@ async function run(file: string, options: RunOptions, tools: Tools): Promise<voi
   const unwatch = watchStrays(log);
   try {
     await using sluice = await tools.start(file, { log, observer: eventLogger(log) });
-    await runUntilSignal(sluice, log, options, tools.io);
+    const { json = false, watch = false } = options;
+    const unreload = reloadOn(sluice, { file, watch, json, io: tools.io, log });
+    try {
+      await runUntilSignal(sluice, log, options, tools.io);
+    } finally {
+      await unreload();
+    }
   } finally {
     unwatch();
   }

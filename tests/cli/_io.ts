@@ -32,6 +32,7 @@ export async function sluice(args: readonly string[], given: Partial<Io> = {}): 
     readInput: () => Promise.resolve(""),
     env: () => undefined,
     onSignal: () => () => {},
+    onHangup: () => () => {},
     exit: () => {},
     ...given,
     confirm: (question) => {

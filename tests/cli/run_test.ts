@@ -1,69 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { sluice, temporaryFolder } from "./_io.ts";
-
-const MAIN = new URL("../../src/cli/main.ts", import.meta.url).pathname;
-
-/** A process that runs a config, with its lines as they come. */
-interface Process extends AsyncDisposable {
-  /** Waits for a line of standard output that `pattern` matches. */
-  line(pattern: RegExp): Promise<RegExpExecArray>;
-  signal(name: "SIGINT" | "SIGTERM"): void;
-  /** Waits for the end. */
-  ended(): Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
-}
-
-function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Process {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", "--no-check", "-A", MAIN, "run", ...args],
-    cwd: new URL("../../", import.meta.url),
-    // Without a config of its own the admin API wants 8787, which others may use: this takes a free port.
-    env: { DENO_SERVE_ADDRESS: "tcp:127.0.0.1:0", ...env },
-    stdout: "piped",
-    stderr: "piped",
-    stdin: "null",
-  }).spawn();
-  const err = new Response(child.stderr).text();
-  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  let out = "";
-  let read = 0;
-  const more = async (): Promise<boolean> => {
-    const { done, value } = await reader.read();
-    out += value ?? "";
-    return !done;
-  };
-  const ended = async (): ReturnType<Process["ended"]> => {
-    while (await more());
-    const { code } = await child.status;
-    return { code, out, err: await err };
-  };
-  return {
-    async line(pattern) {
-      for (;;) {
-        const end = out.indexOf("\n", read);
-        if (end < 0) {
-          if (!await more()) {
-            throw new Error(`No line matches ${pattern} in:\n${out}\n${await err}`);
-          }
-          continue;
-        }
-        const found = pattern.exec(out.slice(read, end));
-        read = end + 1;
-        if (found !== null) return found;
-      }
-    },
-    signal: (name) => child.kill(name),
-    ended,
-    async [Symbol.asyncDispose]() {
-      try {
-        child.kill("SIGKILL");
-      } catch {
-        // It has ended.
-      }
-      await ended();
-    },
-  };
-}
+import { start } from "./_process.ts";
 
 /** Posts what a printed `curl` line would. */
 async function post(curl: string, change?: unknown): Promise<Record<string, unknown>> {
