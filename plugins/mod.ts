@@ -23,6 +23,7 @@ import { reservedLane } from "./lane_policy/reserved_lane.ts";
 import { strictPriority } from "./lane_policy/strict_priority.ts";
 import { cooperative } from "./retirement/cooperative.ts";
 import { idleOnly } from "./retirement/idle_only.ts";
+import { denoKv } from "./store/deno_kv/mod.ts";
 import { memory } from "./store/memory/mod.ts";
 
 export type { Defaults } from "../src/resolve.ts";
@@ -39,6 +40,7 @@ export { type SleepOptions, type SleepPayload } from "./handler/sleep.ts";
 export { type DedicatedLanesOptions } from "./lane_policy/dedicated_lanes.ts";
 export { type ReservedLaneOptions } from "./lane_policy/reserved_lane.ts";
 export { type CooperativeOptions } from "./retirement/cooperative.ts";
+export { type DenoKvOptions } from "./store/deno_kv/mod.ts";
 
 export {
   admitAll,
@@ -47,6 +49,7 @@ export {
   cooperative,
   dbPoolCap,
   dedicatedLanes,
+  denoKv,
   depthScaler,
   fifo,
   fixed,
@@ -79,6 +82,7 @@ export const builtins: readonly Plugin[] = [
   shedAtCap,
   admitAll,
   memory,
+  denoKv,
   http,
   sleep,
 ];

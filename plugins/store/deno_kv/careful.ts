@@ -1,0 +1,155 @@
+/**
+ * Adds what needs a look first: jobs with a dedupe key, with a limited key, or with a large payload.
+ *
+ * @module
+ */
+
+import type { Added, JobEntry } from "../../../src/store.ts";
+import { endWaiting } from "./change.ts";
+import { chunksOf, writeChunks } from "./chunks.ts";
+import { lineOf, parseLine } from "./codec.ts";
+import type { QueueContext } from "./context.ts";
+import { KvAdded, type StoredJob } from "./job.ts";
+import type { KvLane } from "./lanes.ts";
+import { locate } from "./locate.ts";
+import { type Expected, Step } from "./step.ts";
+
+/** How often others may be quicker in a row. */
+const MOST_TRIES = 50;
+
+/** Most jobs looked at for one commit. */
+const MOST_JOBS = 90;
+
+/** A job on its way into the database. */
+export interface Item {
+  /** Its lane. */
+  readonly lane: KvLane;
+  /** What was given. */
+  readonly entry: JobEntry;
+  /** JSON of its payload. `undefined`: it has none. */
+  readonly payload: string | undefined;
+  /** Bytes of the payload, if it is stored apart; 0 if not. */
+  readonly apart: number;
+  /** When it was given, whole ms. */
+  readonly atMs: number;
+  /** Tells what became of it. */
+  readonly answer: (added: Added) => void;
+  /** Tells that the database failed. */
+  readonly fail: (thrown: unknown) => void;
+}
+
+/** Who owns a dedupe key: id, and when that expires; 0 if never. */
+export type Owner = readonly [id: string, expiresAtMs: number];
+
+/** A job with its place, and its payload stored if that goes apart. */
+interface Ready {
+  readonly item: Item;
+  readonly job: StoredJob;
+  readonly chunk: Expected | undefined;
+  readonly added: KvAdded;
+}
+
+/** Adds jobs, and answers or fails each. */
+export async function addCarefully(context: QueueContext, items: readonly Item[]): Promise<void> {
+  for (let from = 0; from < items.length;) {
+    const some = items.slice(from, from + MOST_JOBS);
+    try {
+      from += await context.gate.run(() => addSome(context, some));
+    } catch (thrown) {
+      for (const item of some) item.fail(thrown);
+      from += some.length;
+    }
+  }
+}
+
+/** Adds the first of some jobs, as many as fit into a commit. How many those were. */
+async function addSome(context: QueueContext, items: readonly Item[]): Promise<number> {
+  const ready: Ready[] = [];
+  for (const item of items) ready.push(await prepare(context, item));
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const done = await attempt(context, ready);
+    if (done > 0) return done;
+    await context.db.pause(tries);
+  }
+  throw new Error("Jobs could not be stored: others change the same keys all the time");
+}
+
+async function prepare(context: QueueContext, item: Item): Promise<Ready> {
+  const { lane, entry, payload, apart, atMs } = item;
+  const segment = context.holder.names.next(atMs);
+  const dueMs = Math.max(atMs, Math.ceil(entry.dueAtMs));
+  const delayMs = entry.dueAtMs > atMs ? dueMs - atMs : 0;
+  const chunk = apart > 0 ? await writeChunks(context, segment, payload ?? "null") : undefined;
+  const text = chunk === undefined
+    ? lineOf(entry, payload)
+    : lineOf(entry, "null", { chunks: chunksOf(apart), delayMs });
+  const { ordinal } = lane;
+  const line = parseLine(text);
+  const job = { ordinal, segment, index: 0, dueMs: atMs + delayMs, line, text };
+  return {
+    item,
+    job,
+    chunk,
+    added: new KvAdded(segment, ordinal, 0, delayMs, context.fates.total),
+  };
+}
+
+/** One try. 0: a check failed, or an owner had to be ended first. */
+async function attempt(context: QueueContext, ready: readonly Ready[]): Promise<number> {
+  const { db, keys } = context;
+  const step = new Step(context, ready[0]!.item.atMs);
+  const owners = new Map<string, string>();
+  const answers: (() => void)[] = [];
+  let changes = false;
+  for (const { item, job, chunk, added } of ready) {
+    if (step.isFull || step.checksLeft < 4) break;
+    const { dedupeKey, expiresAtMs } = item.entry;
+    if (dedupeKey !== undefined) {
+      let ownerId = owners.get(dedupeKey);
+      if (ownerId === undefined) {
+        const entry = await db.get<Owner>(keys.of("i", dedupeKey));
+        const owner = await ownerIn(context, entry, step.nowMs);
+        if (owner === "ended") return 0;
+        ownerId = owner;
+        if (owner === undefined) {
+          step.check(entry);
+          step.set(entry.key, [added.id, Number.isFinite(expiresAtMs) ? expiresAtMs : 0]);
+          owners.set(dedupeKey, added.id);
+        }
+      }
+      if (ownerId !== undefined) {
+        const id = ownerId;
+        answers.push(() => item.answer({ id, duplicate: true }));
+        continue;
+      }
+    }
+    changes = true;
+    if (chunk !== undefined) step.check(chunk);
+    if (job.dueMs > step.nowMs) step.put("z", job, job.dueMs);
+    else await step.places.enter(step, job, job.dueMs);
+    answers.push(() => item.answer(added));
+  }
+  step.signals = true;
+  if (changes && !await step.commit()) return 0;
+  for (const answer of answers) answer();
+  return answers.length;
+}
+
+/**
+ * Who owns a dedupe key. `undefined`: nobody does. `"ended"`: someone did who had expired and has been
+ * ended just now.
+ */
+async function ownerIn(
+  context: QueueContext,
+  { value }: Deno.KvEntryMaybe<Owner>,
+  nowMs: number,
+): Promise<string | undefined> {
+  if (value === null) return undefined;
+  const [id, expiresAtMs] = value;
+  if (expiresAtMs === 0 || expiresAtMs > nowMs) return id;
+  const found = await locate(context, id);
+  if (found === undefined || "ended" in found) return undefined;
+  if (found.kind === "l") return id;
+  await endWaiting(context, found, "expired", nowMs);
+  return "ended";
+}

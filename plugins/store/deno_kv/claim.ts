@@ -1,0 +1,204 @@
+/**
+ * Claims: due jobs become leases of this process, whole parts of segments at a time.
+ *
+ * @module
+ */
+
+import { type Bytes, decodeLines, encodeLines, parseLine, takeLines } from "./codec.ts";
+import { readChunks } from "./chunks.ts";
+import type { QueueContext } from "./context.ts";
+import { type HeldPart, KvJob, payloadOf, type StoredJob } from "./job.ts";
+import type { LeasePlace } from "./keys.ts";
+import type { KvLane } from "./lanes.ts";
+import { promote } from "./promote.ts";
+import { Step } from "./step.ts";
+
+/** How often others may be quicker in a row. */
+const MOST_TRIES = 30;
+
+/** Entries read at once, at most. */
+const LARGEST_BATCH = 50;
+
+/** One claim in the making. */
+interface Claim {
+  readonly step: Step;
+  readonly parts: HeldPart[];
+  readonly jobs: KvJob[];
+  /** True if nothing more is claimable than what is in it. */
+  exhausted: boolean;
+}
+
+/** Leases jobs. One call at a time. */
+export class Claims {
+  readonly #context: QueueContext;
+  /** Jobs in a part, as seen lately, by index of the lane: how much is read at once. */
+  readonly #density: number[];
+
+  /** Claims for one queue. */
+  constructor(context: QueueContext) {
+    this.#context = context;
+    this.#density = context.lanes.own.map(() => 1);
+  }
+
+  /** Leases up to `wants[lane]` jobs of each lane. Empty once this holder was declared dead. */
+  async lease(wants: readonly number[], nowMs: number): Promise<readonly KvJob[]> {
+    const { holder, lanes, counts, db } = this.#context;
+    for (const lane of lanes.own) {
+      const isDue = (counts.of(lane.ordinal)?.nextDueAtMs ?? Infinity) <= nowMs;
+      if (isDue && (wants[lane.index] ?? 0) > 0) await promote(this.#context, lane, nowMs);
+    }
+    for (let tries = 0; tries < MOST_TRIES && !holder.lost;) {
+      const moves = counts.moves;
+      const claim = await this.#gather(wants, nowMs);
+      if (claim.step.checks === 1) {
+        this.#note(wants, claim, moves);
+        return [];
+      }
+      if (!await claim.step.commit()) {
+        if (!await holder.isAlive(db)) return [];
+        await db.pause(tries++);
+        continue;
+      }
+      for (const part of claim.parts) holder.parts.add(part);
+      this.#note(wants, claim, moves + 1);
+      if (claim.jobs.length > 0) return claim.jobs;
+    }
+    return [];
+  }
+
+  async #gather(wants: readonly number[], nowMs: number): Promise<Claim> {
+    const step = new Step(this.#context, nowMs);
+    step.check(this.#context.holder.fence);
+    const claim: Claim = { step, parts: [], jobs: [], exhausted: true };
+    for (const lane of this.#context.lanes.own) {
+      const want = wants[lane.index] ?? 0;
+      if (want > 0) await this.#gatherLane(claim, lane, want);
+    }
+    return claim;
+  }
+
+  async #gatherLane(claim: Claim, lane: KvLane, want: number): Promise<void> {
+    const { db, keys } = this.#context;
+    const { step } = claim;
+    const prefix = keys.of("r", lane.ordinal);
+    const end = keys.of("r", lane.ordinal, step.atMs + 1);
+    const guess = Math.ceil(want / (this.#density[lane.index] ?? 1));
+    const batchSize = Math.max(1, Math.min(guess, LARGEST_BATCH));
+    let room = want;
+    let parts = 0;
+    for await (const entry of db.kv.list<Bytes>({ prefix, end }, { batchSize })) {
+      if (room === 0 || step.isFull || step.checksLeft < 3) {
+        claim.exhausted = false;
+        break;
+      }
+      room -= await this.#take(claim, lane, entry, room);
+      parts++;
+    }
+    if (parts > 0) this.#density[lane.index] = Math.max(1, (want - room) / parts);
+  }
+
+  /** Takes the first jobs of a part. How many were leased. */
+  async #take(
+    claim: Claim,
+    lane: KvLane,
+    entry: Deno.KvEntry<Bytes>,
+    room: number,
+  ): Promise<number> {
+    const { keys, holder } = this.#context;
+    const { step } = claim;
+    const place = keys.placeIn(entry.key);
+    const cut = takeLines(entry.value, room);
+    step.check(entry);
+    step.delete(entry.key);
+    if (cut.rest !== undefined) {
+      step.setBytes(keys.part("r", { ...place, first: place.first + cut.lines }), cut.rest);
+    }
+    const { dueMs, segment, first, ordinal } = place;
+    const startedAtMs = step.atMs;
+    const lease: LeasePlace = {
+      worker: holder.worker,
+      segment,
+      first,
+      ordinal,
+      dueMs,
+      startedAtMs,
+    };
+    const part: HeldPart = {
+      holder: holder.identity,
+      key: keys.lease(lease),
+      progressKey: keys.progress(lease),
+      ordinal,
+      lane: lane.name,
+      laneIndex: lane.index,
+      segment,
+      first,
+      dueMs,
+      startedAtMs,
+      left: 0,
+      jobs: [],
+      ended: [],
+      hasProgress: false,
+    };
+    const lines: (string | undefined)[] = decodeLines(cut.head);
+    let taken = 0;
+    let isChanged = false;
+    for (const [line, text] of lines.entries()) {
+      if (text === undefined || text === "") continue;
+      taken++;
+      const job = { ordinal, segment, index: first + line, dueMs, line: parseLine(text), text };
+      const admitted = job.line[3] === undefined ? job : await this.#admit(step, job);
+      if (admitted !== job) {
+        lines[line] = admitted?.text;
+        isChanged = true;
+      }
+      if (admitted !== undefined) part.jobs.push(await this.#jobOf(part, admitted));
+    }
+    part.left = part.jobs.length;
+    step.count(ordinal, "r", -taken);
+    if (part.left === 0) return 0;
+    step.count(ordinal, "l", part.left);
+    step.setBytes(part.key, isChanged ? encodeLines(lines) : cut.head);
+    claim.parts.push(part);
+    for (const job of part.jobs) claim.jobs.push(job);
+    return part.left;
+  }
+
+  /** The job as it may run. `undefined`: it has expired, or has to wait for others of its key. */
+  async #admit(step: Step, job: StoredJob): Promise<StoredJob | undefined> {
+    const extra = job.line[3];
+    if ((extra?.x ?? Infinity) > step.nowMs) return await step.places.admit(step, job);
+    await step.places.release(step, job);
+    step.end(job, {
+      state: "dead",
+      reason: "expired",
+      attempt: job.line[0],
+      startedAtMs: extra?.s,
+      told: false,
+    });
+    return undefined;
+  }
+
+  async #jobOf(part: HeldPart, { index, line, text, segment }: StoredJob): Promise<KvJob> {
+    const [, , inline, extra] = line;
+    const payload = extra?.b === undefined
+      ? payloadOf(inline, extra?.u)
+      : await readChunks(this.#context, segment, index);
+    return new KvJob(part, index, line, text, payload);
+  }
+
+  /** Lanes that gave less than was wanted have nothing more to give: nobody need ask until jobs come. */
+  #note(wants: readonly number[], claim: Claim, moves: number): void {
+    const { counts } = this.#context;
+    if (!claim.exhausted || counts.moves !== moves || counts.inFlight > 0) return;
+    const given = wants.map(() => 0);
+    for (const part of claim.parts) given[part.laneIndex]! += part.left;
+    for (const [index, lane] of counts.lanes.entries()) {
+      const want = wants[index] ?? 0;
+      if (want > 0 && given[index]! < want && lane.ready > 0) {
+        lane.ready = 0;
+        lane.oldestReadyAtMs = Infinity;
+        counts.changes++;
+      }
+    }
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * How jobs are written: one a line, as JSON. A line that is empty is a job that has left.
+ *
+ * Lines make parts of a segment easy to cut: what is leased and what stays are slices of the same bytes.
+ *
+ * @module
+ */
+
+import type { JobEntry } from "../../../src/store.ts";
+
+/** What few jobs have. Short names: a backlog is made of these. */
+export interface Extra {
+  /** Name of the handler. */
+  t?: string;
+  /** Bound by the lane's limit. */
+  k?: string;
+  /** Holds a place of its key. */
+  h?: 1;
+  /** Makes others its duplicates. */
+  d?: string;
+  /** Trace context. */
+  p?: string;
+  /** Not started from then on. */
+  x?: number;
+  /** Message of the latest failure. */
+  e?: string;
+  /** When its latest attempt started. */
+  s?: number;
+  /** How long after its adding it was first due: set once it has left its first place. */
+  o?: number;
+  /** Its payload is in so many parts of its own. */
+  b?: number;
+  /** Its payload is `undefined`. */
+  u?: 1;
+}
+
+/** A job: attempts charged, leases so far, payload, the rest. */
+export type Line = readonly [
+  attempts: number,
+  leases: number,
+  payload: unknown,
+  extra?: Readonly<Extra>,
+];
+
+/** Bytes of a part. */
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+/** What `takeLines` cut. */
+export interface Cut {
+  /** The first lines. */
+  readonly head: Bytes;
+  /** How many lines those are, empty ones included. */
+  readonly lines: number;
+  /** The other lines. `undefined`: there are none. */
+  readonly rest: Bytes | undefined;
+}
+
+const NEWLINE = 10;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Bytes of a text. */
+export function encode(text: string): Bytes {
+  return encoder.encode(text);
+}
+
+/** Text of bytes. */
+export function decode(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}
+
+/** What stands apart of a job that is added. */
+export interface Apart {
+  /** Its payload is stored in so many parts. */
+  readonly chunks: number;
+  /** How long after its adding it is due, ms. */
+  readonly delayMs: number;
+}
+
+/** The line of a job that is added. `payload`: its JSON. */
+export function lineOf(entry: JobEntry, payload: string | undefined, apart?: Apart): string {
+  const { type, key, dedupeKey, traceparent, expiresAtMs } = entry;
+  const extra: Extra = {};
+  if (type !== "") extra.t = type;
+  if (key !== undefined) extra.k = key;
+  if (dedupeKey !== undefined) extra.d = dedupeKey;
+  if (traceparent !== undefined) extra.p = traceparent;
+  if (expiresAtMs < Infinity) extra.x = expiresAtMs;
+  if (apart !== undefined) {
+    extra.b = apart.chunks;
+    extra.o = apart.delayMs;
+  }
+  if (payload === undefined) extra.u = 1;
+  const start = `[0,0,${apart !== undefined ? "null" : payload ?? "null"}`;
+  for (const _ in extra) return `${start},${JSON.stringify(extra)}]`;
+  return `${start}]`;
+}
+
+/** Reads a line. */
+export function parseLine(text: string): Line {
+  return JSON.parse(text);
+}
+
+/** The same job with other figures. `undefined` in `extra` takes away. */
+export function changeLine(
+  [attempts, leases, payload, extra]: Line,
+  by: { readonly attempts?: number; readonly leases?: number },
+  change: { readonly [Name in keyof Extra]?: Extra[Name] | undefined } = {},
+): Line {
+  const next: Record<string, unknown> = { ...extra, ...change };
+  for (const name in next) if (next[name] === undefined) delete next[name];
+  const head = [attempts + (by.attempts ?? 0), leases + (by.leases ?? 0), payload] as const;
+  for (const _ in next) return [...head, next];
+  return head;
+}
+
+/** Bytes of lines. `undefined`: the job of that line has left. */
+export function encodeLines(lines: readonly (string | undefined)[]): Bytes {
+  return encode(lines.join("\n"));
+}
+
+/** The lines of a part; empty ones are jobs that have left. */
+export function decodeLines(bytes: Uint8Array): string[] {
+  return decode(bytes).split("\n");
+}
+
+/** Cuts off the first lines, so many that `count` of them are jobs. */
+export function takeLines(bytes: Bytes, count: number): Cut {
+  let lines = 0;
+  let jobs = 0;
+  for (let start = 0;;) {
+    const end = bytes.indexOf(NEWLINE, start);
+    lines++;
+    if (end !== start && start < bytes.length) jobs++;
+    if (end === -1) return { head: bytes, lines, rest: undefined };
+    if (jobs === count) {
+      return { head: bytes.subarray(0, end), lines, rest: bytes.subarray(end + 1) };
+    }
+    start = end + 1;
+  }
+}
+
+/** When the first of the jobs expires. 0: none does. */
+export function earliestExpiry(lines: readonly Line[]): number {
+  let earliest = Infinity;
+  for (const [, , , extra] of lines) {
+    if (extra?.x !== undefined && extra.x < earliest) earliest = extra.x;
+  }
+  return earliest === Infinity ? 0 : Math.ceil(earliest);
+}

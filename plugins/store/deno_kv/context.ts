@@ -1,0 +1,48 @@
+/**
+ * What the parts of one open queue share.
+ *
+ * @module
+ */
+
+import type { Keep, QueueListener } from "../../../src/store.ts";
+import type { Counts } from "./counts.ts";
+import type { Db } from "./db.ts";
+import type { Fates } from "./fates.ts";
+import type { Gate } from "./gate.ts";
+import type { Holder } from "./holder.ts";
+import type { PoolKeys } from "./keys.ts";
+import type { LaneTable } from "./lanes.ts";
+
+/** The other queues of this pool in this process. */
+export interface Others {
+  /** Jobs may have become claimable for them. */
+  wake(): void;
+  /** Their counts are no longer true. */
+  outdate(): void;
+}
+
+/** What the parts of one open queue share. */
+export interface QueueContext {
+  /** Name of the pool. */
+  readonly pool: string;
+  /** The database. */
+  readonly db: Db;
+  /** Keys of the pool. */
+  readonly keys: PoolKeys;
+  /** Lanes, known here or not. */
+  readonly lanes: LaneTable;
+  /** Live counts. */
+  readonly counts: Counts;
+  /** One at a time: what reads records of keys and dedupe keys to change them. */
+  readonly gate: Gate;
+  /** Who waits for ends. Shared by all queues of this pool in this process. */
+  readonly fates: Fates;
+  /** How many ended jobs are kept. */
+  readonly keep: Keep;
+  /** This queue as a holder of leases. */
+  readonly holder: Holder;
+  /** The pool. */
+  readonly listener: QueueListener;
+  /** The other queues of this pool in this process. */
+  readonly others: Others;
+}

@@ -1,0 +1,95 @@
+/**
+ * What this process knows of the counts: live objects, moved by own commits, read anew from time to time.
+ *
+ * @module
+ */
+
+import type { LaneCounts } from "../../../src/store.ts";
+import type { Counted, Space } from "./keys.ts";
+
+/** How many more jobs there are of each kind, by a commit. */
+export type Tally = { -readonly [Kind in Counted]: number };
+
+/** Counts as they were read. */
+export interface Reading extends Readonly<Tally> {
+  /** When the oldest ready job became claimable. */
+  readonly oldestReadyAtMs: number;
+  /** When the next delayed job is due. */
+  readonly nextDueAtMs: number;
+  /** When a job at the head may have expired. */
+  readonly headExpiresAtMs: number;
+}
+
+/** No change. */
+export function noTally(): Tally {
+  return { r: 0, z: 0, q: 0, l: 0 };
+}
+
+/** Counts of one lane. */
+export class LiveCounts implements LaneCounts {
+  ready = 0;
+  blocked = 0;
+  delayed = 0;
+  running = 0;
+  oldestReadyAtMs = Infinity;
+  nextDueAtMs = Infinity;
+  /** When a job at the head of the lane may have expired. `Infinity`: none does. */
+  headExpiresAtMs = Infinity;
+
+  /** Takes over what was read. `raced`: own commits may or may not be in it, so no ready job is given up. */
+  take(reading: Reading, raced: boolean): void {
+    this.ready = raced ? Math.max(reading.r, this.ready) : Math.max(0, reading.r);
+    this.blocked = Math.max(0, reading.q);
+    this.delayed = Math.max(0, reading.z);
+    this.running = Math.max(0, reading.l);
+    this.oldestReadyAtMs = this.ready === 0 ? Infinity : reading.oldestReadyAtMs;
+    this.nextDueAtMs = reading.nextDueAtMs;
+    this.headExpiresAtMs = reading.headExpiresAtMs;
+  }
+
+  /** Moves by an own commit. */
+  move({ r, z, q, l }: Readonly<Tally>): void {
+    this.ready = Math.max(0, this.ready + r);
+    this.blocked = Math.max(0, this.blocked + q);
+    this.delayed = Math.max(0, this.delayed + z);
+    this.running = Math.max(0, this.running + l);
+    if (this.ready === 0) this.oldestReadyAtMs = Infinity;
+    if (this.delayed === 0) this.nextDueAtMs = Infinity;
+  }
+
+  /** Notes when jobs that an own commit put down became or become claimable. */
+  sees(space: Space, dueMs: number): void {
+    if (space === "r") this.oldestReadyAtMs = Math.min(this.oldestReadyAtMs, dueMs);
+    if (space === "z") this.nextDueAtMs = Math.min(this.nextDueAtMs, dueMs);
+  }
+}
+
+/** Counts of all lanes of a queue. */
+export class Counts {
+  /** By index of the lane. */
+  readonly lanes: readonly LiveCounts[];
+  /** How often something changed: what was read before the last change is no longer true. */
+  changes = 1;
+  /** Own commits so far. */
+  moves = 0;
+  /** Own commits that have not been answered. */
+  inFlight = 0;
+  /** Done and dead jobs that are kept, whole pool. */
+  readonly kept: { d: number; x: number } = { d: 0, x: 0 };
+  /** When the oldest kept job may have been kept long enough. */
+  nextTrimAtMs = -Infinity;
+  readonly #byOrdinal: readonly (LiveCounts | undefined)[];
+
+  /** Begins with nothing known. `ordinals`: numbers of the lanes, by index. */
+  constructor(ordinals: readonly number[]) {
+    this.lanes = ordinals.map(() => new LiveCounts());
+    const byOrdinal: (LiveCounts | undefined)[] = [];
+    ordinals.forEach((ordinal, index) => byOrdinal[ordinal] = this.lanes[index]);
+    this.#byOrdinal = byOrdinal;
+  }
+
+  /** Counts of a lane by its number. `undefined`: this queue does not have it. */
+  of(ordinal: number): LiveCounts | undefined {
+    return this.#byOrdinal[ordinal];
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Jobs that have ended: how they are written, so that they can be looked up.
+ *
+ * @module
+ */
+
+import type { DeadReason, JobRecord, Outcome } from "../../../src/job.ts";
+import { encode, type Line } from "./codec.ts";
+import { createdIn, type IdParts, parseId } from "./id.ts";
+import { idOf, payloadOf, type StoredJob } from "./job.ts";
+
+/** Longest message of a failure that is stored, characters. */
+const LONGEST_ERROR = 1000;
+
+/** Most bytes of a line and a result together; a larger result is not kept. */
+const LONGEST_RECORD = 60_000;
+
+/** Most bytes a character takes. */
+const CHARACTER_BYTES = 3;
+
+/** How a job ended. */
+export interface End {
+  /** The state it has from now on. */
+  readonly state: "done" | "dead" | "cancelled";
+  /** Attempts charged. */
+  readonly attempt: number;
+  /** When its latest attempt started. */
+  readonly startedAtMs: number | undefined;
+  /** What the handler returned. */
+  readonly result?: unknown;
+  /** Why it is dead. */
+  readonly reason?: DeadReason | undefined;
+  /** Message of the failure. `undefined`: the one before stays. */
+  readonly error?: string | undefined;
+  /** False: the pool does not know of it yet. */
+  readonly told: boolean;
+}
+
+/** A record as it is stored. */
+export type Row = readonly [
+  id: string,
+  state: End["state"],
+  endedAtMs: number,
+  startedAtMs: number | null,
+  attempt: number,
+  dueMs: number,
+  line: Line,
+  reason: DeadReason | null,
+  error: string | null,
+  result?: unknown,
+];
+
+/** A job that has ended, read. */
+export interface EndedJob {
+  /** What its id says. */
+  readonly id: IdParts;
+  /** The record as it is stored. */
+  readonly row: Row;
+}
+
+/** The record of a job that ends, as it is stored. */
+export function rowText(job: StoredJob, end: End, atMs: number): string {
+  const { state, attempt, startedAtMs, reason } = end;
+  const error = errorOf(job, end);
+  const result = end.result === undefined ? undefined : resultText(end.result, job.text);
+  return `["${idOf(job)}","${state}",${atMs},${startedAtMs ?? null},${attempt},${job.dueMs},` +
+    `${job.text},${reason === undefined ? null : `"${reason}"`},${
+      error === undefined ? null : JSON.stringify(error)
+    }${result === undefined ? "" : `,${result}`}]`;
+}
+
+/** Reads a record. */
+export function parseRow(text: string): EndedJob {
+  const row: Row = JSON.parse(text);
+  const id = parseId(row[0]);
+  if (id === undefined) throw new TypeError(`Expected the record of a job but read ${row[0]}`);
+  return { id, row };
+}
+
+/** How a job ended, for those who wait. */
+export function outcomeOf(job: StoredJob, end: End): Outcome {
+  if (end.state === "done") return { state: "done", result: end.result };
+  if (end.state === "cancelled") return { state: "cancelled" };
+  return { state: "dead", reason: end.reason, error: errorOf(job, end) };
+}
+
+/** How a job ended, from its record. */
+export function outcomeIn({ row }: EndedJob): Outcome {
+  const [, state, , , , , , reason, error, result] = row;
+  if (state === "done") return { state, result };
+  if (state === "cancelled") return { state };
+  return { state, reason: reason ?? undefined, error: error ?? undefined };
+}
+
+/** Everything known about a job that has ended. `payload`: if that is stored apart. */
+export function recordIn(
+  { id, row }: EndedJob,
+  pool: string,
+  lane: string,
+  payload?: unknown,
+): JobRecord {
+  const [text, state, endedAtMs, startedAtMs, attempt, dueAtMs, line, reason, error, result] = row;
+  const extra = line[3];
+  return {
+    id: text,
+    pool,
+    lane,
+    type: extra?.t ?? "",
+    payload: payload ?? payloadOf(line[2], extra?.u),
+    key: extra?.k,
+    createdAtMs: createdIn(id.segment),
+    attempt,
+    traceparent: extra?.p,
+    state,
+    dueAtMs,
+    startedAtMs: startedAtMs ?? undefined,
+    endedAtMs,
+    result,
+    reason: reason ?? undefined,
+    error: error ?? undefined,
+    dedupeKey: extra?.d,
+  };
+}
+
+/** A message that is not too long to be stored. */
+export function shortened(error: string): string {
+  return error.length <= LONGEST_ERROR ? error : `${error.slice(0, LONGEST_ERROR - 1)}…`;
+}
+
+function errorOf(job: StoredJob, { error }: End): string | undefined {
+  return error === undefined ? job.line[3]?.e : shortened(error);
+}
+
+/** `undefined`: it is no JSON, or too large to be kept. */
+function resultText(result: unknown, beside: string): string | undefined {
+  try {
+    const text = JSON.stringify(result);
+    const fits = (text?.length ?? 0) + beside.length <= LONGEST_RECORD / CHARACTER_BYTES;
+    if (text === undefined || fits) return text;
+    return encode(text).length + encode(beside).length <= LONGEST_RECORD ? text : undefined;
+  } catch {
+    return undefined; // a cycle or a bigint: the job is done all the same
+  }
+}

@@ -1,0 +1,211 @@
+/**
+ * Jobs on their way into the database: one commit in flight, what gathers meanwhile goes into the
+ * next. Jobs of one lane that are committed together share a key.
+ *
+ * @module
+ */
+
+import type { Added, JobEntry } from "../../../src/store.ts";
+import { addCarefully, type Item } from "./careful.ts";
+import { LARGEST_INLINE, LARGEST_PAYLOAD } from "./chunks.ts";
+import { encode, lineOf } from "./codec.ts";
+import type { QueueContext } from "./context.ts";
+import { KvAdded } from "./job.ts";
+import { textSize } from "./keys.ts";
+import type { KvLane } from "./lanes.ts";
+import { PART_LINES, Step } from "./step.ts";
+
+/** Largest `key` or `dedupeKey`, bytes in a key of the database. */
+const LARGEST_KEY = 1500;
+
+/** Most jobs of one commit. */
+const MOST_JOBS = 5000;
+
+/** Most bytes of one commit's lines. */
+const MOST_BYTES = 450_000;
+
+/** Most bytes of a part with several lines. */
+const PART_BYTES = 32_000;
+
+/** Most parts of one commit. */
+const MOST_PARTS = 400;
+
+/** Most texts are plain: each of their characters takes one byte. */
+const PLAIN = /^[ -~]*$/;
+
+interface Ticket {
+  readonly added: Added[];
+  readonly resolve: (added: readonly Added[]) => void;
+  readonly reject: (thrown: unknown) => void;
+  left: number;
+}
+
+interface Part {
+  readonly lane: KvLane;
+  readonly segment: string;
+  readonly dueMs: number;
+  readonly delayMs: number;
+  readonly lines: string[];
+  size: number;
+  expiresAtMs: number;
+}
+
+/** Adds for one queue. */
+export class EnqueueLoop {
+  readonly #context: QueueContext;
+  #plain: Item[] = [];
+  #careful: Item[] = [];
+  #running: Promise<void> | undefined;
+
+  /** Adds for one queue. */
+  constructor(context: QueueContext) {
+    this.#context = context;
+  }
+
+  /** Stores jobs. An entry that cannot be stored is answered with an error and fails no other. */
+  add(entries: readonly JobEntry[], nowMs: number): Promise<readonly Added[]> {
+    return new Promise((resolve, reject) => {
+      const ticket: Ticket = { added: [], resolve, reject, left: entries.length };
+      if (ticket.left === 0) resolve([]);
+      const atMs = Math.floor(nowMs);
+      for (const [place, entry] of entries.entries()) this.#prepare(entry, atMs, ticket, place);
+      if (this.#plain.length + this.#careful.length > 0) this.#running ??= this.#run();
+    });
+  }
+
+  /** Resolves once nothing is on its way. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  #prepare(entry: JobEntry, atMs: number, ticket: Ticket, place: number): void {
+    const answer = (added: Added): void => {
+      ticket.added[place] = added;
+      if (--ticket.left === 0) ticket.resolve(ticket.added);
+    };
+    const lane = this.#context.lanes.own[entry.lane]!; // entries are resolved against the queue's lanes
+    let payload: string | undefined;
+    let size: number;
+    try {
+      payload = JSON.stringify(entry.payload);
+      size = sizeOf(payload);
+      checkEntry(entry, size);
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new TypeError(String(thrown));
+      answer({ id: "", duplicate: false, error });
+      return;
+    }
+    const apart = size > LARGEST_INLINE ? size : 0;
+    const item = { lane, entry, payload, apart, atMs, answer, fail: ticket.reject };
+    const isLimited = entry.key !== undefined && lane.maxRunningPerKey < Infinity;
+    if (isLimited || apart > 0 || entry.dedupeKey !== undefined) this.#careful.push(item);
+    else this.#plain.push(item);
+  }
+
+  async #run(): Promise<void> {
+    await null; // what is added in this turn of the event loop goes together
+    while (this.#plain.length + this.#careful.length > 0) {
+      if (this.#plain.length > 0) await this.#addPlain();
+      if (this.#careful.length > 0) {
+        const careful = this.#careful;
+        this.#careful = [];
+        await addCarefully(this.#context, careful);
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #addPlain(): Promise<void> {
+    const batch = this.#plain.splice(0, MOST_JOBS);
+    const { fates, keys } = this.#context;
+    const nowMs = batch[0]!.atMs; // all that are due at once become claimable together
+    const step = new Step(this.#context, nowMs);
+    const open = new Map<string, Part>();
+    const parts: Part[] = [];
+    const added: KvAdded[] = [];
+    let bytes = 0;
+    for (const item of batch) {
+      if (parts.length >= MOST_PARTS || bytes >= MOST_BYTES) break;
+      const line = lineOf(item.entry, item.payload);
+      const size = PLAIN.test(line) ? line.length + 1 : 3 * line.length + 1;
+      const part = this.#partFor(item, size, nowMs, open, parts);
+      added.push(
+        new KvAdded(part.segment, item.lane.ordinal, part.lines.length, part.delayMs, fates.total),
+      );
+      part.lines.push(line);
+      part.size += size;
+      bytes += size;
+      if (item.entry.expiresAtMs < Infinity) {
+        part.expiresAtMs = Math.min(
+          part.expiresAtMs || Infinity,
+          Math.ceil(item.entry.expiresAtMs),
+        );
+      }
+    }
+    for (const { lane, segment, dueMs, expiresAtMs, lines } of parts) {
+      const space = dueMs > nowMs ? "z" : "r";
+      const place = { ordinal: lane.ordinal, dueMs, segment, first: 0, expiresAtMs };
+      step.setBytes(keys.part(space, place), encode(lines.join("\n")));
+      step.count(lane.ordinal, space, lines.length, dueMs);
+    }
+    step.signals = true;
+    this.#plain = batch.slice(added.length).concat(this.#plain);
+    try {
+      await step.commit(); // nothing is checked: it cannot be refused
+      for (const [index, one] of added.entries()) batch[index]!.answer(one);
+    } catch (thrown) {
+      for (const index of added.keys()) batch[index]!.fail(thrown);
+    }
+  }
+
+  /** The part that a job goes into: jobs of one lane with the same due time share one. */
+  #partFor(
+    { lane, entry }: Item,
+    size: number,
+    nowMs: number,
+    open: Map<string, Part>,
+    parts: Part[],
+  ): Part {
+    const dueMs = Math.max(nowMs, Math.ceil(entry.dueAtMs));
+    const isDelayed = entry.dueAtMs > nowMs;
+    const name = `${lane.ordinal}/${isDelayed ? dueMs : ""}`;
+    const known = open.get(name);
+    if (
+      known !== undefined && known.lines.length < PART_LINES &&
+      known.size + size < PART_BYTES
+    ) return known;
+    const part: Part = {
+      lane,
+      segment: this.#context.holder.names.next(nowMs),
+      dueMs: isDelayed ? dueMs : nowMs,
+      delayMs: isDelayed ? dueMs - nowMs : 0,
+      lines: [],
+      size: 0,
+      expiresAtMs: 0,
+    };
+    open.set(name, part);
+    parts.push(part);
+    return part;
+  }
+}
+
+/** Bytes of a payload's JSON. Counted only where it may matter. */
+function sizeOf(payload: string | undefined): number {
+  if (payload === undefined) return 0;
+  return payload.length * 3 <= LARGEST_INLINE ? payload.length : encode(payload).length;
+}
+
+/** @throws {RangeError} If the database could not take it. */
+function checkEntry({ key, dedupeKey }: JobEntry, payloadBytes: number): void {
+  if (payloadBytes > LARGEST_PAYLOAD) {
+    throw new RangeError(
+      `Expected a payload of at most ${LARGEST_PAYLOAD} bytes as JSON but received ${payloadBytes}: ` +
+        "store it elsewhere and enqueue where it is",
+    );
+  }
+  for (const [name, value] of [["key", key], ["dedupeKey", dedupeKey]] as const) {
+    const size = value === undefined ? 0 : textSize(value);
+    if (size <= LARGEST_KEY) continue;
+    throw new RangeError(`Expected ${name} of at most ${LARGEST_KEY} bytes but received ${size}`);
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * Lanes by number: a lane gets one when it is first opened and keeps it, whatever configs say later.
+ *
+ * @module
+ */
+
+import type { LaneRules } from "../../../src/store.ts";
+import type { Db } from "./db.ts";
+import type { PoolKeys } from "./keys.ts";
+
+/** A lane of this queue. */
+export interface KvLane extends LaneRules {
+  /** Its number. */
+  readonly ordinal: number;
+  /** Its index in this queue. */
+  readonly index: number;
+  /** How often its jobs may be started. */
+  readonly attempts: number;
+}
+
+/** The lanes of a queue, and names of those that only others have. */
+export class LaneTable {
+  /** By index in this queue. */
+  readonly own: readonly KvLane[];
+  readonly #byOrdinal: (KvLane | undefined)[] = [];
+  #names: readonly string[];
+
+  /** `names`: of all lanes ever opened, by number. */
+  constructor(own: readonly KvLane[], names: readonly string[]) {
+    this.own = own;
+    this.#names = names;
+    for (const lane of own) this.#byOrdinal[lane.ordinal] = lane;
+  }
+
+  /** The lane of that number. `undefined`: this queue does not have it. */
+  of(ordinal: number): KvLane | undefined {
+    return this.#byOrdinal[ordinal];
+  }
+
+  /** Name of the lane of that number. */
+  nameOf(ordinal: number): string {
+    return this.#names[ordinal] ?? "";
+  }
+
+  /** Number of the lane of that name. `undefined`: none was ever opened. */
+  ordinalOf(name: string): number | undefined {
+    const ordinal = this.#names.indexOf(name);
+    return ordinal === -1 ? undefined : ordinal;
+  }
+
+  /** Numbers of all lanes. */
+  get ordinals(): readonly number[] {
+    return this.#names.map((_, ordinal) => ordinal);
+  }
+
+  /** Learns the names of lanes that others have opened since. */
+  async refresh(db: Db, keys: PoolKeys): Promise<void> {
+    const { value } = await db.get<readonly string[]>(keys.of("lanes"));
+    if (value !== null) this.#names = value;
+  }
+}
+
+/** Numbers the lanes of a queue; new ones are numbered on. */
+export async function openLanes(
+  db: Db,
+  keys: PoolKeys,
+  rules: readonly LaneRules[],
+  attempts: readonly number[],
+): Promise<LaneTable> {
+  const key = keys.of("lanes");
+  for (let tries = 0;; tries++) {
+    const entry = await db.get<readonly string[]>(key);
+    const before = entry.value ?? [];
+    const added = rules.map(({ name }) => name).filter((name) => !before.includes(name));
+    const names = [...before, ...added];
+    const operation = db.kv.atomic().check(entry).set(key, names);
+    if (added.length > 0 && !await db.commit({ atomic: operation, signals: false })) {
+      await db.pause(tries);
+      continue;
+    }
+    const own = rules.map((rule, index) => ({
+      name: rule.name,
+      maxRunningPerKey: rule.maxRunningPerKey,
+      ordinal: names.indexOf(rule.name),
+      index,
+      attempts: attempts[index] ?? Infinity,
+    }));
+    return new LaneTable(own, names);
+  }
+}

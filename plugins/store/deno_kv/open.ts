@@ -1,0 +1,105 @@
+/**
+ * Opens the database that the options name, and refuses what would not keep jobs.
+ *
+ * @module
+ */
+
+import { OptionError } from "../../../src/errors.ts";
+import { SCHEMA, SCHEMA_KEY } from "./keys.ts";
+
+/** Where the database is. */
+export interface Whereabouts {
+  /** A file, or `:memory:`. */
+  readonly path?: string | undefined;
+  /** Address of a database over the network. */
+  readonly url?: string | undefined;
+}
+
+/** An open database. */
+export interface Opened {
+  /** The handle. */
+  readonly kv: Deno.Kv;
+  /** The file, if there is one. */
+  readonly file: string | undefined;
+  /** True over the network. */
+  readonly remote: boolean;
+}
+
+/**
+ * Opens the database.
+ *
+ * @throws {OptionError} If neither `path` nor `url` says where it is, or the place would not last.
+ */
+export async function openDatabase({ path, url }: Whereabouts): Promise<Opened> {
+  if (typeof Deno.openKv !== "function") {
+    throw new TypeError(
+      'Deno KV is not switched on: add "unstable": ["kv"] to deno.json, or run with --unstable-kv',
+    );
+  }
+  if (path !== undefined && url !== undefined) {
+    throw new OptionError(["url"], "Expected path or url but received both: leave one out");
+  }
+  if (url !== undefined) return { kv: await Deno.openKv(url), file: undefined, remote: true };
+  if (isOnDeploy()) return await openAttached(path);
+  if (path === undefined) {
+    throw new OptionError(
+      ["path"],
+      "Expected path, the file that keeps the jobs, or url: only on Deno Deploy is there a database " +
+        "without one of them",
+    );
+  }
+  if (path === ":memory:") return { kv: await Deno.openKv(path), file: undefined, remote: false };
+  const file = path.startsWith("/") ? path : `${Deno.cwd()}/${path.replace(/^\.\//, "")}`;
+  await Deno.mkdir(file.slice(0, file.lastIndexOf("/")) || "/", { recursive: true });
+  return { kv: await Deno.openKv(file), file, remote: false };
+}
+
+/** Marks a new database with the version of its key space, and refuses one that is newer. */
+export async function checkSchema(kv: Deno.Kv): Promise<void> {
+  const { value, key, versionstamp } = await kv.get<number>(SCHEMA_KEY);
+  if (value === null) {
+    await kv.atomic().check({ key, versionstamp }).set(SCHEMA_KEY, SCHEMA).commit();
+    return;
+  }
+  if (value <= SCHEMA) return;
+  throw new RangeError(
+    `Expected a database of version ${SCHEMA} at most but received ${value}: ` +
+      "a newer release of Sluice has written it, so run that one",
+  );
+}
+
+/** On Deno Deploy: the database that is attached to the app. */
+async function openAttached(path: string | undefined): Promise<Opened> {
+  if (path !== undefined) {
+    throw new OptionError(
+      ["path"],
+      `Expected no path on Deno Deploy but received "${path}": files there do not last, ` +
+        "so leave it out and attach a database to the app",
+    );
+  }
+  const kv = await Deno.openKv();
+  if (await isRemote(kv)) return { kv, file: undefined, remote: true };
+  kv.close();
+  throw new OptionError(
+    [],
+    "No database is attached to this app: what Deno Deploy gives instead is forgotten with the " +
+      "instance, so attach one",
+  );
+}
+
+/** Only a local database, such as the temporary one of an app without any, has queues. */
+async function isRemote(kv: Deno.Kv): Promise<boolean> {
+  try {
+    await kv.enqueue(null);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function isOnDeploy(): boolean {
+  return ["DENO_DEPLOYMENT_ID", "DENO_DEPLOY"].some((variable) => {
+    const { state } = Deno.permissions.querySync({ name: "env", variable });
+    return state === "granted" && Deno.env.get(variable) !== undefined;
+  });
+}

@@ -1,0 +1,144 @@
+/**
+ * What time brings: delayed jobs that are due become ready, ready ones expire. Done by whoever claims
+ * or counts, when it matters; nobody has to be there at the time.
+ *
+ * @module
+ */
+
+import { type Bytes, decodeLines, earliestExpiry, encodeLines, parseLine } from "./codec.ts";
+import type { QueueContext } from "./context.ts";
+import type { StoredJob } from "./job.ts";
+import type { Place } from "./keys.ts";
+import type { KvLane } from "./lanes.ts";
+import { Step } from "./step.ts";
+
+/** Parts moved by one commit, at most. */
+const MOST_PARTS = 90;
+
+/** Commits of one call, at most: the rest is moved by the next one. */
+const MOST_COMMITS = 20;
+
+/** How often others may be quicker in a row. */
+const MOST_TRIES = 30;
+
+/** Moves the due jobs of a lane to where they are claimable. */
+export function promote(context: QueueContext, lane: KvLane, nowMs: number): Promise<void> {
+  const isLimited = lane.maxRunningPerKey < Infinity;
+  const move = (): Promise<void> => moveDue(context, lane, nowMs);
+  return isLimited ? context.gate.run(move) : move();
+}
+
+/** Ends the expired jobs at the head of a lane, so that it is not as old as they are. */
+export async function expireHead(
+  context: QueueContext,
+  head: Deno.KvEntry<Bytes>,
+  nowMs: number,
+): Promise<void> {
+  const { keys } = context;
+  const place = keys.placeIn(head.key);
+  const jobs = jobsIn(place, head.value);
+  const step = new Step(context, nowMs);
+  step.check(head);
+  step.delete(head.key);
+  const staying: StoredJob[] = [];
+  const lines: (string | undefined)[] = [];
+  for (const job of jobs) {
+    const extra = job.line[3];
+    if ((extra?.x ?? Infinity) > nowMs) {
+      staying.push(job);
+      lines[job.index - place.first] = job.text;
+      continue;
+    }
+    await step.places.release(step, job);
+    const attempt = job.line[0];
+    step.end(job, {
+      state: "dead",
+      reason: "expired",
+      attempt,
+      startedAtMs: extra?.s,
+      told: false,
+    });
+  }
+  if (staying.length > 0) {
+    const expiresAtMs = earliestExpiry(staying.map(({ line }) => line));
+    step.setBytes(keys.part("r", { ...place, expiresAtMs }), encodeLines(lines));
+  }
+  step.count(place.ordinal, "r", staying.length - jobs.length);
+  await step.commit(); // false: someone else has taken the part, expired jobs and all
+}
+
+/** Makes all jobs of a lane claimable that waited for places, of which there is no limit any more. */
+export async function unblock(context: QueueContext, lane: KvLane, nowMs: number): Promise<void> {
+  const { db, keys } = context;
+  const prefix = keys.of("q", lane.ordinal);
+  for (let tries = 0; tries < MOST_TRIES;) {
+    const limit = Math.max(1, Math.floor(db.maxChecks / 3));
+    const waiting = await db.list<Bytes>({ prefix }, { limit });
+    if (waiting.length === 0) return;
+    const step = new Step(context, nowMs);
+    for (const entry of waiting) {
+      const [job] = jobsIn(keys.placeIn(entry.key), entry.value);
+      if (job === undefined) continue;
+      step.check(entry);
+      step.delete(entry.key);
+      await step.places.leave(job);
+      step.put("r", job, step.atMs);
+      step.count(lane.ordinal, "q", -1);
+    }
+    step.signals = true;
+    tries = await step.commit() ? 0 : tries + 1;
+  }
+}
+
+/** The jobs of a part. */
+export function jobsIn(place: Place, bytes: Uint8Array): StoredJob[] {
+  const { ordinal, segment, first, dueMs } = place;
+  return decodeLines(bytes).flatMap((text, line) =>
+    text === ""
+      ? []
+      : [{ ordinal, segment, index: first + line, dueMs, line: parseLine(text), text }]
+  );
+}
+
+async function moveDue(context: QueueContext, lane: KvLane, nowMs: number): Promise<void> {
+  const { db, keys, counts } = context;
+  const prefix = keys.of("z", lane.ordinal);
+  const end = keys.of("z", lane.ordinal, Math.floor(nowMs) + 1);
+  const limit = Math.max(1, Math.min(MOST_PARTS, Math.floor(db.maxChecks / 2)));
+  for (let tries = 0, commits = 0; tries < MOST_TRIES && commits < MOST_COMMITS;) {
+    const due = await db.list<Bytes>({ prefix, end }, { limit });
+    if (due.length === 0) break;
+    const step = new Step(context, nowMs);
+    for (const entry of due) {
+      if (step.isFull) break;
+      await movePart(step, context, lane, entry);
+    }
+    if (await step.commit()) commits++;
+    else await db.pause(tries++);
+  }
+  const [next] = await db.list({ prefix }, { limit: 1 });
+  const live = counts.of(lane.ordinal);
+  if (live === undefined) return;
+  live.nextDueAtMs = next === undefined ? Infinity : keys.placeIn(next.key).dueMs;
+}
+
+async function movePart(
+  step: Step,
+  { keys }: QueueContext,
+  lane: KvLane,
+  entry: Deno.KvEntry<Bytes>,
+): Promise<void> {
+  const place = keys.placeIn(entry.key);
+  const jobs = jobsIn(place, entry.value);
+  step.check(entry);
+  step.delete(entry.key);
+  step.count(place.ordinal, "z", -jobs.length);
+  const isLimited = lane.maxRunningPerKey < Infinity && jobs.some(({ line }) => line[3]?.k);
+  if (isLimited) {
+    for (const job of jobs) await step.places.enter(step, job, job.dueMs);
+    return;
+  }
+  // What is put down becomes claimable when it was due, and has left its first place only if it had.
+  step.setBytes(keys.part("r", place), entry.value);
+  step.count(place.ordinal, "r", jobs.length, place.dueMs);
+}

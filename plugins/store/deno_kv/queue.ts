@@ -1,0 +1,238 @@
+/**
+ * One open queue: what a pool calls.
+ *
+ * @module
+ */
+
+import type { JobRecord, Outcome } from "../../../src/job.ts";
+import type {
+  Added,
+  Change,
+  Changed,
+  JobEntry,
+  JobPage,
+  JobQuery,
+  LaneCounts,
+  Leased,
+  Queue,
+  QueueOptions,
+  Renewal,
+  Settlement,
+} from "../../../src/store.ts";
+import { changeJob, stateOf } from "./change.ts";
+import { readChunks } from "./chunks.ts";
+import { Claims } from "./claim.ts";
+import type { Others, QueueContext } from "./context.ts";
+import { Counts } from "./counts.ts";
+import type { Db } from "./db.ts";
+import { recordIn } from "./ended.ts";
+import { EnqueueLoop } from "./enqueue_loop.ts";
+import { type Fates, UNFINISHED } from "./fates.ts";
+import { FinishLoop } from "./finish_loop.ts";
+import { Gate } from "./gate.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { Holder } from "./holder.ts";
+import { KvAdded, recordOf } from "./job.ts";
+import { PoolKeys, SIGNAL_KEY } from "./keys.ts";
+import { openLanes } from "./lanes.ts";
+import { listJobs } from "./list.ts";
+import { locate } from "./locate.ts";
+import { Outcomes } from "./outcomes.ts";
+import { unblock } from "./promote.ts";
+import { Reader } from "./reader.ts";
+import { giveBack } from "./reaper.ts";
+import type { Step } from "./step.ts";
+
+/** What a queue shares with others of this process. */
+export interface QueueShares {
+  /** The database. */
+  readonly db: Db;
+  /** Who waits for ends of this pool's jobs. */
+  readonly fates: Fates;
+  /** The other queues of this pool in this process. */
+  readonly others: Others;
+  /** Called once it has left. */
+  readonly left: () => void;
+}
+
+/** Opens a queue and joins as a holder. */
+export async function openQueue(options: QueueOptions, shares: QueueShares): Promise<KvQueue> {
+  const { pool, lanes: rules, attempts, leaseMs, keep, listener, nowMs } = options;
+  const { db, fates, others } = shares;
+  const keys = new PoolKeys(pool);
+  const lanes = await openLanes(db, keys, rules, attempts);
+  const counts = new Counts(lanes.own.map(({ ordinal }) => ordinal));
+  const holder = new Holder(leaseMs);
+  await holder.join(db, keys);
+  const gate = new Gate();
+  const context: QueueContext = {
+    pool,
+    db,
+    keys,
+    lanes,
+    counts,
+    gate,
+    fates,
+    keep,
+    holder,
+    listener,
+    others,
+  };
+  for (const lane of lanes.own) {
+    if (lane.maxRunningPerKey === Infinity) await unblock(context, lane, nowMs);
+  }
+  others.wake();
+  return new KvQueue(context, options, shares);
+}
+
+/** The jobs of one pool, as one holder has them. */
+export class KvQueue implements Queue {
+  readonly #context: QueueContext;
+  readonly #shares: QueueShares;
+  readonly #enqueues: EnqueueLoop;
+  readonly #finishes: FinishLoop;
+  readonly #claims: Claims;
+  readonly #heartbeat: Heartbeat;
+  readonly #reader: Reader;
+  readonly #outcomes: Outcomes;
+  #nowMs: number;
+  #left = false;
+  #changes = false;
+  #changing: Promise<void> | undefined;
+
+  /** Serves a queue that has joined. */
+  constructor(context: QueueContext, options: QueueOptions, shares: QueueShares) {
+    this.#context = context;
+    this.#shares = shares;
+    this.#nowMs = options.nowMs;
+    this.#enqueues = new EnqueueLoop(context);
+    this.#claims = new Claims(context);
+    this.#heartbeat = new Heartbeat(context, options.leaseMs, options.nowMs);
+    this.#finishes = new FinishLoop(context, () => this.#heartbeat.refreshMarks());
+    this.#reader = new Reader(context);
+    this.#outcomes = new Outcomes(context, this);
+  }
+
+  /** Stores jobs. */
+  add(entries: readonly JobEntry[], nowMs: number): Promise<readonly Added[]> {
+    return this.#enqueues.add(entries, nowMs);
+  }
+
+  /** Leases claimable jobs. */
+  async lease(wants: readonly number[], nowMs: number): Promise<readonly Leased[]> {
+    return this.#left ? [] : await this.#claims.lease([...wants], nowMs);
+  }
+
+  /** Ends leases. */
+  settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
+    return this.#finishes.settle(settlements, nowMs);
+  }
+
+  /** Shows that this holder lives, and takes back the jobs of those that do not. */
+  async renew(nowMs: number): Promise<Renewal> {
+    const { holder } = this.#context;
+    this.#nowMs = nowMs;
+    if (this.#left) {
+      return { alive: false, peers: holder.peers, rank: 0, reaped: 0, nextAtMs: Infinity };
+    }
+    return await this.#heartbeat.renew(nowMs);
+  }
+
+  /** Counts by lane: the same live objects each time. */
+  count(nowMs: number): Promise<readonly LaneCounts[]> {
+    this.#nowMs = nowMs;
+    return this.#reader.count(nowMs);
+  }
+
+  /** 1 if the oldest ready job is as old, 0 if not: only the head is known. */
+  readySince(lane: number, atMs: number): number {
+    const counts = this.#context.counts.lanes[lane];
+    return counts !== undefined && counts.ready > 0 && counts.oldestReadyAtMs <= atMs ? 1 : 0;
+  }
+
+  /** Looks a job up. */
+  async find(id: string): Promise<JobRecord | undefined> {
+    const found = await locate(this.#context, id);
+    if (found === undefined) return undefined;
+    const { pool, lanes, db, keys } = this.#context;
+    const job = "ended" in found ? { ...found.ended.id, line: found.ended.row[6] } : found.job;
+    if (lanes.nameOf(job.ordinal) === "") await lanes.refresh(db, keys);
+    const lane = lanes.nameOf(job.ordinal);
+    const isApart = job.line[3]?.b !== undefined;
+    const payload = isApart ? await readChunks(this.#context, job.segment, job.index) : undefined;
+    if ("ended" in found) return recordIn(found.ended, pool, lane, payload);
+    const startedAtMs = found.kind === "l" ? found.place.startedAtMs : undefined;
+    const state = stateOf(found.kind);
+    return recordOf(found.job, { pool, lane, payload, state, startedAtMs });
+  }
+
+  /** Lists jobs in the order in which they were added. */
+  list(query: JobQuery): Promise<JobPage> {
+    return listJobs(this.#context, query);
+  }
+
+  /** Cancels, revives or removes one job. */
+  async change(id: string, change: Change, nowMs: number): Promise<Changed> {
+    const { gate } = this.#context;
+    const changed = await gate.run(() => changeJob(this.#context, id, change, nowMs));
+    if (changed.ok && changed.state === "running") await this.#heartbeat.refreshMarks();
+    return changed;
+  }
+
+  /** Resolves when the job has ended. An id that is not known is `unfinished`. */
+  outcome(job: { readonly id: string }): Promise<Outcome> {
+    if (this.#left) return Promise.resolve(UNFINISHED);
+    return this.#outcomes.of(job.id, job instanceof KvAdded ? job.endings : undefined);
+  }
+
+  /** Counts are read anew when they are asked for next. */
+  outdate(): void {
+    this.#context.counts.changes++;
+  }
+
+  /** Another holder of this pool has committed something, in this process or another. */
+  changed(): Promise<void> {
+    this.#context.counts.changes++;
+    this.#changes = true;
+    this.#changing ??= this.#readChanges().finally(() => this.#changing = undefined);
+    return this.#changing;
+  }
+
+  /** Stops without leaving: what it has leased stays so until others take it back. */
+  async close(): Promise<void> {
+    this.#left = true;
+    this.#outcomes.close();
+    await this.#enqueues.idle();
+    await this.#finishes.idle();
+    await this.#changing;
+    this.#context.fates.forsake(this);
+  }
+
+  /** Hands all leases back and leaves. */
+  async leave(nowMs: number): Promise<void> {
+    if (this.#left) return;
+    await this.close();
+    const { db, keys, holder, others } = this.#context;
+    const { worker, fence } = holder;
+    if (!holder.lost) {
+      const back = { worker, charged: false, guard: (step: Step): void => step.check(fence) };
+      await this.#context.gate.run(() => giveBack(this.#context, back, nowMs));
+      const atomic = db.kv.atomic().check(fence).delete(fence.key).delete(keys.of("h", worker))
+        .delete(keys.of("y", worker)).sum(SIGNAL_KEY, 1n);
+      await db.commit({ atomic, signals: true });
+    }
+    this.#shares.left();
+    others.wake();
+  }
+
+  async #readChanges(): Promise<void> {
+    const { holder, listener } = this.#context;
+    while (this.#changes && !this.#left) {
+      this.#changes = false;
+      if (holder.parts.size > 0) await this.#heartbeat.refreshMarks();
+      await this.#reader.read(this.#nowMs); // the counts are live: the pool sees what woke it
+      this.#outcomes.hurry();
+      listener.wake();
+    }
+  }
+}

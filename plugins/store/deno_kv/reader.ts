@@ -1,0 +1,116 @@
+/**
+ * Reads the counts: one list of counters, and the head of each lane. Only when something may have
+ * changed, so that a pool may ask at each tick.
+ *
+ * @module
+ */
+
+import type { LaneCounts } from "../../../src/store.ts";
+import type { Bytes } from "./codec.ts";
+import type { QueueContext } from "./context.ts";
+import { noTally, type Reading, type Tally } from "./counts.ts";
+import { numberAt } from "./keys.ts";
+import { expireHead, promote } from "./promote.ts";
+import { trim } from "./trim.ts";
+
+/** Counts are read anew after so long even if nobody is known to have changed them, ms. */
+const LONGEST_MS = 1000;
+
+/** Parts at the head of a lane that are looked at for expired jobs by one call. */
+const MOST_HEADS = 50;
+
+/** Reads for one queue. */
+export class Reader {
+  readonly #context: QueueContext;
+  #readAtMs = -Infinity;
+  #begun = 0;
+  #taken = 0;
+  #truth = 0; // `counts.changes` when what is known now was read
+
+  /** Reads for one queue. */
+  constructor(context: QueueContext) {
+    this.#context = context;
+  }
+
+  /** Counts by lane, due jobs moved up: the same live objects each time. */
+  async count(nowMs: number): Promise<readonly LaneCounts[]> {
+    const { counts, lanes, holder } = this.#context;
+    const isOld = holder.peers > 1 || nowMs - this.#readAtMs >= LONGEST_MS ||
+      nowMs < this.#readAtMs;
+    if (this.#truth !== counts.changes || isOld) await this.read(nowMs);
+    for (const lane of lanes.own) {
+      const live = counts.lanes[lane.index]!;
+      if (live.nextDueAtMs <= nowMs) await promote(this.#context, lane, nowMs);
+      if (live.headExpiresAtMs <= nowMs) await this.#tidyHead(lane.ordinal, nowMs);
+    }
+    await trim(this.#context, nowMs);
+    if (this.#truth !== counts.changes) await this.read(nowMs);
+    return counts.lanes;
+  }
+
+  /** Reads all counts anew. */
+  async read(nowMs: number): Promise<void> {
+    const { counts, lanes } = this.#context;
+    const { moves, changes } = counts;
+    const number = ++this.#begun;
+    this.#readAtMs = nowMs;
+    const tallies = await this.#tallies();
+    const readings = await Promise.all(
+      lanes.own.map(({ ordinal }) => this.#reading(ordinal, tallies[ordinal] ?? noTally(), nowMs)),
+    );
+    if (number < this.#taken) return; // one that began later knows better
+    this.#taken = number;
+    const raced = counts.moves !== moves || counts.inFlight > 0;
+    if (!raced) this.#truth = changes;
+    for (const [index, reading] of readings.entries()) counts.lanes[index]!.take(reading, raced);
+  }
+
+  /** Counters by number of the lane. */
+  async #tallies(): Promise<readonly (Tally | undefined)[]> {
+    const { db, keys, counts } = this.#context;
+    const tallies: Tally[] = [];
+    for (const { key, value } of await db.list<Deno.KvU64>({ prefix: keys.of("c") })) {
+      const ordinal = numberAt(key, 4);
+      const kind = key[5];
+      const count = Number(BigInt.asIntN(64, value.value));
+      if (ordinal === -1) {
+        if (kind === "d" || kind === "x") counts.kept[kind] = count;
+        continue;
+      }
+      const tally = tallies[ordinal] ??= noTally();
+      if (kind === "r" || kind === "z" || kind === "q" || kind === "l") tally[kind] = count;
+    }
+    return tallies;
+  }
+
+  async #reading(ordinal: number, tally: Tally, nowMs: number): Promise<Reading> {
+    const { keys } = this.#context;
+    const ready = tally.r > 0 ? await this.#head("r", ordinal) : undefined;
+    const delayed = tally.z > 0 ? await this.#head("z", ordinal) : undefined;
+    const head = ready === undefined ? undefined : keys.placeIn(ready.key);
+    return {
+      ...tally,
+      oldestReadyAtMs: Math.min(head?.dueMs ?? nowMs, nowMs),
+      nextDueAtMs: delayed === undefined ? Infinity : keys.placeIn(delayed.key).dueMs,
+      headExpiresAtMs: head?.expiresAtMs || Infinity, // 0: none expires
+    };
+  }
+
+  /** Ends expired jobs at the head of a lane. */
+  async #tidyHead(ordinal: number, nowMs: number): Promise<void> {
+    const { keys } = this.#context;
+    for (let looked = 0; looked < MOST_HEADS; looked++) {
+      const head = await this.#head("r", ordinal);
+      if (head === undefined) return;
+      const { expiresAtMs } = keys.placeIn(head.key);
+      if (expiresAtMs === 0 || expiresAtMs > nowMs) return;
+      await expireHead(this.#context, head, nowMs);
+    }
+  }
+
+  async #head(space: "r" | "z", ordinal: number): Promise<Deno.KvEntry<Bytes> | undefined> {
+    const { db, keys } = this.#context;
+    const [head] = await db.list<Bytes>({ prefix: keys.of(space, ordinal) }, { limit: 1 });
+    return head;
+  }
+}

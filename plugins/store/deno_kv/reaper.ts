@@ -1,0 +1,184 @@
+/**
+ * Leases that end without a settlement: handed back by a holder that leaves, or taken from a dead one.
+ *
+ * @module
+ */
+
+import {
+  type Bytes,
+  changeLine,
+  decodeLines,
+  earliestExpiry,
+  encodeLines,
+  parseLine,
+} from "./codec.ts";
+import type { QueueContext } from "./context.ts";
+import { type Beat, markOf, type Marks } from "./holder.ts";
+import { tagOf } from "./id.ts";
+import type { StoredJob } from "./job.ts";
+import { type LeasePlace, numberAt, textAt } from "./keys.ts";
+import { leaseholders } from "./locate.ts";
+import { Step } from "./step.ts";
+
+/** Leases read at once. */
+const PAGE = 100;
+
+/** How often a page may turn out to have been changed by someone else in a row. */
+const MOST_TRIES = 50;
+
+/** How jobs go back. */
+export interface GoingBack {
+  /** Whose leases. */
+  readonly worker: number;
+  /** Whether the attempt stays charged. */
+  readonly charged: boolean;
+  /** What else the commits depend on, and do last. */
+  readonly guard: (step: Step) => void;
+}
+
+/** Deletes a worker's fence: from then on it can neither claim nor end anything. */
+export async function declareDead(
+  { db, keys }: QueueContext,
+  worker: number,
+  heartbeat: Deno.KvEntry<Beat>,
+): Promise<void> {
+  const atomic = db.kv.atomic().check(heartbeat).delete(keys.of("w", worker))
+    .delete(heartbeat.key);
+  await db.commit({ atomic, signals: false });
+}
+
+/** Takes back the jobs of all workers without a fence. How many jobs that were. */
+export async function takeBackOrphans(context: QueueContext, nowMs: number): Promise<number> {
+  const { db, keys } = context;
+  let taken = 0;
+  for await (const worker of leaseholders(context)) {
+    const fence = await db.get(keys.of("w", worker));
+    if (fence.versionstamp !== null) continue;
+    const guard = (step: Step): void => step.check(fence);
+    taken += await giveBack(context, { worker, charged: true, guard }, nowMs);
+    await db.kv.delete(keys.of("y", worker));
+    await dropLostChunks(context, worker);
+  }
+  return taken;
+}
+
+/** Puts all jobs that a worker has leased back to where they were. How many those were. */
+export async function giveBack(
+  context: QueueContext,
+  back: GoingBack,
+  nowMs: number,
+): Promise<number> {
+  const { db, keys } = context;
+  const marks = await db.get<Marks>(keys.of("y", back.worker));
+  const marked = new Set(marks.value?.map(([segment, index]) => markOf(segment, index)));
+  let taken = 0;
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const prefix = keys.of("l", back.worker);
+    const leases = await db.list<Bytes>({ prefix }, { limit: PAGE, batchSize: PAGE });
+    if (leases.length === 0) return taken;
+    const ended = await db.getMany<Uint8Array>(
+      leases.map(({ key }) => keys.progress(keys.leaseIn(key))),
+    );
+    const step = new Step(context, nowMs);
+    let jobs = 0;
+    back.guard(step);
+    for (const [index, lease] of leases.entries()) {
+      if (step.isFull || step.checksLeft < 6) break;
+      jobs += await putBack(
+        step,
+        context,
+        { lease, progress: ended[index]!, marked },
+        back.charged,
+      );
+    }
+    step.signals = true;
+    if (await step.commit()) {
+      taken += jobs;
+      tries = 0;
+    } else await db.pause(tries);
+  }
+  throw new Error(`The leases of worker ${back.worker} could not be taken back: retry later`);
+}
+
+interface Lease {
+  readonly lease: Deno.KvEntry<Bytes>;
+  readonly progress: Deno.KvEntryMaybe<Uint8Array>;
+  readonly marked: ReadonlySet<string>;
+}
+
+/** Puts the jobs of one lease back. How many had not ended. */
+async function putBack(
+  step: Step,
+  { keys, lanes }: QueueContext,
+  { lease, progress, marked }: Lease,
+  charged: boolean,
+): Promise<number> {
+  const place = keys.leaseIn(lease.key);
+  const attempts = lanes.of(place.ordinal)?.attempts ?? Infinity;
+  step.check(lease);
+  step.check(progress);
+  step.delete(lease.key);
+  if (progress.versionstamp !== null) step.delete(progress.key);
+  const jobs = unended(place, lease.value, progress.value);
+  const lines: (string | undefined)[] = [];
+  const staying: StoredJob[] = [];
+  for (const job of jobs) {
+    const attempt = job.line[0] + (charged ? 1 : 0);
+    const startedAtMs = place.startedAtMs;
+    const isMarked = marked.has(markOf(job.segment, job.index));
+    if (isMarked || (charged && attempt >= attempts)) {
+      await step.places.release(step, job);
+      step.end(
+        job,
+        isMarked
+          ? { state: "cancelled", attempt, startedAtMs, told: false }
+          : { state: "dead", reason: "attempts", attempt, startedAtMs, told: false },
+      );
+      continue;
+    }
+    const by = { attempts: charged ? 1 : 0, leases: 1 };
+    const line = changeLine(job.line, by, { s: startedAtMs });
+    staying.push({ ...job, line });
+    lines[job.index - place.first] = JSON.stringify(line);
+  }
+  step.count(place.ordinal, "l", -jobs.length);
+  if (staying.length > 0) {
+    const expiresAtMs = earliestExpiry(staying.map(({ line }) => line));
+    step.setBytes(keys.part("r", { ...place, expiresAtMs }), encodeLines(lines));
+    step.count(place.ordinal, "r", staying.length, place.dueMs);
+  }
+  return jobs.length;
+}
+
+/** The jobs of a lease that have not ended. */
+export function unended(
+  place: LeasePlace,
+  bytes: Uint8Array,
+  progress: Uint8Array | null,
+): StoredJob[] {
+  const ended = new Set(progress);
+  const { ordinal, segment, first, dueMs } = place;
+  return decodeLines(bytes).flatMap((text, line) =>
+    text === "" || ended.has(line)
+      ? []
+      : [{ ordinal, segment, index: first + line, dueMs, line: parseLine(text), text }]
+  );
+}
+
+/** Deletes parts of payloads whose jobs were never stored: their worker died in between. */
+async function dropLostChunks(context: QueueContext, worker: number): Promise<void> {
+  const { db, keys } = context;
+  const prefix = keys.of("b", tagOf(worker));
+  for (let start: Deno.KvKey = [...prefix, ""];;) {
+    const [first] = await db.list({ prefix, start }, { limit: 1 });
+    if (first === undefined) return;
+    const [segment, index] = [textAt(first.key, 5), numberAt(first.key, 6)];
+    const job = keys.of("b", tagOf(worker), segment, index);
+    start = [...job, Number.MAX_SAFE_INTEGER];
+    // A job with such a payload has an entry in `m` all its life.
+    if ((await db.get(keys.of("m", segment, index))).versionstamp !== null) continue;
+    for (const chunk of await db.list({ prefix: job })) {
+      await db.kv.atomic().check(chunk).delete(chunk.key).commit();
+    }
+  }
+}

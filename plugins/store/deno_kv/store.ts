@@ -1,0 +1,100 @@
+/**
+ * The store in Deno KV: queues by pool, shared state, and what tells of other processes.
+ *
+ * @module
+ */
+
+import type { QueueOptions, StateEntry, Store } from "../../../src/store.ts";
+import type { Others } from "./context.ts";
+import type { Db } from "./db.ts";
+import { Fates } from "./fates.ts";
+import { SIGNAL_KEY, stateKey } from "./keys.ts";
+import { type KvQueue, openQueue } from "./queue.ts";
+import { Wake } from "./wake.ts";
+
+/** How a store hears of other processes. */
+export interface KvStoreOptions {
+  /** The database file, if others may open it too. */
+  readonly file: string | undefined;
+  /** True over the network. */
+  readonly remote: boolean;
+  /** Longest wait between two polls, ms. `Infinity`: nobody else can change anything. */
+  readonly pollMs: number;
+}
+
+/** Jobs and shared state in Deno KV. Pools that are opened under one name share their jobs. */
+export class KvStore implements Store {
+  readonly #db: Db;
+  readonly #wake: Wake;
+  readonly #queues = new Map<string, Set<KvQueue>>();
+  readonly #fates = new Map<string, Fates>();
+
+  /** Serves an open database, and closes it in the end. */
+  constructor(db: Db, options: KvStoreOptions) {
+    this.#db = db;
+    this.#wake = new Wake(db, { ...options, changed: () => this.#changed() });
+  }
+
+  /** Opens the queue of one pool and joins as a holder. */
+  async open(options: QueueOptions): Promise<KvQueue> {
+    const { pool } = options;
+    const queues = this.#queues.get(pool) ?? new Set();
+    this.#queues.set(pool, queues);
+    const fates = this.#fates.get(pool) ?? new Fates();
+    this.#fates.set(pool, fates);
+    // deno-lint-ignore prefer-const -- it is read by what it is opened with
+    let mine: KvQueue | undefined;
+    const others: Others = {
+      wake: () => {
+        for (const queue of queues) {
+          if (queue !== mine) queue.changed().catch(() => {}); // its own calls tell of the fault
+        }
+      },
+      outdate: () => {
+        for (const queue of queues) if (queue !== mine) queue.outdate();
+      },
+    };
+    const left = (): void => {
+      if (mine !== undefined) queues.delete(mine);
+    };
+    mine = await openQueue(options, { db: this.#db, fates, others, left });
+    queues.add(mine);
+    return mine;
+  }
+
+  /** Reads shared state. */
+  async get(key: string): Promise<StateEntry | undefined> {
+    const { value, versionstamp } = await this.#db.get(stateKey(key));
+    return versionstamp === null ? undefined : { value, version: versionstamp };
+  }
+
+  /** Changes shared state if nothing changed under it. */
+  async commit(
+    checks: Readonly<Record<string, string | undefined>>,
+    sets: Readonly<Record<string, unknown>>,
+  ): Promise<boolean> {
+    const atomic = this.#db.kv.atomic().sum(SIGNAL_KEY, 1n);
+    for (const [key, version] of Object.entries(checks)) {
+      atomic.check({ key: stateKey(key), versionstamp: version ?? null });
+    }
+    for (const [key, value] of Object.entries(sets)) {
+      if (value === undefined) atomic.delete(stateKey(key));
+      else atomic.set(stateKey(key), value);
+    }
+    return await this.#db.commit({ atomic, signals: true });
+  }
+
+  /** Leaves all queues and closes the database. Jobs stay. */
+  async close(): Promise<void> {
+    await this.#wake.close();
+    const queues = [...this.#queues.values()].flatMap((queues) => [...queues]);
+    await Promise.all(queues.map((queue) => queue.close()));
+    this.#db.closed = true;
+    this.#db.kv.close();
+  }
+
+  async #changed(): Promise<void> {
+    const queues = [...this.#queues.values()].flatMap((queues) => [...queues]);
+    await Promise.all(queues.map((queue) => queue.changed()));
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Drops ended jobs that have been kept long enough, oldest first.
+ *
+ * @module
+ */
+
+import { type Bytes, decodeLines, encodeLines } from "./codec.ts";
+import type { QueueContext } from "./context.ts";
+import { parseRow } from "./ended.ts";
+import { numberAt } from "./keys.ts";
+import { Step } from "./step.ts";
+
+/** Entries looked at by one commit, at most. */
+const PAGE = 60;
+
+/** Commits of one call, at most: the rest is dropped by the next one. */
+const MOST_COMMITS = 10;
+
+/** Drops done and dead jobs that are more, or older, than are kept. Reads nothing if there are none. */
+export async function trim(context: QueueContext, nowMs: number): Promise<void> {
+  const { keep, counts } = context;
+  const { kept } = counts;
+  const isOver = kept.d > keep.done || kept.x > keep.dead;
+  if (!isOver && nowMs < counts.nextTrimAtMs) return;
+  const nextMs = await trimKind(context, "d", keep.done, nowMs);
+  counts.nextTrimAtMs = Math.min(nextMs, await trimKind(context, "x", keep.dead, nowMs));
+}
+
+/** When the oldest that is left will have been kept long enough. */
+async function trimKind(
+  context: QueueContext,
+  kind: "d" | "x",
+  most: number,
+  nowMs: number,
+): Promise<number> {
+  const { counts, keep, db, keys } = context;
+  for (let commits = 0; commits < MOST_COMMITS; commits++) {
+    const limit = Math.max(1, Math.min(PAGE, db.maxChecks - 1));
+    const oldest = await db.list<Bytes>({ prefix: keys.of(kind) }, { limit });
+    const step = new Step(context, nowMs);
+    let surplus = Math.max(0, counts.kept[kind] - most);
+    for (const entry of oldest) {
+      const isOld = numberAt(entry.key, 4) + keep.forMs <= nowMs;
+      if ((!isOld && surplus === 0) || step.isFull) break;
+      surplus = Math.max(
+        0,
+        surplus - dropFrom(step, context, kind, entry, isOld ? Infinity : surplus),
+      );
+    }
+    if (step.checks > 0 && await step.commit()) continue;
+    const [first] = oldest;
+    return first === undefined ? nowMs + keep.forMs : numberAt(first.key, 4) + keep.forMs;
+  }
+  return nowMs;
+}
+
+/** Drops the first jobs of an entry. How many those were. */
+function dropFrom(
+  step: Step,
+  { keys }: QueueContext,
+  kind: "d" | "x",
+  entry: Deno.KvEntry<Bytes>,
+  most: number,
+): number {
+  const lines = decodeLines(entry.value);
+  const drops = lines.splice(0, Math.min(most, lines.length));
+  step.check(entry);
+  if (lines.length === 0) step.delete(entry.key);
+  else step.setBytes(entry.key, encodeLines(lines));
+  for (const text of drops) {
+    const { id, row } = parseRow(text);
+    const { segment, index } = id;
+    if (kind === "x") step.delete(keys.of("m", segment, index));
+    step.forget({ segment, index, line: row[6] });
+  }
+  step.keep(kind, -drops.length);
+  return drops.length;
+}

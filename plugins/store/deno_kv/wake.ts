@@ -1,0 +1,131 @@
+/**
+ * Hears of what other processes commit: by a watch where there is one, and by polling in any case.
+ *
+ * @module
+ */
+
+import type { Db } from "./db.ts";
+import { SIGNAL_KEY } from "./keys.ts";
+
+/** How long a commit may take to become visible after its file has changed, ms. */
+const VISIBLE_MS = 5;
+
+/** First wait between two polls after something came, ms. Doubles while nothing does. */
+const SHORTEST_POLL_MS = 100;
+
+/** How a process hears of others. */
+export interface WakeOptions {
+  /** The database file, if there is one that others may open too. */
+  readonly file: string | undefined;
+  /** True over the network. */
+  readonly remote: boolean;
+  /** Longest wait between two polls, ms. `Infinity`: nobody else can change anything. */
+  readonly pollMs: number;
+  /** Called when another process has committed something. May reject: then it is called again. */
+  readonly changed: () => Promise<void>;
+}
+
+/** Looks out for other processes until it is closed. */
+export class Wake {
+  readonly #db: Db;
+  readonly #options: WakeOptions;
+  #foreign: bigint | undefined;
+  #pollMs = SHORTEST_POLL_MS;
+  #poll: ReturnType<typeof setTimeout> | undefined;
+  #soon: ReturnType<typeof setTimeout> | undefined;
+  #files: Deno.FsWatcher | undefined;
+  #reader: ReadableStreamDefaultReader<unknown> | undefined;
+  #looking: Promise<void> | undefined;
+  #again = false;
+  #closed = false;
+
+  /** Begins to look out. */
+  constructor(db: Db, options: WakeOptions) {
+    this.#db = db;
+    this.#options = options;
+    if (options.pollMs === Infinity) return;
+    if (options.file !== undefined) this.#watchFile(options.file);
+    if (options.remote) this.#watchKey();
+    this.#schedulePoll();
+  }
+
+  /** Stops. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#poll);
+    clearTimeout(this.#soon);
+    this.#files?.close();
+    await this.#reader?.cancel().catch(() => {}); // the handle may be gone already
+    await this.#looking;
+  }
+
+  #schedulePoll(): void {
+    if (this.#closed) return;
+    clearTimeout(this.#poll);
+    this.#poll = setTimeout(() => {
+      this.#pollMs = Math.min(this.#options.pollMs, this.#pollMs * 2);
+      this.#look();
+      this.#schedulePoll();
+    }, this.#pollMs);
+  }
+
+  /** Looks whether others have committed. One look at a time; what comes meanwhile makes it look again. */
+  #look(): void {
+    this.#again = true;
+    this.#looking ??= this.#lookUntilCurrent().finally(() => this.#looking = undefined);
+  }
+
+  async #lookUntilCurrent(): Promise<void> {
+    while (this.#again && !this.#closed) {
+      this.#again = false;
+      try {
+        const { value } = await this.#db.kv.get<Deno.KvU64>(SIGNAL_KEY);
+        const foreign = (value?.value ?? 0n) - BigInt(this.#db.signals);
+        if (foreign === this.#foreign) continue;
+        const isFirst = this.#foreign === undefined;
+        if (!isFirst) await this.#options.changed();
+        this.#foreign = foreign;
+        if (isFirst || this.#closed) continue;
+        this.#pollMs = Math.min(this.#options.pollMs, SHORTEST_POLL_MS);
+        this.#schedulePoll();
+      } catch {
+        return; // the next poll looks again; that the database fails is told by the pool's own calls
+      }
+    }
+  }
+
+  /**
+   * The log grows with each commit, and tells sometimes before the commit is visible: hence the wait.
+   * The folder is watched, since the log is replaced now and then.
+   */
+  async #watchFile(file: string): Promise<void> {
+    const log = `${file}-wal`;
+    const name = log.slice(log.lastIndexOf("/") + 1);
+    try {
+      this.#files = Deno.watchFs(file.slice(0, file.lastIndexOf("/")) || "/", { recursive: false });
+      for await (const { paths } of this.#files) {
+        if (this.#soon !== undefined || !paths.some((path) => path.endsWith(name))) continue;
+        this.#soon = setTimeout(() => {
+          this.#soon = undefined;
+          this.#look();
+        }, VISIBLE_MS);
+      }
+    } catch {
+      // Not allowed, or no more watches to be had: polling goes on.
+    }
+  }
+
+  async #watchKey(): Promise<void> {
+    try {
+      const reader = this.#db.kv.watch([SIGNAL_KEY]).getReader();
+      this.#reader = reader;
+      for (;;) {
+        const { done } = await reader.read();
+        if (done || this.#closed) return;
+        this.#look();
+      }
+    } catch {
+      // Lost with the connection: polling goes on.
+    }
+  }
+}
