@@ -140,6 +140,52 @@ export interface OverrideJson {
   readonly override: (Override & { readonly untilMs: number }) | null;
 }
 
+/** Long work on many jobs. */
+export interface OperationJson {
+  /** Its id. */
+  readonly id: string;
+  /** Name of the pool. */
+  readonly pool: string;
+  /** What it does: make dead jobs ready, forget ended ones, cancel those that wait. */
+  readonly action: "retry" | "discard" | "purge";
+  /** Only this lane. Left out: all. */
+  readonly lane?: string | undefined;
+  /** Only this state. Left out: those that the action is for. */
+  readonly state?: JobState | undefined;
+  /** Only jobs with this text in them. Left out: all. */
+  readonly match?: string | undefined;
+  /** How it stands. */
+  readonly status: "running" | "done" | "cancelled" | "failed";
+  /** When it began. */
+  readonly startedAtMs: number;
+  /** When it ended. Left out while it runs. */
+  readonly endedAtMs?: number | undefined;
+  /** Jobs looked at so far. */
+  readonly seen: number;
+  /** Jobs that matched. */
+  readonly matched: number;
+  /** Jobs that were changed; the others had changed by themselves. */
+  readonly changed: number;
+  /** Jobs to look at, as reckoned at the start. Left out where nobody knows. */
+  readonly total?: number | undefined;
+}
+
+/** What a bulk operation is to do: one of `retry`, `discard` and `purge`. */
+export interface OperationRequest {
+  /** Make dead jobs ready again. */
+  readonly retry?: true;
+  /** Forget ended jobs: dead ones unless `state` says which. */
+  readonly discard?: true;
+  /** Cancel jobs that wait. */
+  readonly purge?: true;
+  /** Only this lane. */
+  readonly lane?: string;
+  /** Only this state. */
+  readonly state?: Exclude<JobState, "running">;
+  /** Only jobs with this text in id, key, type, error or payload. */
+  readonly match?: string;
+}
+
 /** What to override, and for how long. */
 export interface OverrideBody extends Override {
   /** Ends after so many ms. */
@@ -225,7 +271,9 @@ export type JobRoutes = {
         200
       >;
     $get: Endpoint<
-      OnPool & { query: { state?: string; lane?: string; limit?: string; cursor?: string } },
+      OnPool & {
+        query: { state?: string; lane?: string; match?: string; limit?: string; cursor?: string };
+      },
       JobPageJson
     >;
   };
@@ -272,6 +320,22 @@ export type LoginRoutes = {
 };
 
 /**
+ * Routes about bulk operations, as `hc` reads them.
+ *
+ * @internal
+ */
+export type OperationRoutes = {
+  "/api/pools/:pool/operations": {
+    $post: Endpoint<OnPool & { json: OperationRequest }, OperationJson, 202>;
+  };
+  "/api/operations": { $get: Endpoint<Nothing, readonly OperationJson[]> };
+  "/api/operations/:id": {
+    $get: Endpoint<OnJob, OperationJson>;
+    $delete: Endpoint<OnJob, OperationJson>;
+  };
+};
+
+/**
  * Routes about the whole, as `hc` reads them.
  *
  * @internal
@@ -281,7 +345,7 @@ export type SystemRoutes = {
   "/readyz": { $get: Answer<Nothing, Readiness, 200 | 503> };
   "/api/config": { $get: Endpoint<Nothing, unknown> };
   "/api/plugins": { $get: Endpoint<Nothing, readonly PluginJson[]> };
-};
   "/api/reload": {
     $post: Endpoint<{ query: { dryRun?: string }; json: { config?: unknown } }, ReloadReport>;
   };
+};

@@ -11,12 +11,20 @@ import type { Logger } from "../job.ts";
 import { silentLogger } from "../log.ts";
 import type { Sluice } from "../sluice.ts";
 import { identifier } from "./actor.ts";
-import type { EventRoutes, JobRoutes, LoginRoutes, PoolRoutes, SystemRoutes } from "./api.ts";
+import type {
+  EventRoutes,
+  JobRoutes,
+  LoginRoutes,
+  OperationRoutes,
+  PoolRoutes,
+  SystemRoutes,
+} from "./api.ts";
 import { type AdminContext, targets } from "./context.ts";
 import { EventFeed } from "./event_feed.ts";
 import { eventRoutes, eventText } from "./events.ts";
 import { guard } from "./guard.ts";
 import { jobRoutes } from "./jobs.ts";
+import { operationRoutes } from "./operation_routes.ts";
 import { assetRoutes } from "./layout.tsx";
 import { loginRoutes } from "./login.tsx";
 import { pageRoutes } from "./page.tsx";
@@ -62,7 +70,7 @@ export interface AdminOptions {
  */
 export type AdminApp = Hono<
   BlankEnv,
-  PoolRoutes & JobRoutes & EventRoutes & LoginRoutes & SystemRoutes,
+  PoolRoutes & JobRoutes & OperationRoutes & EventRoutes & LoginRoutes & SystemRoutes,
   "/"
 >;
 
@@ -130,8 +138,10 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     .use("*", check)
     .route("/", jobRoutes(context))
     .route("/", poolRoutes(context))
+    .route("/", operationRoutes(context))
     .route("/", eventRoutes(context))
     .route("/", systemRoutes(context))
+    .route("/", reloadRoutes(context))
     .route("/", pageRoutes(context));
   app.notFound((c) =>
     problem(
@@ -141,7 +151,6 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
       }: see the list of routes in the README`,
     )
   );
-    .route("/", reloadRoutes(context))
   app.onError((error, c) => {
     log.error("An admin request failed", {
       method: c.req.method,

@@ -4,8 +4,14 @@
  * @module
  */
 
+import type { Context } from "hono";
+import { type GenericSchema, type InferOutput, safeParse } from "valibot";
+import { display, isRecord, toPointer } from "../config/faults.ts";
 import { messageOf } from "../errors.ts";
-import { problem } from "./problem.ts";
+import { badRequest, problem } from "./problem.ts";
+
+/** Longest body of a request that is not an enqueue, bytes. */
+const MAX_SHAPE_BYTES = 16_384;
 
 /** What came of reading a body. */
 export type Body =
@@ -47,6 +53,29 @@ export async function readJson(
     if (!(thrown instanceof SyntaxError)) throw thrown;
     return refuse(400, `The body is not JSON: ${messageOf(thrown)}`);
   }
+}
+
+/** Reads a body of a known shape; an empty one has no fields. */
+export async function readShape<Shape extends GenericSchema>(
+  c: Context,
+  shape: Shape,
+): Promise<
+  | { readonly ok: true; readonly value: InferOutput<Shape> }
+  | { readonly ok: false; readonly refusal: Response }
+> {
+  const body = await readJson(c.req.raw, MAX_SHAPE_BYTES, {});
+  if (!body.ok) return body;
+  if (!isRecord(body.value)) { // for valibot a list is an object
+    const detail = `Expected an object but received ${display(body.value)}`;
+    return { ok: false, refusal: badRequest([{ pointer: "", detail }]) };
+  }
+  const { success, output, issues } = safeParse(shape, body.value);
+  if (success) return { ok: true, value: output };
+  const errors = issues.map(({ path, message }) => ({
+    pointer: toPointer(path?.map(({ key }) => typeof key === "number" ? key : String(key)) ?? []),
+    detail: message,
+  }));
+  return { ok: false, refusal: badRequest(errors) };
 }
 
 /** The sentence for what is too large. */

@@ -13,6 +13,7 @@ import { readJson, tooLarge } from "./body.ts";
 import type { AdminContext, Target } from "./context.ts";
 import { noPool } from "./context.ts";
 import { answer, badRequest, ENQUEUE_HEADERS, problem, queryNumber } from "./problem.ts";
+import { giveKey } from "./idempotency.ts";
 import { isSubmitted } from "./submitted.ts";
 
 /** Most jobs of one call. */
@@ -37,6 +38,11 @@ export async function enqueue(
   if (target === undefined) return noPool(context.sluice, name);
   const body = await readJson(c.req.raw, context.maxBodyBytes);
   if (!body.ok) return body.refusal;
+  const header = c.req.raw.headers.get("idempotency-key");
+  if (header !== null) {
+    const fault = giveKey(body.value, header);
+    if (fault !== undefined) return badRequest([fault]);
+  }
   if (Array.isArray(body.value)) return await enqueueMany(target, body.value, body.bytes, context);
   if (body.bytes > context.maxJobBytes) return problem(413, tooLarge(context.maxJobBytes));
   const faults: ProblemError[] = [];

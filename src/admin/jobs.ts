@@ -7,12 +7,14 @@
 import { type Context, Hono } from "hono";
 import type { BlankEnv } from "hono/types";
 import type { JobRecord, JobState } from "../job.ts";
-import type { Change } from "../store.ts";
+import type { Change, JobPage, JobQuery } from "../store.ts";
 import { suggestion } from "../suggest.ts";
 import type { JobRoutes, ProblemError } from "./api.ts";
 import { audit } from "./audit.ts";
 import { type AdminContext, noPool, type Target } from "./context.ts";
+import { openCursor, sealCursor } from "./cursor.ts";
 import { enqueue } from "./enqueue.ts";
+import { matcher } from "./match.ts";
 import { answer, badRequest, problem, queryNumber } from "./problem.ts";
 import { laneFault } from "./submitted.ts";
 
@@ -20,6 +22,9 @@ const STATES: readonly JobState[] = ["ready", "delayed", "running", "done", "dea
 
 /** Most jobs of a page. */
 const LONGEST_PAGE = 500;
+
+/** Most jobs that one search looks at before it answers. */
+const MOST_LOOKED_AT = 5_000;
 
 /** What a job must be for a change, in words. */
 const NEEDS: Readonly<Record<Change, string>> = {
@@ -78,15 +83,38 @@ async function list(
   }
   const limit = queryNumber(c, "limit", { min: 1, max: LONGEST_PAGE, default: 50 });
   if (typeof limit === "object") errors.push(limit);
+  const match = c.req.query("match");
+  const listed = [target.handle.name, state, lane, match];
+  const given = c.req.query("cursor");
+  const cursor = given === undefined ? undefined : openCursor(listed, given);
+  if (given !== undefined && cursor === undefined) {
+    const detail =
+      "The cursor is not of this list: take it from the page before, filters unchanged";
+    errors.push({ pointer: "?cursor", detail });
+  }
   if (errors.length > 0 || typeof limit === "object") return badRequest(errors);
-  const query = { limit, lane, state: isState(state) ? state : undefined };
-  try {
-    const page = await target.handle.list({ ...query, cursor: c.req.query("cursor") });
-    return answer({ ...page, jobs: page.jobs.map((job) => shownJob(job, context)) }, 200);
-  } catch (thrown) {
-    if (c.req.query("cursor") === undefined || !(thrown instanceof Error)) throw thrown;
-    if (!(thrown instanceof TypeError || thrown instanceof RangeError)) throw thrown;
-    return badRequest([{ pointer: "?cursor", detail: thrown.message }]);
+  const query = { limit, lane, state: isState(state) ? state : undefined, cursor };
+  const page = await pageOf(target, query, matcher(match || undefined, context.show));
+  return answer({
+    jobs: page.jobs.map((job) => shownJob(job, context)),
+    ...(page.cursor === undefined ? {} : { cursor: sealCursor(listed, page.cursor) }),
+  }, 200);
+}
+
+/** The first page on which a job matches, or what was left after looking at many. */
+async function pageOf(
+  { handle }: Target,
+  query: JobQuery,
+  matches: (job: JobRecord) => boolean,
+): Promise<JobPage> {
+  let { cursor } = query;
+  for (let looked = 0;; looked += query.limit) {
+    const page = await handle.list({ ...query, cursor });
+    const jobs = page.jobs.filter(matches);
+    cursor = page.cursor;
+    if (jobs.length > 0 || cursor === undefined || looked >= MOST_LOOKED_AT) {
+      return { jobs, cursor };
+    }
   }
 }
 

@@ -16,6 +16,8 @@ export type {
   JobPageJson,
   LaneJson,
   LoginJson,
+  OperationJson,
+  OperationRequest,
   OverrideBody,
   OverrideJson,
   PausedJson,

@@ -8,21 +8,17 @@ import { type Context, Hono } from "hono";
 import type { BlankEnv } from "hono/types";
 import type { Decision } from "../decision.ts";
 import { messageOf } from "../errors.ts";
-import { display, isRecord } from "../config/faults.ts";
-import type { Override, PoolHandle } from "../sluice.ts";
-import { suggestion } from "../suggest.ts";
-import type { DecisionJson, PoolJson, PoolRoutes, ProblemError } from "./api.ts";
+import type { PoolHandle } from "../sluice.ts";
+import type { DecisionJson, PoolJson, PoolRoutes } from "./api.ts";
 import { audit } from "./audit.ts";
-import { readJson } from "./body.ts";
+import { readShape } from "./body.ts";
 import { type AdminContext, noPool, type Target } from "./context.ts";
 import { answer, badRequest, queryNumber } from "./problem.ts";
+import { drainShape, overrideShape, pauseShape } from "./shape.ts";
 import { laneFault } from "./submitted.ts";
 
 /** Longest deadline of a drain, ms. */
 const LONGEST_DRAIN_MS = 3_600_000;
-
-/** Longest body of a request that is not an enqueue, bytes. */
-const MAX_BODY_BYTES = 16_384;
 
 /**
  * Makes the routes.
@@ -113,10 +109,10 @@ async function setPaused(
   context: AdminContext,
   paused: boolean,
 ): Promise<Response> {
-  const body = await readFields(c, ["lane"]);
+  const body = await readShape(c, pauseShape);
   if (!body.ok) return body.refusal;
-  const { lane } = body.fields;
-  if (lane !== undefined && !(typeof lane === "string" && target.takes.lanes.has(lane))) {
+  const { lane } = body.value;
+  if (lane !== undefined && !target.takes.lanes.has(lane)) {
     return badRequest([laneFault(lane, target.takes)]);
   }
   const { handle } = target;
@@ -133,11 +129,9 @@ function isPaused(handle: PoolHandle, lane: string | undefined): boolean | undef
 }
 
 async function drain(c: Context, target: Target, context: AdminContext): Promise<Response> {
-  const body = await readFields(c, ["deadlineMs"]);
+  const body = await readShape(c, drainShape);
   if (!body.ok) return body.refusal;
-  const errors: ProblemError[] = [];
-  const deadlineMs = readNumber(body.fields, "deadlineMs", errors);
-  if (errors.length > 0) return badRequest(errors);
+  const { deadlineMs } = body.value;
   const clamped = deadlineMs === undefined ? undefined : Math.min(LONGEST_DRAIN_MS, deadlineMs);
   const { handle } = target;
   const before = { draining: handle.snapshot().draining };
@@ -150,22 +144,9 @@ async function override(
   { handle }: Target,
   context: AdminContext,
 ): Promise<Response> {
-  const body = await readFields(c, ["min", "max", "target", "expiresInMs"]);
+  const body = await readShape(c, overrideShape);
   if (!body.ok) return body.refusal;
-  const errors: ProblemError[] = [];
-  const bounds: Override = {
-    min: readNumber(body.fields, "min", errors),
-    max: readNumber(body.fields, "max", errors),
-    target: readNumber(body.fields, "target", errors),
-  };
-  const expiresInMs = readNumber(body.fields, "expiresInMs", errors);
-  if (expiresInMs === undefined && errors.length === 0) {
-    errors.push({
-      pointer: "/expiresInMs",
-      detail: "Say when the override ends: send expiresInMs",
-    });
-  }
-  if (errors.length > 0 || expiresInMs === undefined) return badRequest(errors);
+  const { expiresInMs, ...bounds } = body.value;
   const before = handle.snapshot().override;
   try {
     handle.override(bounds, expiresInMs);
@@ -176,42 +157,6 @@ async function override(
   const after = handle.snapshot().override;
   audit(c, context, { pool: handle.name, action: "override", before, after });
   return answer({ pool: handle.name, override: after ?? null }, 200);
-}
-
-type Fields =
-  | { readonly ok: true; readonly fields: Readonly<Record<string, unknown>> }
-  | { readonly ok: false; readonly refusal: Response };
-
-/** Reads a body of known fields; an empty one has none. */
-async function readFields(c: Context, known: readonly string[]): Promise<Fields> {
-  const body = await readJson(c.req.raw, MAX_BODY_BYTES, {});
-  if (!body.ok) return body;
-  if (!isRecord(body.value)) {
-    const detail = `Expected an object but received ${display(body.value)}`;
-    return { ok: false, refusal: badRequest([{ pointer: "", detail }]) };
-  }
-  const errors = Object.keys(body.value).filter((key) => !known.includes(key)).map((key) => ({
-    pointer: `/${key}`,
-    detail: `No field is named ${display(key)}${suggestion(key, known)}`,
-  }));
-  return errors.length === 0
-    ? { ok: true, fields: body.value }
-    : { ok: false, refusal: badRequest(errors) };
-}
-
-function readNumber(
-  fields: Readonly<Record<string, unknown>>,
-  name: string,
-  errors: ProblemError[],
-): number | undefined {
-  const value = fields[name];
-  if (value === undefined) return undefined;
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
-  errors.push({
-    pointer: `/${name}`,
-    detail: `Expected ${name} to be a whole number >= 0 but received ${display(value)}`,
-  });
-  return undefined;
 }
 
 function bounded(value: number): number | null {

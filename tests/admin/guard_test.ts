@@ -17,6 +17,8 @@ const READS = [
   "/api/config",
   "/api/plugins",
   "/api/events",
+  "/api/operations",
+  "/api/operations/x",
   "/no/such/route",
 ];
 
@@ -30,6 +32,8 @@ const WRITES = [
   ["POST", "/api/jobs/x/cancel"],
   ["POST", "/api/jobs/x/retry"],
   ["DELETE", "/api/jobs/x"],
+  ["POST", "/api/pools/mail/operations"],
+  ["DELETE", "/api/operations/x"],
 ] as const;
 
 function bearer(token: string): { readonly headers: { readonly authorization: string } } {

@@ -158,3 +158,41 @@ Deno.test("Routes that change a job answer 404, when the id is not known", async
     assert.equal((await system.send(method, path)).status, 404, path);
   }
 });
+
+Deno.test("GET jobs answers 400 to a cursor that is none, or of another list", async () => {
+  await using system = await running();
+  await enqueue(system, { lane: "batch", payload: 1, delayMs: 1_000 });
+  await enqueue(system, { lane: "batch", payload: 2, delayMs: 1_000 });
+  const path = "/api/pools/mail/jobs?limit=1";
+  const { cursor } = await (await system.send("GET", path)).json();
+
+  const others = ["nonsense", "", "-1", `${cursor}&lane=batch`, `${cursor}&state=ready`];
+  for (const other of others) {
+    const response = await system.send("GET", `${path}&cursor=${other}`);
+    assert.equal(response.status, 400, other);
+    assert.deepEqual((await problemOf(response)).errors, [{
+      pointer: "?cursor",
+      detail: "The cursor is not of this list: take it from the page before, filters unchanged",
+    }]);
+  }
+  assert.equal((await system.send("GET", `${path}&cursor=${cursor}`)).status, 200);
+});
+
+Deno.test("GET jobs finds jobs by a text in what is shown of them, page by page", async () => {
+  await using system = await running();
+  for (let index = 0; index < 6; index++) {
+    const payload = { name: index % 2 === 0 ? "Ann" : "Bob", password: "hunter2" };
+    await enqueue(system, { lane: "batch", payload, key: `user-${index}`, delayMs: 1_000 });
+  }
+  const find = async (query: string) =>
+    await (await system.send("GET", `/api/pools/mail/jobs?${query}`)).json();
+
+  const all = await find("match=ann");
+  const byKey = await find("match=USER-3");
+  const hidden = await find("match=hunter2");
+  const first = await find("match=ann&limit=2");
+  const second = await find(`match=ann&limit=2&cursor=${first.cursor}`);
+
+  assert.deepEqual([all.jobs.length, byKey.jobs.length, hidden.jobs.length], [3, 1, 0]);
+  assert.deepEqual([...first.jobs, ...second.jobs], all.jobs.slice(0, 2));
+});

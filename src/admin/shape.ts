@@ -1,0 +1,128 @@
+/**
+ * Shapes of request bodies: what checks them, and what the OpenAPI document says of them.
+ *
+ * @module
+ */
+
+import * as v from "valibot";
+import { display } from "../config/faults.ts";
+import { suggestion } from "../suggest.ts";
+
+/** Longest text that jobs are matched with, characters. */
+const LONGEST_MATCH = 200;
+
+/** States that a bulk operation may ask for. */
+const OPERABLE = ["ready", "delayed", "done", "dead", "cancelled"] as const;
+
+/** What a pause or resume takes. */
+export const pauseShape = fields({ lane: v.optional(lane("Only this lane; else the pool.")) });
+
+/** What a drain takes. */
+export const drainShape = fields({
+  deadlineMs: v.optional(
+    whole(
+      "deadlineMs",
+      0,
+      "Jobs that have not ended by then go back. Default: the pool's drainMs.",
+    ),
+  ),
+});
+
+/** What an override takes. */
+export const overrideShape = fields({
+  min: v.optional(whole("min", 0, "Instead of size.min.")),
+  max: v.optional(whole("max", 0, "Instead of size.max; at most that.")),
+  target: v.optional(whole("target", 0, "Instead of what the controller asks for.")),
+  expiresInMs: whole("expiresInMs", 0, "The config's bounds hold again after so many ms."),
+}, { expiresInMs: "Say when the override ends: send expiresInMs" });
+
+/** What a bulk operation takes. */
+export const operationShape = v.pipe(
+  fields({
+    retry: v.optional(chosen("retry", "Makes dead jobs ready again.")),
+    discard: v.optional(
+      chosen("discard", "Forgets ended jobs: dead ones unless state says which."),
+    ),
+    purge: v.optional(chosen("purge", "Cancels jobs that wait.")),
+    lane: v.optional(lane("Only this lane.")),
+    state: v.optional(
+      v.picklist(
+        OPERABLE,
+        ({ input }) =>
+          `No bulk operation takes jobs in state ${display(input)}${
+            suggestion(String(input), OPERABLE)
+          }`,
+      ),
+    ),
+    match: v.optional(v.pipe(
+      text("match"),
+      v.description("Only jobs with this text in id, key, type, error or payload, in any case."),
+    )),
+  }),
+  v.check(
+    ({ retry, discard, purge }) => [retry, discard, purge].filter(Boolean).length === 1,
+    "Say what to do: send one of retry, discard and purge as true",
+  ),
+);
+
+/** What a login takes. */
+export const loginShape = fields({
+  token: v.pipe(v.string(), v.description("The admin or the viewer token.")),
+}, { token: "Say who you are: send the token" });
+
+/** What a bulk operation is to do. */
+export type OperationBody = v.InferOutput<typeof operationShape>;
+
+type Message = (issue: v.StrictObjectIssue) => string;
+
+/** An object of known fields. `missing` has the sentence for each field that must be there. */
+function fields<const Entries extends v.ObjectEntries>(
+  entries: Entries,
+  missing: Readonly<Record<string, string>> = {},
+): v.StrictObjectSchema<Entries, Message> {
+  const names = Object.keys(entries);
+  return v.strictObject(entries, (issue) => {
+    if (issue.expected === "never") {
+      return `No field is named ${display(issue.input)}${suggestion(String(issue.input), names)}`;
+    }
+    const name = names.find((name) => issue.expected === `"${name}"`);
+    return missing[name ?? ""] ?? `Expected an object but received ${display(issue.input)}`;
+  });
+}
+
+function lane(description: string): v.GenericSchema<string> {
+  const message = ({ input }: v.BaseIssue<unknown>) =>
+    `Expected the name of a lane but received ${display(input)}`;
+  return v.pipe(v.string(message), v.description(description));
+}
+
+function whole(name: string, min: number, description: string): v.GenericSchema<number> {
+  const message = ({ input }: v.BaseIssue<unknown>) =>
+    `Expected ${name} to be a whole number >= ${min} but received ${display(input)}`;
+  return v.pipe(
+    v.number(message),
+    v.safeInteger(message),
+    v.minValue(min, message),
+    v.description(description),
+  );
+}
+
+function chosen(name: string, description: string): v.GenericSchema<true> {
+  const message = ({ input }: v.BaseIssue<unknown>) =>
+    `Expected ${name} to be true but received ${display(input)}`;
+  return v.pipe(v.literal(true, message), v.description(description));
+}
+
+function text(name: string): v.GenericSchema<string> {
+  const message = ({ input }: v.BaseIssue<unknown>) => {
+    const given = typeof input === "string" && input.length > LONGEST_MATCH
+      ? `${input.length} characters`
+      : display(input);
+    return `Expected ${name} to be a text of 1 to ${LONGEST_MATCH} characters but received ${given}`;
+  };
+  return v.pipe(
+    v.string(message),
+    v.minLength(1, message),
+    v.maxLength(LONGEST_MATCH, message),
+  );
+}

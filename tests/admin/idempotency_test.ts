@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { problemOf, type Running, running } from "./_app.ts";
+
+async function post(system: Running, key: string, body: unknown): Promise<Response> {
+  return await system.app.request("/api/pools/mail/jobs", {
+    method: "POST",
+    headers: { "content-type": "application/json", "idempotency-key": key },
+    body: JSON.stringify(body),
+  });
+}
+
+const JOB = { lane: "batch", payload: 1, delayMs: 1_000 };
+
+Deno.test("Idempotency-Key makes a job that is sent again a duplicate, until the first has ended", async () => {
+  await using system = await running();
+
+  const first = await post(system, "order-17", JOB);
+  const again = await post(system, '"order-17"', JOB); // quoted, as the standard has it
+  const other = await post(system, "order-18", JOB);
+  await system.clock.advance(2_000);
+  const later = await post(system, "order-17", JOB);
+
+  const { id } = await first.json();
+  assert.deepEqual([first.status, again.status, other.status, later.status], [202, 200, 202, 202]);
+  assert.deepEqual(await again.json(), { id, duplicateOf: id });
+});
+
+Deno.test("Idempotency-Key is the dedupeKey of the job", async () => {
+  await using system = await running();
+
+  const byHeader = await (await post(system, "order-17", JOB)).json();
+  const byField = await (await system.send("POST", "/api/pools/mail/jobs", {
+    ...JOB,
+    dedupeKey: "order-17",
+  })).json();
+  const both = await (await post(system, "order-17", { ...JOB, dedupeKey: "order-17" })).json();
+
+  assert.deepEqual([byField.duplicateOf, both.duplicateOf], [byHeader.id, byHeader.id]);
+});
+
+Deno.test("Idempotency-Key gives each of many jobs a key of its place, unless it has its own", async () => {
+  await using system = await running();
+  const jobs = [JOB, JOB, { ...JOB, dedupeKey: "own" }, 5];
+
+  const first = await (await post(system, "batch-3", jobs)).json();
+  const again = await (await post(system, "batch-3", jobs)).json();
+  const own = await (await post(system, "own", JOB)).json();
+
+  const ids = first.results.slice(0, 3).map((result: { id: string }) => result.id);
+  assert.equal(new Set(ids).size, 3);
+  assert.deepEqual(
+    again.results.slice(0, 3),
+    ids.map((id: string) => ({ duplicateOf: id })),
+  );
+  assert.equal(own.duplicateOf, ids[2]);
+  assert.match(again.results[3].error, /Expected a job as an object/);
+});
+
+Deno.test("Idempotency-Key is refused, when it is none, too long, or not what the job says", async () => {
+  await using system = await running();
+
+  const empty = await post(system, '""', JOB);
+  const long = await post(system, "x".repeat(1_001), JOB);
+  const differs = await post(system, "a", { ...JOB, dedupeKey: "b" });
+
+  assert.deepEqual((await problemOf(empty)).errors, [{
+    pointer: "Idempotency-Key",
+    detail: "Expected a key of 1 to 1000 characters but received none",
+  }]);
+  assert.equal(
+    (await problemOf(long)).detail,
+    "Expected a key of 1 to 1000 characters but received 1001",
+  );
+  assert.equal(
+    (await problemOf(differs)).detail,
+    "The header and the dedupeKey of the job differ: send one of them, or both the same",
+  );
+});
