@@ -57,6 +57,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "src/conformance/",
     "src/lint.ts",
     "src/lint/",
+    "src/simulate/",
     "src/admin/",
     "src/cli/",
   ],

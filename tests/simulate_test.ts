@@ -184,6 +184,16 @@ Deno.test("simulate() of four processes grows to at most 1.3 times what one woul
   assert(together! <= 1.3 * alone!, `${together} against ${alone}`);
 });
 
+Deno.test("simulate() tells what is amiss at the end", async () => {
+  const load = scenario({ high: poisson(200) }, { durationMs: 120_000 });
+
+  const { diagnosis } = (await simulate(config({ size: { min: 1, max: 2 } }), load)).pools.p!;
+  const quiet = await simulate(config(), scenario({ high: poisson(20) }, { durationMs: 120_000 }));
+
+  assert.equal(diagnosis[0]?.code, "at-capacity");
+  assert.deepEqual(quiet.pools.p!.diagnosis.filter(({ code }) => code === "at-capacity"), []);
+});
+
 Deno.test("simulate() ends with a drain, if the scenario says so", async () => {
   const load = { low: { backlog: 10, serviceMs: { kind: "fixed", ms: 1500 } } } as const;
   const play = (drain: boolean): Promise<Report> =>

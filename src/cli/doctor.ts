@@ -23,10 +23,11 @@ async function doctor(io: Io, name: string, options: RemoteOptions): Promise<voi
   const { diagnosis } = await call<PoolJson>(io, options, path("pools", name));
   if (options.json) return json(io, diagnosis);
   if (diagnosis.length === 0) return line(io, `${name}: nothing is amiss in its recent past`);
-  for (const finding of diagnosis) show(io, finding);
+  for (const finding of diagnosis) showFinding(io, finding);
 }
 
-function show(io: Io, { code, saw, change }: Finding): void {
+/** Shows one finding. */
+export function showFinding(io: Io, { code, saw, change }: Finding): void {
   line(io, bold(io, code));
   line(io, `  ${saw}`);
   line(io, `  Change: ${change}`);

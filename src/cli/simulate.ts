@@ -8,6 +8,7 @@ import type { Command } from "commander";
 import { compare, sentencesOf } from "../simulate/compare.ts";
 import type { PlayOptions } from "../simulate/play.ts";
 import type { LaneReport, PoolReport, Report } from "../simulate/report.ts";
+import { showFinding } from "./doctor.ts";
 import type { Io } from "./io.ts";
 import { bold, type Cell, counted, duration, json, line, table } from "./print.ts";
 import { progressBar } from "./progress.ts";
@@ -105,6 +106,7 @@ function showPool(io: Io, name: string, pool: PoolReport): void {
       `${counted(scaleEvents, "scale event")}, ${counted(reversals, "reversal")}`,
   );
   table(io, HEAD, Object.entries(pool.lanes).map(([lane, counts]) => rowOf(lane, counts)));
+  for (const finding of pool.diagnosis) showFinding(io, finding);
 }
 
 const HEAD = [

@@ -7,7 +7,6 @@
 import type { PoolView } from "../view.ts";
 import { Durations } from "./quantiles.ts";
 import type { Pool } from "./read_scenario.ts";
-import { ScaleEvents } from "./scale_events.ts";
 import { WorkerSeries } from "./worker_series.ts";
 
 /** Counts of one lane. A job that arrived is done, failed, shed or left. */
@@ -34,8 +33,6 @@ export class LaneMeter {
 export interface Watched {
   /** The pool's live view. `undefined`: its controller has not been asked yet, or it is dead. */
   view: PoolView | undefined;
-  /** Changes of its target. */
-  readonly events: ScaleEvents;
 }
 
 /** Counts of one pool. */
@@ -64,7 +61,7 @@ export class PoolMeter {
 
   /** Begins to watch one more process. */
   watch(): Watched {
-    const watched = { view: undefined, events: new ScaleEvents() };
+    const watched = { view: undefined };
     this.#watched.push(watched);
     return watched;
   }
@@ -81,24 +78,8 @@ export class PoolMeter {
 
   /** Looks at the worker counts. */
   look(): void {
-    const nowMs = this.#now();
     let workers = 0;
-    for (const { view, events } of this.#watched) {
-      if (view === undefined) continue;
-      workers += view.workers.length;
-      events.look(nowMs, view.target);
-    }
-    this.workers.look(nowMs, workers);
-  }
-
-  /** Changes of the target: how many, and how many of them went back on the one before. */
-  scaling(): { readonly scaleEvents: number; readonly reversals: number } {
-    let scaleEvents = 0;
-    let reversals = 0;
-    for (const { events } of this.#watched) {
-      scaleEvents += events.count;
-      reversals += events.reversals;
-    }
-    return { scaleEvents, reversals };
+    for (const { view } of this.#watched) workers += view?.workers.length ?? 0;
+    this.workers.look(this.#now(), workers);
   }
 }

@@ -127,8 +127,11 @@ class Stage {
       const { name } = pool.settings;
       const meter = this.#world.meters.get(name)!; // made from the same list
       meter.look();
-      const decisions = this.#processes.map((process) => process.decisions(name));
-      return [name, poolReport({ pool, meter, decisions, ...span })] as const;
+      const processes = this.#processes.map((process) => ({
+        handle: process.pool(name),
+        alive: process.alive,
+      }));
+      return [name, poolReport({ pool, meter, processes, ...span })] as const;
     });
     return {
       seed,

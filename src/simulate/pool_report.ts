@@ -8,7 +8,16 @@ import type { Decision } from "../decision.ts";
 import type { LaneMeter, PoolMeter } from "./meter.ts";
 import type { Durations, Quantiles } from "./quantiles.ts";
 import type { Pool } from "./read_scenario.ts";
-import type { LaneReport, PoolReport, SimulatedDecision } from "./report.ts";
+import type { PoolHandle } from "../sluice.ts";
+import type { InProcess, LaneReport, PoolReport } from "./report.ts";
+
+/** The pool in one process. */
+export interface InOne {
+  /** What may be asked of it. */
+  readonly handle: PoolHandle;
+  /** False if the process was killed. */
+  readonly alive: boolean;
+}
 
 /** What a report on one pool is made from. */
 export interface PoolResult {
@@ -16,8 +25,8 @@ export interface PoolResult {
   readonly pool: Pool;
   /** What was counted. */
   readonly meter: PoolMeter;
-  /** Decisions by process, each oldest first. */
-  readonly decisions: readonly (readonly Decision[])[];
+  /** The pool in each process, in order of their starts, dead ones too. */
+  readonly processes: readonly InOne[];
   /** When the scenario began, ms since epoch. */
   readonly startMs: number;
   /** When it ended, ms since it began. */
@@ -28,7 +37,7 @@ export interface PoolResult {
 
 /** Reports on one pool. */
 export function poolReport(result: PoolResult): PoolReport {
-  const { pool, meter, decisions, startMs, endMs, durationMs } = result;
+  const { pool, meter, processes, startMs, endMs, durationMs } = result;
   const { workers } = meter;
   const lanes = pool.settings.lanes.map(({ name }) =>
     [name, laneReport(meter.lane(name), durationMs)] as const
@@ -44,8 +53,11 @@ export function poolReport(result: PoolResult): PoolReport {
       workerSeconds: round(workerMs / 1000),
       timeline: workers.timeline.map(([atMs, count]) => [round(atMs), count]),
     },
-    ...meter.scaling(),
-    decisions: inOrder(decisions, startMs),
+    scaleEvents: processes.reduce((sum, { handle }) => sum + handle.snapshot().scaleEvents, 0),
+    reversals: processes.reduce((sum, { handle }) => sum + handle.snapshot().reversals, 0),
+    decisions: ofAll(processes, ({ handle }) => handle.explain(Infinity).map(since(startMs)))
+      .toSorted((a, b) => a.atMs - b.atMs),
+    diagnosis: ofAll(processes, ({ handle, alive }) => alive ? handle.diagnosis() : []),
   };
 }
 
@@ -71,21 +83,24 @@ function quantilesOf(durations: Durations): Quantiles | null {
   return { p50: round(p50), p95: round(p95), p99: round(p99), max: round(max) };
 }
 
-function inOrder(
-  byProcess: readonly (readonly Decision[])[],
-  startMs: number,
-): readonly SimulatedDecision[] {
-  const several = byProcess.length > 1;
-  const all = byProcess.flatMap((decisions, process) =>
-    decisions.map((decision): SimulatedDecision => ({
-      ...(several ? { process } : {}),
-      ...decision,
-      atMs: round(decision.atMs - startMs),
-      untilMs: round(decision.untilMs - startMs),
-      inputs: { ...decision.inputs, oldestWaitMs: round(decision.inputs.oldestWaitMs) },
-    }))
+/** What each process says, with its number if there are several. */
+function ofAll<T extends object>(
+  processes: readonly InOne[],
+  read: (process: InOne) => readonly T[],
+): readonly InProcess<T>[] {
+  return processes.flatMap((one, process) =>
+    processes.length === 1 ? read(one) : read(one).map((each) => ({ process, ...each }))
   );
-  return all.sort((a, b) => a.atMs - b.atMs);
+}
+
+/** A decision with its times since the beginning. */
+function since(startMs: number): (decision: Decision) => Decision {
+  return (decision) => ({
+    ...decision,
+    atMs: round(decision.atMs - startMs),
+    untilMs: round(decision.untilMs - startMs),
+    inputs: { ...decision.inputs, oldestWaitMs: round(decision.inputs.oldestWaitMs) },
+  });
 }
 
 /** Times since epoch have no more digits than these. */

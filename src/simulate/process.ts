@@ -5,7 +5,6 @@
  */
 
 import type { Clock } from "../clock.ts";
-import type { Decision } from "../decision.ts";
 import type { Bound } from "../plugin.ts";
 import { randomStream } from "../random.ts";
 import { supervise, type Supervisor } from "../runtime/supervisor.ts";
@@ -67,11 +66,6 @@ export class Process {
   /** One of its pools. */
   pool(name: string): PoolHandle {
     return this.#supervisor.pool(name);
-  }
-
-  /** The latest decisions of a pool, oldest first. */
-  decisions(pool: string): readonly Decision[] {
-    return this.#supervisor.pool(pool).explain(Infinity).toReversed();
   }
 
   /** Drains its pools. */

@@ -5,6 +5,7 @@
  */
 
 import type { Decision } from "../decision.ts";
+import type { Finding } from "../diagnose.ts";
 import type { Quantiles } from "./quantiles.ts";
 
 /** What a simulation came to. All times are ms since it began; figures are rounded to 0.001. */
@@ -30,12 +31,14 @@ export interface PoolReport {
   /** Changes of the target in the other direction than the one before. */
   readonly reversals: number;
   /** The latest decisions, oldest first. */
-  readonly decisions: readonly SimulatedDecision[];
+  readonly decisions: readonly InProcess<Decision>[];
+  /** What its last minutes show to be amiss, most pressing first. Empty: nothing. */
+  readonly diagnosis: readonly InProcess<Finding>[];
 }
 
-/** A decision of a simulated pool. */
-export type SimulatedDecision = Decision & {
-  /** Number of the process that made it, in order of their starts. Only with several. */
+/** What a pool said in one of several processes. */
+export type InProcess<T> = T & {
+  /** Number of the process, in order of their starts. Only with several. */
   readonly process?: number;
 };
 

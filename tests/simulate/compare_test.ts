@@ -24,6 +24,7 @@ function report(p99: number, workerSeconds: number, done = 100): Report {
         scaleEvents: 0,
         reversals: 0,
         decisions: [],
+        diagnosis: [],
       },
     },
   };
