@@ -96,6 +96,8 @@ export interface Bound<K extends Kind = Kind> {
   readonly given: unknown;
   /** Options as checked, defaults filled in. */
   readonly options: unknown;
+  /** What checked them. `undefined`: the plugin takes none. */
+  readonly schema?: StandardSchema | undefined;
   /** What was bound: tells two plugins of one name apart. `undefined`: not known. */
   readonly plugin?: Plugin | undefined;
   /** Makes an instance. */
@@ -251,6 +253,7 @@ export function bind<K extends Kind>(
       name: plugin.name,
       given,
       options: value,
+      schema: plugin.options,
       plugin,
       create: (context) => plugin.create(value, context),
     },

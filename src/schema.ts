@@ -168,7 +168,7 @@ function needsOptions(plugin: Plugin): boolean {
 }
 
 /** Options of valibot's make; any other validator says nothing of its shape. */
-function optionsSchema({ options }: Plugin): JsonSchema {
+export function optionsSchema({ options }: Pick<Plugin, "options">): JsonSchema {
   if (options === undefined) return { type: "object", additionalProperties: false };
   if (options["~standard"].vendor !== "valibot") return { type: "object" };
   // Only valibot's schemas name it as their vendor.

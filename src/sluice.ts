@@ -36,6 +36,8 @@ export interface PoolSnapshot extends PoolView {
   readonly override: (Override & { readonly untilMs: number }) | undefined;
   /** The latest decision. `undefined` before the first tick. */
   readonly decision: Decision | undefined;
+  /** How long its oldest call to the store has gone without an answer, ms: jobs are not claimed meanwhile. */
+  readonly storeWaitMs: number;
   /** Changes of the target since the pool began, those in one direction within 50 ms counted once. */
   readonly scaleEvents: number;
   /** Changes of the target in the other direction than the one before. */

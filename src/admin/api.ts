@@ -194,9 +194,9 @@ export interface OverrideBody extends Override {
 
 /** A plugin in use. */
 export interface PluginJson {
-  /** Name of its pool. */
+  /** Name of its pool. Empty for the store, which all pools share. */
   readonly pool: string;
-  /** What it is: `controller`, `lane-policy`, `cap`, `retirement`, `admission` or `handler`. */
+  /** What it is: `store`, `controller`, `lane-policy`, `cap`, `retirement`, `admission` or `handler`. */
   readonly kind: string;
   /** Its name. */
   readonly name: string;
@@ -204,6 +204,8 @@ export interface PluginJson {
   readonly type?: string | undefined;
   /** Its options as given, redacted. */
   readonly with?: unknown;
+  /** What its options may be, as JSON Schema (draft-07). */
+  readonly options: object;
 }
 
 /** Whether the system can take and run jobs. */

@@ -7,6 +7,7 @@
 import { Hono } from "hono";
 import type { BlankEnv } from "hono/types";
 import type { Bound } from "../plugin.ts";
+import { optionsSchema } from "../schema.ts";
 import type { PoolHandle } from "../sluice.ts";
 import type { PluginJson, Readiness, SystemRoutes } from "./api.ts";
 import type { AdminContext } from "./context.ts";
@@ -15,6 +16,9 @@ import { answer, API_HEADERS } from "./problem.ts";
 
 /** How long a store may take to answer, ms. */
 const STORE_ANSWERS_WITHIN_MS = 2_000;
+
+/** A pool that has waited for its store for so long claims nothing, ms. */
+const LOOP_STANDS_AFTER_MS = 5_000;
 
 /**
  * Makes the routes that are open to all: they tell no names and no figures.
@@ -47,7 +51,11 @@ export function systemRoutes(context: AdminContext): Hono<BlankEnv> {
     .get("/api/config", () => answer(context.show(sluice.config), 200))
     .get(
       "/api/plugins",
-      () => answer(sluice.pools.flatMap((pool) => pluginsOf(pool, context)), 200),
+      () =>
+        answer([
+          shown("", sluice.store, context),
+          ...sluice.pools.flatMap((pool) => pluginsOf(pool, context)),
+        ], 200),
     )
     .get(
       "/metrics",
@@ -65,10 +73,11 @@ function readingOf(pool: PoolHandle): PoolReading {
 async function readiness(pools: readonly PoolHandle[]): Promise<Readiness> {
   const reasons = new Set<string>();
   for (const pool of pools) {
-    const { stale, draining, decision } = pool.snapshot();
+    const { stale, draining, decision, storeWaitMs } = pool.snapshot();
     if (draining) reasons.add("A pool is draining");
     else if (decision === undefined) reasons.add("A pool has not made its first decision");
     if (stale) reasons.add("A store could not be read");
+    if (storeWaitMs >= LOOP_STANDS_AFTER_MS) reasons.add("A pool's loop does not advance");
   }
   const answers = await Promise.all(pools.map(storeAnswers));
   if (answers.includes(false)) reasons.add("A store does not answer");
@@ -88,21 +97,28 @@ async function storeAnswers(pool: PoolHandle): Promise<boolean> {
 
 function pluginsOf(pool: PoolHandle, context: AdminContext): readonly PluginJson[] {
   const { settings } = pool;
-  const shown = (bound: Bound): PluginJson => ({
-    pool: pool.name,
-    kind: bound.kind,
-    name: bound.name,
-    ...(bound.given === undefined ? {} : { with: context.show(bound.given) }),
-  });
+  const of = (bound: Bound): PluginJson => shown(pool.name, bound, context);
   const handlers = [...settings.handlers].map(([type, bound]) =>
-    type === "" ? shown(bound) : { ...shown(bound), type }
+    type === "" ? of(bound) : { ...of(bound), type }
   );
   return [
     ...handlers,
-    shown(settings.controller),
-    shown(settings.lanePolicy),
-    ...settings.caps.map((cap) => shown(cap.bound)),
-    shown(settings.retirement),
-    shown(settings.admission),
+    of(settings.controller),
+    of(settings.lanePolicy),
+    ...settings.caps.map((cap) => of(cap.bound)),
+    of(settings.retirement),
+    of(settings.admission),
   ];
+}
+
+/** A plugin as shown, with what its options may be. */
+function shown(pool: string, bound: Bound, context: AdminContext): PluginJson {
+  const { kind, name, given, schema } = bound;
+  return {
+    pool,
+    kind,
+    name,
+    ...(given === undefined ? {} : { with: context.show(given) }),
+    options: optionsSchema({ options: schema }),
+  };
 }

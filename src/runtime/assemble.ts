@@ -42,6 +42,8 @@ export interface PoolContext {
 
 /** The parts that a pool's users reach. */
 export interface PoolParts {
+  /** Calls to the store. */
+  readonly guard: StoreGuard;
   /** Counts and views. */
   readonly state: PoolState;
   /** Its strategies. */
@@ -129,6 +131,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     loop,
   });
   return {
+    guard,
     state,
     queue,
     slots,

@@ -133,6 +133,7 @@ export class Pool implements PoolHandle {
       paused: this.#parts.pauses.pool,
       override: this.#parts.steering.override,
       decision: this.#parts.steering.log.last,
+      storeWaitMs: this.#parts.guard.waitMs(this.#parts.state.nowMs),
       scaleEvents: this.#parts.steering.history.scale.count,
       reversals: this.#parts.steering.history.scale.reversals,
     });

@@ -36,6 +36,8 @@ export class StoreGuard {
   readonly #random: () => number;
   readonly #now: () => number;
   readonly #failing = new Map<StoreCall, Failing>();
+  /** Calls that are not answered yet, oldest first. */
+  readonly #open = new Set<{ readonly sinceMs: number }>();
 
   /** `now` reads the clock; `random` spreads the retries of several processes. */
   constructor(state: PoolState, hub: EventHub, random: () => number, now: () => number) {
@@ -43,6 +45,12 @@ export class StoreGuard {
     this.#hub = hub;
     this.#random = random;
     this.#now = now;
+  }
+
+  /** How long the oldest call has gone without an answer, ms. 0: none has. */
+  waitMs(nowMs: number): number {
+    const [oldest] = this.#open;
+    return oldest === undefined ? 0 : nowMs - oldest.sinceMs;
   }
 
   /** True while such calls have to wait. */
@@ -75,10 +83,14 @@ export class StoreGuard {
       ok(answer);
       return;
     }
+    const open = { sinceMs: this.#now() };
+    this.#open.add(open);
     answer.then((value) => {
+      this.#open.delete(open);
       if (this.#failing.size > 0) this.#recover(call);
       ok(value);
     }, (thrown) => {
+      this.#open.delete(open);
       this.#fail(call, thrown);
       failed();
     });

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { builtins, isPlugin, type Plugin, start, use } from "../../mod.ts";
 import { admin } from "../../src/admin/mod.ts";
 import type { PoolHandle, Sluice } from "../../src/sluice.ts";
+import type { Leased, Queue, QueueOptions } from "../../src/store.ts";
+import { VirtualClock } from "../../src/virtual_clock.ts";
 import { problemOf, running } from "./_app.ts";
 
 Deno.test("GET /healthz answers while the process does", async () => {
@@ -44,6 +47,34 @@ Deno.test("GET /readyz answers 503, when a store fails or cannot be read", async
   });
 });
 
+Deno.test("GET /readyz answers 503, when a store has not answered a claim for five seconds", async () => {
+  const clock = new VirtualClock();
+  const claim = Promise.withResolvers<readonly Leased[]>();
+  await using sluice: Sluice = await start({
+    store: use(storeThatHolds(claim.promise)),
+    pools: { p: { handler: () => 1, size: { min: 1, max: 1 }, lanes: [{ name: "l" }] } },
+  }, { clock });
+  const app = admin(sluice);
+  const look = async () => (await app.request("/readyz")).json();
+  await clock.advance(100);
+
+  await sluice.enqueue("p", { lane: "l", payload: 1 });
+  await clock.advance(4_999);
+  const before = await look();
+  await clock.advance(1);
+  const after = await look();
+  claim.resolve([]);
+  await clock.advance(10);
+  const answered = await look();
+
+  assert.deepEqual(before, { ready: true });
+  assert.deepEqual(after, { ready: false, reasons: ["A pool's loop does not advance"] });
+  assert.deepEqual(answered, { ready: true });
+  const stopped = sluice.stop();
+  await clock.advance(60_000);
+  await stopped;
+});
+
 Deno.test("GET /api/config shows the config, fields of the redaction list hidden", async () => {
   await using system = await running({ redact: ["targetWaitMs"] });
 
@@ -70,6 +101,20 @@ Deno.test("GET /api/plugins lists what each pool uses, in order of the job's way
       ["admission", "shed-at-cap", undefined],
     ],
   );
+});
+
+Deno.test("GET /api/plugins lists the store too, and says what the options of each may be", async () => {
+  await using system = await running();
+
+  const plugins = await (await system.send("GET", "/api/plugins")).json();
+
+  const [store] = plugins;
+  assert.deepEqual([store.pool, store.kind, store.name], ["", "store", "memory"]);
+  assert.ok(
+    plugins.every(({ options }: { options: { type: string } }) => options.type === "object"),
+  );
+  const scaler = plugins.find(({ name }: { name: string }) => name === "age-scaler");
+  assert.equal(typeof scaler.options.properties.targetWaitMs, "object");
 });
 
 Deno.test("A route that does not exist answers 404 as a problem", async () => {
@@ -147,6 +192,38 @@ Deno.test("A preflight is not answered: no other origin may send JSON", async ()
   assert.equal(response.status, 404);
   assert.equal(response.headers.get("access-control-allow-methods"), null);
 });
+
+/** A store in memory whose first claim that finds a job is answered by `claim`. */
+function storeThatHolds(claim: Promise<readonly Leased[]>): Plugin<"store"> {
+  const memory = builtins.find((plugin) => plugin.name === "memory");
+  assert.ok(memory !== undefined && isPlugin(memory, "store"));
+  return {
+    ...memory,
+    create: async (_options, context) => {
+      const store = await memory.create({}, context);
+      const open = async (given: QueueOptions): Promise<Queue> => {
+        const queue = await store.open(given);
+        let held = false;
+        return new Proxy(queue, {
+          get: (target, key) => {
+            if (key === "lease" && !held) {
+              held = true;
+              return () => claim;
+            }
+            const value = Reflect.get(target, key, target);
+            return typeof value === "function" ? value.bind(target) : value;
+          },
+        });
+      };
+      return new Proxy(store, {
+        get: (target, key) => {
+          const value = key === "open" ? open : Reflect.get(target, key, target);
+          return typeof value === "function" ? value.bind(target) : value;
+        },
+      });
+    },
+  };
+}
 
 /** The same system with its first pool changed. */
 function withPool(
