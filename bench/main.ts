@@ -19,8 +19,9 @@ import { http } from "./http.ts";
 import { idle } from "./idle.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
+import { simulation } from "./simulate.ts";
 
-const benches: readonly Bench[] = [memory, backlog, bytes, idle, latency, http];
+const benches: readonly Bench[] = [memory, backlog, bytes, idle, latency, http, simulation];
 
 if (import.meta.main) await main(Deno.args);
 

@@ -4,13 +4,13 @@
  * @module
  */
 
+import type { Clock, Timer } from "../clock.ts";
 import { RetryLater } from "../errors.ts";
 import type { Job, JobContext } from "../job.ts";
 import type { Bound, Handler } from "../plugin.ts";
 import { randomStream } from "../random.ts";
 import { durations } from "./chance.ts";
 import type { LaneMeter, PoolMeter } from "./meter.ts";
-import type { ProcessClock } from "./process_clock.ts";
 import type { Lane, Pool, Scenario } from "./read_scenario.ts";
 
 /** How the systems behind the handlers are just now. */
@@ -70,8 +70,8 @@ export interface HandlerParts {
   readonly works: ReadonlyMap<string, LaneWork>;
   /** What it calls. */
   readonly downstream: Downstream;
-  /** The clock of its process. */
-  readonly clock: ProcessClock;
+  /** Real or virtual time: not the clock of its process, as what runs is ended one by one. */
+  readonly clock: Clock;
   /** Attempts that run in its process. */
   readonly running: Set<SimulatedRun>;
   /** Whether an attempt of that length may be aborted, and so listens: that costs more than a run. */
@@ -94,6 +94,7 @@ export class SimulatedRun {
   readonly #context: JobContext;
   readonly #work: LaneWork;
   readonly #serviceMs: number;
+  #timer: Timer | undefined;
   #ok: (value: undefined) => void = ignore;
   #fail: (thrown: unknown) => void = ignore;
 
@@ -117,11 +118,10 @@ export class SimulatedRun {
     this.#ok = ok;
     this.#fail = fail;
     running.add(this);
-    const timer = clock.at(clock.nowMs() + this.#serviceMs, this.#end);
+    this.#timer = clock.at(clock.nowMs() + this.#serviceMs, this.#end);
     if (!heeds(this.#serviceMs)) return;
     const { signal } = this.#context;
     signal.addEventListener("abort", () => {
-      timer.cancel();
       queueMicrotask(() => this.#abort(signal.reason)); // as late as a promise would tell
     });
   }
@@ -129,6 +129,7 @@ export class SimulatedRun {
   /** Runs no more. False if it did not run. */
   vanish(): boolean {
     if (!this.#parts.running.delete(this)) return false;
+    this.#timer?.cancel();
     this.#work.meter.running--;
     return true;
   }

@@ -98,7 +98,7 @@ export async function startProcess(world: World, number: number): Promise<Proces
     const handler = simulatedHandler({
       works: world.works.get(settings.name)!, // made from the same list
       downstream: world.downstream,
-      clock,
+      clock: world.clock,
       running,
       heeds: heedsIn(settings, scenario),
       ended: () => meter.look(),
