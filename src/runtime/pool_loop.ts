@@ -309,7 +309,7 @@ export class PoolLoop {
         atMs,
         this.#nextTickMs,
         steering.reviewAtMs,
-        steering.override?.untilMs ?? Infinity,
+        this.#ticking ? Infinity : steering.override?.untilMs ?? Infinity, // the tick under way ends it
         this.#dueAfter(nowMs),
       );
       if (state.rateBound) atMs = Math.min(atMs, rate.nextAtMs());

@@ -1,0 +1,56 @@
+/**
+ * The store in memory, answering later: what a pool on a durable store sees.
+ *
+ * @module
+ */
+
+import { MemoryStore } from "../../plugins/store/memory/mod.ts";
+import { defineStore, type Plugin } from "../../src/plugin.ts";
+import type { Leased, Queue, QueueOptions } from "../../src/store.ts";
+import type { VirtualClock } from "../../src/virtual_clock.ts";
+
+/** Makes the plugin. Each answer comes so many ms later; what was asked for was done at once. */
+export function slowStore(clock: VirtualClock, latencyMs: number): Plugin<"store"> {
+  const later = <T>(value: T): Promise<T> =>
+    new Promise((resolve) => clock.at(clock.nowMs() + latencyMs, () => resolve(value)));
+
+  class SlowStore extends MemoryStore {
+    override open(options: QueueOptions): ReturnType<MemoryStore["open"]> {
+      const queue = super.open(options);
+      const slow: Queue = {
+        add: (entries, nowMs) => later(queue.add(entries, nowMs)),
+        lease: (wants, nowMs) => later(queue.lease(wants, nowMs).map(kept)),
+        settle: (ends, nowMs) =>
+          later(queue.settle(ends.map((end) => ({ ...end, job: jobOf(end.job) })), nowMs)),
+        renew: (nowMs) => later(queue.renew(nowMs)),
+        count: (nowMs) => later(queue.count(nowMs)), // live objects, as the contract allows
+        readySince: (lane, atMs) => queue.readySince(lane, atMs),
+        reopen: (rules, nowMs) => queue.reopen(rules, nowMs),
+        find: (id) => later(queue.find(id)),
+        list: (query) => later(queue.list(query)),
+        change: (id, change, nowMs) => later(queue.change(id, change, nowMs)),
+        outcome: (job) => queue.outcome(job),
+        leave: (nowMs) => queue.leave(nowMs),
+      };
+      return slow as ReturnType<MemoryStore["open"]>; // pools use it as a `Queue`
+    }
+  }
+
+  const originals = new WeakMap<Leased, Leased>();
+  /** A job as it was when it was leased: it does not follow when lanes move. */
+  function kept(job: Leased): Leased {
+    const { id, lane, type, payload, key, createdAtMs, attempt, cursor, traceparent } = job;
+    const { laneIndex, readyAtMs, fence } = job;
+    const copy = {
+      ...{ id, lane, type, payload, key, createdAtMs, attempt, cursor, traceparent },
+      ...{ laneIndex, readyAtMs, fence },
+    };
+    originals.set(copy, job);
+    return copy;
+  }
+  function jobOf(copy: Leased): Leased {
+    return originals.get(copy) ?? copy;
+  }
+
+  return defineStore({ name: "slow", create: () => new SlowStore() });
+}
