@@ -55,6 +55,7 @@ export type * from "./src/sluice.ts";
 export type * from "./src/standard_schema.ts";
 export type * from "./src/store.ts";
 export type * from "./src/strategy.ts";
+export { BUCKETS_MS, type Distribution, type LaneTally } from "./src/tally.ts";
 export type * from "./src/view.ts";
 export { type Clock, systemClock, type Timer } from "./src/clock.ts";
 

@@ -12,6 +12,7 @@ import type { JobRecord, NewJob, Outcome } from "./job.ts";
 import type { Bound } from "./plugin.ts";
 import type { PoolSettings } from "./settings.ts";
 import type { Change, Changed, JobPage, JobQuery } from "./store.ts";
+import type { LaneTally } from "./tally.ts";
 import type { PoolView } from "./view.ts";
 
 /** A job that was taken in. */
@@ -97,6 +98,8 @@ export interface PoolHandle<Submit extends NewJob = NewJob> {
   snapshot(): PoolSnapshot;
   /** Decisions, newest first. @param limit Most of them. @default {20} */
   explain(limit?: number): readonly Decision[];
+  /** What has come of the jobs of each lane, highest priority first: counts and distributions for metrics. */
+  tally(): readonly LaneTally[];
   /** What its recent past shows to be amiss, most pressing first. Empty: nothing. */
   diagnosis(): readonly Finding[];
   /**

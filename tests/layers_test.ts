@@ -29,6 +29,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "src/heap.ts",
     "src/erlang.ts",
     "src/scale_events.ts",
+    "src/tally.ts",
     "src/history.ts",
     "src/diagnose.ts",
     "src/diagnose/",
@@ -58,6 +59,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "src/lint.ts",
     "src/lint/",
     "src/simulate/",
+    "src/metrics/",
     "src/admin/",
     "src/cli/",
   ],
@@ -67,7 +69,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
 /** Where a package may be imported: floors, or one folder or file. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "valibot": ["plugins", "config", "edges"],
-  "@valibot/to-json-schema": ["config", "src/simulate/"],
+  "@valibot/to-json-schema": ["config", "src/simulate/", "src/admin/"],
   "jsonc-parser": ["config"],
   "@std/async": ["src/async.ts"],
   "hono": ["src/admin/"],

@@ -37,7 +37,8 @@ function alertsOf({ name }: PoolSettings): readonly Alert[] {
     ` or on (instance, pool) ${at("sluice_pool_rate_bound")} == 1)`;
   const isOld = `(${at("sluice_lane_oldest_wait_seconds")} > on (instance, pool, lane) ` +
     `${at("sluice_lane_target_wait_seconds")})`;
-  const accepted = at("sluice_jobs_accepted_total");
+  const accepted = (range: string): string =>
+    `sum by (instance, pool) (rate(${at("sluice_jobs_accepted_total")}${range}))`;
   return [
     {
       name: "AtCapacity",
@@ -51,8 +52,8 @@ function alertsOf({ name }: PoolSettings): readonly Alert[] {
     {
       name: "Oscillation",
       expr: `rate(${at("sluice_scale_events_total")}[5m]) * 60 > ${MOST_CHANGES}` +
-        ` and on (instance, pool) abs(rate(${accepted}[2m]) - rate(${accepted}[2m] offset 3m))` +
-        ` < 0.25 * rate(${accepted}[5m])`,
+        ` and on (instance, pool) abs(${accepted("[2m]")} - ${accepted("[2m] offset 3m")})` +
+        ` < 0.25 * ${accepted("[5m]")}`,
       for: "5m",
       severity: "warn",
       summary:

@@ -6,12 +6,13 @@
 
 import { Hono } from "hono";
 import type { BlankEnv } from "hono/types";
+import { readPool } from "../metrics/catalog.ts";
 import type { Bound } from "../plugin.ts";
 import { optionsSchema } from "../schema.ts";
 import type { PoolHandle } from "../sluice.ts";
 import type { PluginJson, Readiness, SystemRoutes } from "./api.ts";
 import type { AdminContext } from "./context.ts";
-import { METRICS_TYPE, type PoolReading, renderMetrics } from "./metrics.ts";
+import { METRICS_TYPE, renderMetrics } from "./metrics.ts";
 import { answer, API_HEADERS } from "./problem.ts";
 
 /** How long a store may take to answer, ms. */
@@ -60,14 +61,10 @@ export function systemRoutes(context: AdminContext): Hono<BlankEnv> {
     .get(
       "/metrics",
       () =>
-        new Response(renderMetrics(sluice.pools.map(readingOf)), {
+        new Response(renderMetrics(sluice.pools.map(readPool)), {
           headers: { ...API_HEADERS, "content-type": METRICS_TYPE },
         }),
     );
-}
-
-function readingOf(pool: PoolHandle): PoolReading {
-  return { ...pool.snapshot(), diagnosis: pool.diagnosis() };
 }
 
 async function readiness(pools: readonly PoolHandle[]): Promise<Readiness> {

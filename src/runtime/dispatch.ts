@@ -224,6 +224,7 @@ export class Dispatch {
     ending.charged = to === "dead";
     if (to === "dead") {
       ending.reason = "late";
+      lane.dead.late++;
       ending.error = "It would have ended after its deadline";
     }
     this.#context.settler.add(ending);

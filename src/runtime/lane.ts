@@ -4,9 +4,11 @@
  * @module
  */
 
+import type { DeadReason } from "../job.ts";
 import type { LaneSettings } from "../settings.ts";
 import { RateMeter, SampleRing, SmoothMean } from "../stats.ts";
 import type { LaneCounts, Queue } from "../store.ts";
+import { Histogram, type LaneTally } from "../tally.ts";
 import type { LaneView, Summary, WindowStats } from "../view.ts";
 import { CounterWindow } from "../stats.ts";
 
@@ -89,6 +91,18 @@ export class Lane implements LaneView {
   window: WindowStats;
   /** Counters and samples. */
   readonly traffic = new Traffic();
+  /** Attempts ended with `RetryLater`. */
+  deferrals = 0;
+  /** Jobs that died. */
+  readonly dead: Record<DeadReason, number> = {
+    attempts: 0,
+    fatal: 0,
+    expired: 0,
+    late: 0,
+    payload: 0,
+  };
+  readonly #waits = new Histogram();
+  readonly #runs = new Histogram();
   readonly #now: { readonly nowMs: number };
   readonly #queue: Pick<Queue, "readyAtMs">;
   readonly #arrivalRate: RateMeter;
@@ -175,6 +189,7 @@ export class Lane implements LaneView {
     this.#startSumMs += nowMs;
     this.lastServedAtMs = nowMs;
     this.traffic.waits.add(nowMs, waitMs);
+    this.#waits.add(waitMs);
   }
 
   /** Records the end of an attempt that started at `startedAtMs`. @param measured False if its run time says nothing. */
@@ -186,6 +201,23 @@ export class Lane implements LaneView {
     if (!measured) return;
     this.#service.add(serviceMs);
     this.traffic.serviceTimes.add(nowMs, serviceMs);
+    this.#runs.add(serviceMs);
+  }
+
+  /** What has come of its jobs. */
+  tally(): LaneTally {
+    const { arrivals, shed, completions, failures } = this.traffic;
+    return Object.freeze({
+      lane: this.name,
+      accepted: arrivals,
+      shed,
+      done: completions,
+      failed: failures,
+      deferred: this.deferrals,
+      dead: Object.freeze({ ...this.dead }),
+      waits: this.#waits.read(),
+      runs: this.#runs.read(),
+    });
   }
 
   /** Ends a slot of the rates and windows. */

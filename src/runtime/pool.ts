@@ -21,6 +21,7 @@ import type { PoolSettings } from "../settings.ts";
 import type { JobHandle, Override, PoolHandle, PoolSnapshot, StopReport } from "../sluice.ts";
 import type { Added, Change, Changed, JobEntry, JobPage, JobQuery, Queue } from "../store.ts";
 import { isPromise } from "./store_guard.ts";
+import type { LaneTally } from "../tally.ts";
 import { TakenJob } from "./taken_job.ts";
 
 /** Opens a pool: joins its queue and starts its minimum of workers. */
@@ -101,8 +102,8 @@ export class Pool implements PoolHandle {
   }
 
   /** Makes all that other settings need. Nothing changes before the answer is put in force. */
-  prepare(settings: PoolSettings): Adoption {
-    return prepareAdoption(this.#parts, settings, this.#context);
+  async prepare(settings: PoolSettings): Promise<Adoption> {
+    return await prepareAdoption(this.#parts, settings, this.#context);
   }
 
   /** Why other settings cannot be put in force now. `undefined`: they can. */
@@ -141,6 +142,10 @@ export class Pool implements PoolHandle {
 
   explain(limit = 20): readonly Decision[] {
     return this.#parts.steering.log.newest(limit);
+  }
+
+  tally(): readonly LaneTally[] {
+    return this.#parts.state.lanes.map((lane) => lane.tally());
   }
 
   diagnosis(): readonly Finding[] {
@@ -262,8 +267,10 @@ export class Pool implements PoolHandle {
 
   /** A job ended while it waited. */
   expired(record: JobRecord): void {
-    const { lane, id, error } = record;
-    this.#emit({ kind: "job-dead", lane, id, reason: record.reason ?? "expired", error });
+    const { lane, id, error, reason = "expired" } = record;
+    const own = this.#parts.state.lanes.find(({ name }) => name === lane);
+    if (own !== undefined) own.dead[reason]++;
+    this.#emit({ kind: "job-dead", lane, id, reason, error });
   }
 
   #add(entry: JobEntry, nowMs: number): Added | Promise<Added> {

@@ -105,6 +105,7 @@ export class Runner implements WorkerOwner, RunOwner {
         const ending = new Ending(run);
         ending.to = "dead";
         ending.reason = "payload";
+        run.lane.dead.payload++;
         ending.error = checked.fault;
         this.#end(worker, run, ending, run.startedAtMs, false);
         return;
@@ -282,6 +283,7 @@ export class Runner implements WorkerOwner, RunOwner {
       ending.charged = false;
       ending.dueAtMs = nowMs + thrown.ms * spread;
       this.#state.totals.deferrals++;
+      run.lane.deferrals++;
       return false;
     }
     run.lane.traffic.failures++;
@@ -289,6 +291,7 @@ export class Runner implements WorkerOwner, RunOwner {
     if (thrown instanceof Fatal || run.job.attempt >= attempts) {
       ending.to = "dead";
       ending.reason = thrown instanceof Fatal ? "fatal" : "attempts";
+      run.lane.dead[ending.reason]++;
       return true;
     }
     ending.to = "retry";

@@ -5,6 +5,7 @@ import { renderMetrics } from "../../src/admin/metrics.ts";
 import type { ConfigInput } from "../../src/config.ts";
 import { FINDING_CODES } from "../../src/diagnose.ts";
 import { resolveConfig } from "../../src/resolve.ts";
+import { faultsOfQuery } from "./_prometheus.ts";
 
 async function alertsOf(...names: readonly string[]): Promise<string> {
   const pool = { handler: "sleep", size: { min: 1, max: 2 }, lanes: [{ name: "x" }] } as const;
@@ -60,4 +61,13 @@ Deno.test("renderAlerts() is a document of one group whose rules each have all t
   assert.equal(keys.length % rule.length, 0);
   keys.forEach((key, index) => assert.equal(key, rule[index % rule.length]));
   assert.equal(JSON.parse(lines[8]?.replace(/^ +pool: /, "") ?? ""), 'a"b\\c');
+});
+
+Deno.test("renderAlerts() writes expressions that Prometheus' own grammar reads", async () => {
+  const text = await alertsOf('a"b\\c');
+
+  const queries = [...text.matchAll(/^ +expr: (.*)$/gm)].map(([, expr = ""]) => JSON.parse(expr));
+
+  assert.ok(queries.length >= 5);
+  for (const query of queries) assert.deepEqual(faultsOfQuery(query), []);
 });

@@ -1,0 +1,54 @@
+/**
+ * Readings of pools by hand, for tests of metrics.
+ *
+ * @module
+ */
+
+import { makeView } from "../../src/conformance/views.ts";
+import type { PoolReading } from "../../src/metrics/catalog.ts";
+import { type Distribution, Histogram, type LaneTally } from "../../src/tally.ts";
+
+/** What a test gives of a tally: durations as they came, ms. */
+export type TallyParts = Partial<Omit<LaneTally, "waits" | "runs">> & {
+  readonly waits?: readonly number[];
+  readonly runs?: readonly number[];
+};
+
+/** A tally of one lane, empty but for what is given. */
+export function tally({ waits = [], runs = [], ...parts }: TallyParts): LaneTally {
+  return {
+    lane: "main",
+    accepted: 0,
+    shed: 0,
+    done: 0,
+    failed: 0,
+    deferred: 0,
+    dead: { attempts: 0, fatal: 0, expired: 0, late: 0, payload: 0 },
+    ...parts,
+    waits: distribution(waits),
+    runs: distribution(runs),
+  };
+}
+
+/** A reading of one pool with lanes of these tallies. */
+export function reading(pool: string, ...lanes: readonly LaneTally[]): PoolReading {
+  return {
+    ...makeView({ pool, lanes: lanes.map(({ lane }) => ({ name: lane })) }),
+    degraded: false,
+    draining: false,
+    paused: false,
+    storeWaitMs: 0,
+    override: undefined,
+    decision: undefined,
+    scaleEvents: 0,
+    reversals: 0,
+    diagnosis: [],
+    tally: lanes,
+  };
+}
+
+function distribution(durations: readonly number[]): Distribution {
+  const histogram = new Histogram();
+  for (const ms of durations) histogram.add(ms);
+  return histogram.read();
+}

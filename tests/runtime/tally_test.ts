@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { Fatal, RejectedError, RetryLater } from "../../src/errors.ts";
+import type { LaneTally } from "../../src/tally.ts";
+import { VirtualClock } from "../../src/virtual_clock.ts";
+import { sleeper, withPool } from "../_virtual.ts";
+
+const SIZE = { min: 1, max: 1 };
+
+/** Handler that does what the payload says. */
+function obedient({ payload }: { payload: unknown }): string {
+  if (payload === "fail") throw new Error("failed");
+  if (payload === "fatal") throw new Fatal("cannot be done");
+  if (payload === "later") throw new RetryLater(3_600_000, "busy");
+  return "ok";
+}
+
+Deno.test("tally() counts what came of jobs, lane by lane, with the reasons of deaths", async () => {
+  const lanes = [
+    { name: "high", attempts: 2, backoff: { baseMs: 10, maxMs: 10, jitter: 0 } },
+    { name: "low", maxDepth: 2, paused: true },
+  ];
+  await withPool({ handler: obedient, size: SIZE, lanes }, async ({ clock, pool }) => {
+    for (const payload of ["ok", "ok", "fail", "fatal", "later"]) {
+      await pool.enqueue({ lane: "high", payload });
+    }
+    await pool.enqueue({ lane: "low", payload: "ok", ttlMs: 50 });
+    await pool.enqueue({ lane: "low", payload: "ok" });
+    await assert.rejects(pool.enqueue({ lane: "low", payload: "ok" }), RejectedError);
+    await clock.advance(1_000);
+    await pool.resume("low");
+    await clock.advance(1_000);
+
+    const [high, low] = pool.tally();
+
+    assert.deepEqual(counts(high), {
+      ...{ lane: "high", accepted: 5, shed: 0, done: 2, failed: 3, deferred: 1, waits: 6, runs: 5 },
+      dead: { attempts: 1, fatal: 1, expired: 0, late: 0, payload: 0 },
+    });
+    assert.deepEqual(counts(low), {
+      ...{ lane: "low", accepted: 2, shed: 1, done: 1, failed: 0, deferred: 0, waits: 1, runs: 1 },
+      dead: { attempts: 0, fatal: 0, expired: 1, late: 0, payload: 0 },
+    });
+  });
+});
+
+function counts(tally: LaneTally | undefined): unknown {
+  assert.ok(tally !== undefined);
+  return { ...tally, waits: tally.waits.count, runs: tally.runs.count };
+}
+
+Deno.test("tally() holds waits and run times exactly", async () => {
+  const clock = new VirtualClock();
+  const handler = sleeper(() => clock, 100);
+  await withPool({ handler, size: SIZE }, async ({ pool }) => {
+    for (let index = 0; index < 3; index++) await pool.enqueue({ lane: "high", payload: 100 });
+    await clock.advance(1_000);
+
+    const [{ waits, runs } = assert.fail()] = pool.tally();
+
+    assert.equal(waits.sumMs, 0 + 100 + 200);
+    assert.equal(runs.sumMs, 300);
+    assert.equal(runs.count, 3);
+  }, { clock });
+});
+
+Deno.test("tally() goes on over a reload for the lanes that stay", async () => {
+  await withPool({ size: SIZE }, async ({ clock, pool, sluice }) => {
+    await pool.enqueue({ lane: "low", payload: 1 });
+    await clock.advance(100);
+
+    await sluice.reload({
+      pools: { p: { handler: () => "ok", size: SIZE, lanes: [{ name: "new" }, { name: "low" }] } },
+    });
+
+    assert.deepEqual(pool.tally().map(({ lane, done }) => [lane, done]), [["new", 0], ["low", 1]]);
+  });
+});
