@@ -206,12 +206,14 @@ export interface Queue {
    */
   readyAtMs?(lane: number, earlier: number): number;
   /**
-   * Goes on under other rules, with other lanes or another order of them. Lanes are known by name:
-   * leases stay, and so do the jobs of a lane that is named no more, until it is again. Answers at
-   * once and cannot fail. A store that leaves it out has its pools' lanes, `leaseMs` and `keep` only
-   * changed by a restart.
+   * Makes ready for other rules: other lanes, or another order of them. Lanes are known by name:
+   * leases stay, and so do the jobs of a lane that is named no more, until it is again. A store that
+   * leaves it out has lanes, `leaseMs` and `keep` of its pools only changed by a restart.
+   *
+   * @returns What puts the rules in force: at once, and it cannot fail. Until it is called, and if it
+   * never is, the old ones hold.
    */
-  reopen?(rules: QueueRules, nowMs: number): void;
+  reopen?(rules: QueueRules): MaybePromise<(nowMs: number) => void>;
   /** Looks a job up. */
   find(id: string): MaybePromise<JobRecord | undefined>;
   /** Lists jobs, oldest first. */

@@ -11,6 +11,7 @@ import { keyChecks } from "./_store_keys.ts";
 import { leaseChecks } from "./_store_leases.ts";
 import { queueChecks } from "./_store_queue.ts";
 import { randomChecks } from "./_store_random.ts";
+import { reopenChecks } from "./_store_reopen.ts";
 
 /** How `checkStore` runs. */
 export interface CheckStoreOptions {
@@ -23,7 +24,7 @@ export interface CheckStoreOptions {
 
 /**
  * Checks that a store does what pools need: order, leases and fences, holders that die, delays, expiry,
- * key limits, duplicates, changes, look-ups, counts and shared state.
+ * key limits, duplicates, changes, look-ups, counts, other rules and shared state.
  *
  * @param subject The plugin, or what makes an empty store. A store is made for each check and closed after it.
  * @throws {AssertionError} If a requirement does not hold, with its name, unless `test` takes it.
@@ -50,6 +51,7 @@ export async function checkStore(
       ...leaseChecks,
       ...keyChecks,
       ...changeChecks,
+      ...reopenChecks,
       ...randomChecks,
     ]
   ) {

@@ -21,23 +21,26 @@ export interface Adoption {
 /**
  * Makes all that other settings need.
  *
- * @throws {TypeError} If a plugin cannot be made: nothing has changed.
+ * @throws {Error} If a plugin or the store fails at it: nothing has changed.
  */
-export function prepareAdoption(
+export async function prepareAdoption(
   parts: PoolParts,
   settings: PoolSettings,
   { clock, log, seed }: PoolContext,
-): Adoption {
+): Promise<Adoption> {
   const { state, queue, slots, crew, dispatch, signals, intake, steering, pauses, loop } = parts;
   const before = { settings: state.settings, instances: slots.instances };
   const instances = makeInstances(settings, { seed, log, before });
+  const rules = rulesOf(settings);
+  const reopen = differs(rulesOf(state.settings), rules) // refused before, if it cannot reopen
+    ? await queue.reopen?.(rules)
+    : undefined;
   return { commit };
 
   function commit(): void {
     const nowMs = clock.nowMs();
     const was = state.settings;
-    const rules = rulesOf(settings);
-    if (differs(rulesOf(was), rules)) queue.reopen?.(rules, nowMs); // refused before, if it has none
+    reopen?.(nowMs);
     state.nowMs = nowMs;
     state.adopt(settings);
     slots.adopt(instances);

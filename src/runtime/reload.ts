@@ -95,7 +95,7 @@ async function make(running: Running, next: Resolution): Promise<Made> {
       if (pool === undefined) opened.push(await makePool(settings, running.context));
       else {
         kept.add(pool.name);
-        if (touched.has(pool.name)) adoptions.push(pool.prepare(settings));
+        if (touched.has(pool.name)) adoptions.push(await pool.prepare(settings));
       }
     } catch (thrown) {
       faults.push(faultOf(settings, thrown));

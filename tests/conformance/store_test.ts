@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { memory, MemoryStore } from "../../plugins/store/memory/mod.ts";
+import type { MemoryQueue } from "../../plugins/store/memory/queue.ts";
 import type { Queue, Store } from "../../src/store.ts";
 import { checkStore } from "../../src/testing.ts";
 
 /** A store in memory whose answers all come later, and with some methods changed. */
-function broken(change: (queue: Queue, store: MemoryStore) => Partial<Queue>): () => Store {
+function broken(change: (queue: MemoryQueue) => Partial<Queue>): () => Store {
   return () => {
     const store = new MemoryStore();
     return {
@@ -17,13 +18,14 @@ function broken(change: (queue: Queue, store: MemoryStore) => Partial<Queue>): (
           renew: async (...given) => await queue.renew(...given),
           count: async (...given) => await queue.count(...given),
           readySince: (...given) => queue.readySince(...given),
+          reopen: async (...given) => await queue.reopen(...given),
           find: async (...given) => await queue.find(...given),
           list: async (...given) => await queue.list(...given),
           change: async (...given) => await queue.change(...given),
           outcome: (...given) => queue.outcome(...given),
           leave: async (...given) => await queue.leave(...given),
         };
-        return Promise.resolve({ ...asynchronous, ...change(queue, store) });
+        return Promise.resolve({ ...asynchronous, ...change(queue) });
       },
       get: (key) => Promise.resolve(store.get(key)),
       commit: (...given) => Promise.resolve(store.commit(...given)),
@@ -58,7 +60,14 @@ Deno.test("checkStore() names what does not hold, without a test runner", async 
   });
 });
 
-const FAULTS: Readonly<Record<string, (queue: Queue) => Partial<Queue>>> = {
+const FAULTS: Readonly<Record<string, (queue: MemoryQueue) => Partial<Queue>>> = {
+  "keeps its lanes when told of others": () => ({ reopen: () => () => {} }),
+  "takes other lanes before it is told to": (queue) => ({
+    reopen: (rules) => {
+      queue.reopen(rules)(0);
+      return () => {};
+    },
+  }),
   "gives the youngest first": (queue) => ({
     lease: async (...given) => [...await queue.lease(...given)].reverse(),
   }),

@@ -25,7 +25,7 @@ export function slowStore(clock: VirtualClock, latencyMs: number): Plugin<"store
         renew: (nowMs) => later(queue.renew(nowMs)),
         count: (nowMs) => later(queue.count(nowMs)), // live objects, as the contract allows
         readySince: (lane, atMs) => queue.readySince(lane, atMs),
-        reopen: (rules, nowMs) => queue.reopen(rules, nowMs),
+        reopen: (rules) => later(queue.reopen(rules)),
         find: (id) => later(queue.find(id)),
         list: (query) => later(queue.list(query)),
         change: (id, change, nowMs) => later(queue.change(id, change, nowMs)),

@@ -228,3 +228,25 @@ Deno.test("reload() gives up when a job comes to a lane that goes, while the res
     assert.equal((await pool.list({ state: "done", limit: 10 })).jobs.length, 1);
   });
 });
+
+Deno.test("reload() changes nothing when the store fails to make ready for other lanes", async () => {
+  const clock = new VirtualClock();
+  class Failing extends MemoryStore {
+    override open(options: QueueOptions): ReturnType<MemoryStore["open"]> {
+      const queue = super.open(options);
+      queue.reopen = () => {
+        throw new Error("disk full");
+      };
+      return queue;
+    }
+  }
+  const store = defineStore({ name: "failing", create: () => new Failing() });
+  await using sluice = await start({ ...config({}), store }, { clock, seed: 1 });
+
+  const faults = await faultsOf(
+    sluice.reload({ ...config({ tickMs: 7, lanes: [{ name: "low" }, { name: "high" }] }), store }),
+  );
+
+  assert.deepEqual(faults, ["/pools/p: disk full"]);
+  assert.equal(sluice.pool("p").settings.tickMs, 50);
+});

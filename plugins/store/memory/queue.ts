@@ -52,23 +52,14 @@ export class MemoryQueue implements Queue {
     this.#fences = fences;
     this.#renewedAtMs = nowMs;
     this.#holder = new Holder(listener, leaseMs, []);
-    this.reopen(options, nowMs);
+    this.#adopt(options, nowMs);
     for (const other of pool.holders) this.#holder.sees(other, 0);
     pool.join(this.#holder);
   }
 
-  /** Goes on under other rules. */
-  reopen({ lanes, keep, leaseMs, attempts }: QueueRules, nowMs: number): void {
-    this.#lanes = this.#pool.openLanes(lanes, keep, nowMs);
-    const places: (number | undefined)[] = [];
-    const attemptsOf: (number | undefined)[] = [];
-    this.#lanes.forEach((lane, index) => {
-      places[lane.ordinal] = index;
-      attemptsOf[lane.ordinal] = attempts[index];
-    });
-    this.#attempts = attemptsOf;
-    this.#holder.places = places;
-    this.#holder.leaseMs = leaseMs;
+  /** Makes ready for other rules: there is nothing to make. */
+  reopen(rules: QueueRules): (nowMs: number) => void {
+    return (nowMs) => this.#adopt(rules, nowMs);
   }
 
   /** Stores jobs. */
@@ -236,6 +227,19 @@ export class MemoryQueue implements Queue {
       job.holder?.listener.cancelled(job.id);
     }
     return true;
+  }
+
+  #adopt({ lanes, keep, leaseMs, attempts }: QueueRules, nowMs: number): void {
+    this.#lanes = this.#pool.openLanes(lanes, keep, nowMs);
+    const places: (number | undefined)[] = [];
+    const attemptsOf: (number | undefined)[] = [];
+    this.#lanes.forEach((lane, index) => {
+      places[lane.ordinal] = index;
+      attemptsOf[lane.ordinal] = attempts[index];
+    });
+    this.#attempts = attemptsOf;
+    this.#holder.places = places;
+    this.#holder.leaseMs = leaseMs;
   }
 
   #tell(wake: boolean): void {
