@@ -24,6 +24,7 @@ import { EventFeed } from "./event_feed.ts";
 import { eventRoutes, eventText } from "./events.ts";
 import { guard } from "./guard.ts";
 import { jobRoutes } from "./jobs.ts";
+import { openApiRoutes } from "./openapi/routes.tsx";
 import { operationRoutes } from "./operation_routes.ts";
 import { assetRoutes } from "./layout.tsx";
 import { loginRoutes } from "./login.tsx";
@@ -140,15 +141,14 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     .route("/", poolRoutes(context))
     .route("/", operationRoutes(context))
     .route("/", eventRoutes(context))
+    .route("/", openApiRoutes())
     .route("/", systemRoutes(context))
     .route("/", reloadRoutes(context))
     .route("/", pageRoutes(context));
   app.notFound((c) =>
     problem(
       404,
-      `No route is ${c.req.method} ${
-        c.req.path.slice(0, 200)
-      }: see the list of routes in the README`,
+      `No route is ${c.req.method} ${c.req.path.slice(0, 200)}: see /docs for those that there are`,
     )
   );
   app.onError((error, c) => {

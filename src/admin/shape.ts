@@ -14,6 +14,37 @@ const LONGEST_MATCH = 200;
 /** States that a bulk operation may ask for. */
 const OPERABLE = ["ready", "delayed", "done", "dead", "cancelled"] as const;
 
+/** Longest `key` or `dedupeKey` of a job, characters. */
+export const LONGEST_KEY = 1_024;
+
+/**
+ * What an enqueue takes. Hint: `isSubmitted` checks it, several times as fast and by the pool's own
+ * lanes and types; a property test holds the two together.
+ */
+export const jobShape = fields({
+  lane: lane("Name of a lane of the pool."),
+  type: v.optional(
+    v.pipe(v.string(), v.description("Which of the pool's handlers runs it; only with several.")),
+  ),
+  payload: v.pipe(v.unknown(), v.description("What the handler works on: any JSON value.")),
+  key: v.optional(text("key", LONGEST_KEY, "Jobs of one key share the lane's maxRunningPerKey.")),
+  delayMs: v.optional(whole("delayMs", 0, "Not claimable before so many ms have passed.")),
+  dedupeKey: v.optional(text(
+    "dedupeKey",
+    LONGEST_KEY,
+    "While a job with it has not ended, another with the same is a duplicate of it.",
+  )),
+  ttlMs: v.optional(whole("ttlMs", 1, "Not started once so many ms have passed.")),
+});
+
+/** What a reload takes. `reloadRoutes` checks it, the config with the rules of files. */
+export const reloadShape = fields({
+  config: v.optional(v.pipe(
+    v.record(v.string(), v.unknown()),
+    v.description("A config in place of the file; it may bring no code."),
+  )),
+});
+
 /** What a pause or resume takes. */
 export const pauseShape = fields({ lane: v.optional(lane("Only this lane; else the pool.")) });
 
@@ -54,9 +85,10 @@ export const operationShape = v.pipe(
           }`,
       ),
     ),
-    match: v.optional(v.pipe(
-      text("match"),
-      v.description("Only jobs with this text in id, key, type, error or payload, in any case."),
+    match: v.optional(text(
+      "match",
+      LONGEST_MATCH,
+      "Only jobs with this text in id, key, type, error or payload, in any case.",
     )),
   }),
   v.check(
@@ -113,16 +145,17 @@ function chosen(name: string, description: string): v.GenericSchema<true> {
   return v.pipe(v.literal(true, message), v.description(description));
 }
 
-function text(name: string): v.GenericSchema<string> {
+function text(name: string, longest: number, description: string): v.GenericSchema<string> {
   const message = ({ input }: v.BaseIssue<unknown>) => {
-    const given = typeof input === "string" && input.length > LONGEST_MATCH
+    const given = typeof input === "string" && input.length > longest
       ? `${input.length} characters`
       : display(input);
-    return `Expected ${name} to be a text of 1 to ${LONGEST_MATCH} characters but received ${given}`;
+    return `Expected ${name} to be a text of 1 to ${longest} characters but received ${given}`;
   };
   return v.pipe(
     v.string(message),
     v.minLength(1, message),
-    v.maxLength(LONGEST_MATCH, message),
+    v.maxLength(longest, message),
+    v.description(description),
   );
 }

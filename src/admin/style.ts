@@ -28,6 +28,12 @@ thead th { border-top: 0; color: var(--soft); font-weight: 500; font-size: .875r
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 .late { color: var(--bad); font-weight: 600; }
 .met { color: var(--good); }
+h3 { font-size: 1rem; margin: 0; }
+section > h2 { margin-top: 2rem; }
+code, pre { font-family: ui-monospace, monospace; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; margin: .5rem 0; }
+dd { margin: 0; }
+.row { display: flex; flex-wrap: wrap; gap: .25rem 1rem; list-style: none; margin: 0; padding: 0; }
 .login { max-width: 24rem; margin-top: 1.5rem; }
 label { display: block; font-weight: 600; }
 input, button { font: inherit; color: inherit; padding: .5rem .75rem; border: 1px solid var(--soft); border-radius: .35rem; }

@@ -8,12 +8,10 @@ import { display, isRecord, toPointer } from "../config/faults.ts";
 import type { NewJob } from "../job.ts";
 import type { PoolSettings } from "../settings.ts";
 import { suggestion } from "../suggest.ts";
+import { LONGEST_KEY } from "./shape.ts";
 import type { ProblemError } from "./api.ts";
 
 const KEYS = ["lane", "type", "payload", "key", "delayMs", "dedupeKey", "ttlMs"] as const;
-
-/** Longest `key` or `dedupeKey`, characters. */
-const LONGEST_KEY = 1024;
 
 /** What a pool takes. */
 export interface Takes {

@@ -125,7 +125,7 @@ Deno.test("A route that does not exist answers 404 as a problem", async () => {
   assert.equal(response.status, 404);
   assert.equal(
     (await problemOf(response)).detail,
-    "No route is GET /api/pool: see the list of routes in the README",
+    "No route is GET /api/pool: see /docs for those that there are",
   );
 });
 

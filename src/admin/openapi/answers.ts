@@ -1,0 +1,285 @@
+/**
+ * Shapes of answers, for the OpenAPI document; a test holds them to what routes really answer.
+ *
+ * @module
+ */
+
+import * as v from "valibot";
+
+const states = v.picklist(["ready", "delayed", "running", "done", "dead", "cancelled"]);
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const ms = v.pipe(v.number(), v.description("ms."));
+const atMs = v.pipe(v.number(), v.description("ms since epoch."));
+const bound = v.pipe(v.nullable(v.number()), v.description("null: no bound."));
+const name = v.string();
+const anything = v.unknown();
+
+const problem = said(
+  v.strictObject({
+    type: v.literal("about:blank"),
+    title: said(v.string(), "Name of the status."),
+    status: count,
+    detail: said(v.string(), "What is wrong and what to do."),
+    errors: v.optional(said(
+      v.array(v.strictObject({
+        pointer: said(v.string(), "JSON Pointer into the body, or ?name of a query parameter."),
+        detail: v.string(),
+        file: v.optional(v.string()),
+        line: v.optional(count),
+        column: v.optional(count),
+      })),
+      "Each fault with its place.",
+    )),
+    pools: v.optional(v.array(name)),
+    retryAfterMs: v.optional(ms),
+    reason: v.optional(v.string()),
+    results: v.optional(v.array(anything)),
+  }),
+  "Why a request was refused (RFC 9457).",
+);
+
+const summary = said(
+  v.strictObject({ count, mean: ms, p50: ms, p95: ms, p99: ms }),
+  "Left out: nothing ended in the window.",
+);
+
+const window = said(
+  v.strictObject({
+    windowMs: ms,
+    arrivalsPerSec: v.number(),
+    completionsPerSec: v.number(),
+    failuresPerSec: v.number(),
+    shedPerSec: v.number(),
+    serviceMs: v.optional(summary),
+    waitMs: v.optional(summary),
+  }),
+  "Rates and times of the last tick's window.",
+);
+
+const lane = said(
+  v.strictObject({
+    name,
+    index: said(count, "0 has the highest priority."),
+    weight: v.number(),
+    maxRunning: bound,
+    minShare: v.number(),
+    targetWaitMs: said(v.nullable(v.number()), "null: never causes growth."),
+    deadlineMs: v.optional(ms),
+    ready: said(count, "Claimable."),
+    blocked: said(count, "Due, but held by a pause or a key limit."),
+    delayed: said(count, "Due later."),
+    running: said(count, "In this process."),
+    oldestWaitMs: said(ms, "Of the oldest ready job, since it became claimable; 0 if none."),
+    paused: v.boolean(),
+    arrivalsPerSec: v.number(),
+    meanServiceMs: ms,
+    servedMs: said(ms, "Worker time so far."),
+    lastServedAtMs: v.nullable(atMs),
+    window,
+  }),
+  "One lane.",
+);
+
+const decision = said(
+  v.strictObject({
+    atMs,
+    untilMs: atMs,
+    from: count,
+    to: count,
+    inputs: v.record(v.string(), v.number()),
+    proposals: v.array(v.strictObject({
+      by: v.string(),
+      kind: v.picklist(["controller", "cap"]),
+      workers: bound,
+      reason: v.string(),
+    })),
+    boundBy: said(
+      v.string(),
+      "What the count hangs on: controller, cap:NAME, size.min or size.max.",
+    ),
+    retire: v.array(v.string()),
+    sentence: said(v.string(), "The decision in one sentence."),
+  }),
+  "What a pool decided, and why.",
+);
+
+const override = v.strictObject({
+  min: v.optional(count),
+  max: v.optional(count),
+  target: v.optional(count),
+  untilMs: atMs,
+});
+
+const pool = said(
+  v.strictObject({
+    pool: name,
+    nowMs: atMs,
+    lanes: v.array(lane),
+    workers: v.array(v.strictObject({
+      id: v.string(),
+      state: v.picklist(["starting", "idle", "busy", "retiring", "stuck"]),
+      startedAtMs: atMs,
+      sinceMs: atMs,
+      jobsDone: count,
+    })),
+    live: count,
+    busy: count,
+    idle: count,
+    target: count,
+    size: v.strictObject({ min: count, max: count }),
+    limit: bound,
+    rateBound: said(v.boolean(), "A start rate holds ready jobs back."),
+    startsPerSec: bound,
+    totals: said(v.record(v.string(), v.number()), "Counts since the pool began."),
+    window,
+    peers: said(count, "Live processes that share the store."),
+    stale: said(v.boolean(), "The store cannot be read: counts are the last known."),
+    signals: v.record(
+      v.string(),
+      v.strictObject({ value: v.nullable(v.number()), stale: v.boolean() }),
+    ),
+    degraded: said(v.boolean(), "A strategy fails: its last answer stands."),
+    draining: v.boolean(),
+    paused: v.boolean(),
+    override: v.optional(override),
+    decision: v.optional(decision),
+    storeWaitMs: said(ms, "How long the oldest call to the store goes without an answer."),
+    scaleEvents: count,
+    reversals: count,
+    diagnosis: v.array(v.strictObject({
+      code: v.string(),
+      lane: v.optional(name),
+      saw: v.string(),
+      change: v.string(),
+      numbers: v.record(v.string(), v.number()),
+    })),
+  }),
+  "One pool.",
+);
+
+const outcome = v.strictObject({
+  state: v.picklist(["done", "dead", "cancelled", "unfinished"]),
+  result: v.optional(anything),
+  reason: v.optional(v.string()),
+  error: v.optional(v.string()),
+});
+
+const accepted = said(
+  v.strictObject({
+    id: said(v.string(), "Id of the job, or of the one it duplicates."),
+    duplicateOf: v.optional(v.string()),
+    outcome: v.optional(outcome),
+  }),
+  "A job that was taken in.",
+);
+
+const job = said(
+  v.strictObject({
+    id: v.string(),
+    pool: name,
+    lane: name,
+    type: v.string(),
+    state: states,
+    payload: said(anything, "Redacted."),
+    key: v.optional(v.string()),
+    dedupeKey: v.optional(v.string()),
+    createdAtMs: atMs,
+    dueAtMs: atMs,
+    startedAtMs: v.optional(atMs),
+    endedAtMs: v.optional(atMs),
+    attempt: count,
+    cursor: v.optional(anything),
+    traceparent: v.optional(v.string()),
+    result: v.optional(anything),
+    reason: v.optional(v.string()),
+    error: v.optional(v.string()),
+    progress: v.optional(anything),
+  }),
+  "Everything known about a job.",
+);
+
+const operation = said(
+  v.strictObject({
+    id: v.string(),
+    pool: name,
+    action: v.picklist(["retry", "discard", "purge"]),
+    lane: v.optional(name),
+    state: v.optional(states),
+    match: v.optional(v.string()),
+    status: v.picklist(["running", "done", "cancelled", "failed"]),
+    startedAtMs: atMs,
+    endedAtMs: v.optional(atMs),
+    seen: said(count, "Jobs looked at so far."),
+    matched: count,
+    changed: count,
+    total: v.optional(said(count, "Jobs to look at. Left out: not known.")),
+  }),
+  "Long work on many jobs.",
+);
+
+/** Answers by name. */
+export const answerShapes = {
+  Problem: problem,
+  Pool: pool,
+  Pools: v.array(pool),
+  Decisions: v.array(decision),
+  Paused: v.strictObject({ pool: name, lane: v.nullable(name), paused: v.boolean() }),
+  Override: v.strictObject({ pool: name, override: v.nullable(override) }),
+  Stopped: v.strictObject({
+    handedBack: v.array(v.string()),
+    stuck: v.array(v.string()),
+    waiting: count,
+  }),
+  Accepted: accepted,
+  BulkAccepted: v.strictObject({
+    results: v.array(v.union([
+      v.strictObject({ id: v.string() }),
+      v.strictObject({ duplicateOf: v.string() }),
+      v.strictObject({ error: v.string(), retryAfterMs: v.optional(ms) }),
+    ])),
+  }),
+  Job: job,
+  JobPage: v.strictObject({
+    jobs: v.array(job),
+    cursor: v.optional(said(v.string(), "Give it as ?cursor= to go on. Left out: the last page.")),
+  }),
+  Changed: v.strictObject({ id: v.string(), state: v.picklist([...states.options, "removed"]) }),
+  Operation: operation,
+  Operations: v.array(operation),
+  Config: said(v.record(v.string(), anything), "The config as given, secrets as { env }."),
+  Plugins: v.array(v.strictObject({
+    pool: said(v.string(), "Empty for the store, which all pools share."),
+    kind: v.string(),
+    name,
+    type: v.optional(v.string()),
+    with: v.optional(anything),
+    options: said(v.record(v.string(), anything), "JSON Schema of its options."),
+  })),
+  Reloaded: v.strictObject({
+    changes: v.array(v.strictObject({
+      pointer: v.string(),
+      change: v.picklist(["added", "removed", "changed", "moved", "renewed"]),
+      lane: v.optional(name),
+      from: v.optional(anything),
+      to: v.optional(anything),
+      refused: v.boolean(),
+      effect: v.string(),
+    })),
+    stale: v.array(v.string()),
+    dryRun: v.boolean(),
+  }),
+  Health: v.strictObject({ ok: v.literal(true) }),
+  Readiness: v.strictObject({ ready: v.boolean(), reasons: v.optional(v.array(v.string())) }),
+  Login: v.strictObject({ role: v.picklist(["admin", "viewer"]), untilMs: atMs }),
+  Logout: v.strictObject({ loggedOut: v.literal(true) }),
+} as const satisfies Readonly<Record<string, v.GenericSchema>>;
+
+/** Name of an answer. */
+export type AnswerName = keyof typeof answerShapes;
+
+function said<const Schema extends v.GenericSchema>(
+  schema: Schema,
+  text: string,
+): v.SchemaWithPipe<readonly [Schema, v.DescriptionAction<v.InferOutput<Schema>, string>]> {
+  return v.pipe(schema, v.description(text));
+}
