@@ -91,10 +91,12 @@ function diffCaps(from: PoolSettings, to: PoolSettings): readonly ConfigChange[]
   const matches = matchCaps(from.caps, to.caps);
   const pointer = (index: number): string => toPointer(["pools", to.name, "caps", index]);
   const rest = { refused: false, effect: SWAPPED };
+  const order = matches.filter((match) => match !== undefined);
+  const before = order.toSorted((a, b) => a - b); // a cap that only stands elsewhere because others go has not moved
   const free = new Set(from.caps.keys().filter((index) => !matches.includes(index)));
   const changes = to.caps.flatMap((cap, index): readonly ConfigChange[] => {
     const match = matches[index];
-    if (match === index) return [];
+    if (match !== undefined && order.indexOf(match) === before.indexOf(match)) return [];
     const shown = { to: shownCap(cap), ...rest };
     if (match !== undefined) {
       return [{ pointer: pointer(index), change: "moved", from: match, to: index, ...rest }];
