@@ -6,13 +6,14 @@
 
 import type { Added, JobEntry } from "../../../src/store.ts";
 import { endWaiting } from "./change.ts";
-import { chunksOf, writeChunks } from "./chunks.ts";
+import { chunksOf, dropChunks, writeChunks } from "./chunks.ts";
 import { lineOf, parseLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { KvAdded, type StoredJob } from "./job.ts";
 import type { KvLane } from "./lanes.ts";
 import { locate } from "./locate.ts";
 import { type Expected, Step } from "./step.ts";
+import type { Ticket } from "./ticket.ts";
 
 /** How often others may be quicker in a row. */
 const MOST_TRIES = 50;
@@ -32,20 +33,22 @@ export interface Item {
   readonly apart: number;
   /** When it was given, whole ms. */
   readonly atMs: number;
-  /** Tells what became of it. */
-  readonly answer: (added: Added) => void;
-  /** Tells that the database failed. */
-  readonly fail: (thrown: unknown) => void;
+  /** True if it is not claimable at once. */
+  readonly isDelayed: boolean;
+  /** Told what becomes of it. */
+  readonly ticket: Ticket<Added>;
+  /** Its place among the entries of the ticket. */
+  readonly place: number;
 }
 
 /** Who owns a dedupe key: id, and when that expires; 0 if never. */
 export type Owner = readonly [id: string, expiresAtMs: number];
 
-/** A job with its place, and its payload stored if that goes apart. */
+/** A job with its place. `chunk`: what its commit depends on once its payload is stored apart. */
 interface Ready {
   readonly item: Item;
   readonly job: StoredJob;
-  readonly chunk: Expected | undefined;
+  chunk: Expected | undefined;
   readonly added: KvAdded;
 }
 
@@ -56,7 +59,7 @@ export async function addCarefully(context: QueueContext, items: readonly Item[]
     try {
       from += await context.gate.run(() => addSome(context, some));
     } catch (thrown) {
-      for (const item of some) item.fail(thrown);
+      for (const { ticket } of some) ticket.fail(thrown);
       from += some.length;
     }
   }
@@ -65,22 +68,21 @@ export async function addCarefully(context: QueueContext, items: readonly Item[]
 /** Adds the first of some jobs, as many as fit into a commit. How many those were. */
 async function addSome(context: QueueContext, items: readonly Item[]): Promise<number> {
   const ready: Ready[] = [];
-  for (const item of items) ready.push(await prepare(context, item));
+  for (const item of items) ready.push(prepare(context, item));
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const done = await attempt(context, ready);
     if (done > 0) return done;
     await context.db.pause(tries);
   }
+  for (const { chunk, job } of ready) if (chunk !== undefined) await dropChunks(context, job);
   throw new Error("Jobs could not be stored: others change the same keys all the time");
 }
 
-async function prepare(context: QueueContext, item: Item): Promise<Ready> {
-  const { lane, entry, payload, apart, atMs } = item;
+function prepare(context: QueueContext, item: Item): Ready {
+  const { lane, entry, payload, apart, atMs, isDelayed } = item;
   const segment = context.holder.names.next(atMs);
-  const dueMs = Math.max(atMs, Math.ceil(entry.dueAtMs));
-  const delayMs = entry.dueAtMs > atMs ? dueMs - atMs : 0;
-  const chunk = apart > 0 ? await writeChunks(context, segment, payload ?? "null") : undefined;
-  const text = chunk === undefined
+  const delayMs = isDelayed ? Math.ceil(entry.dueAtMs) - atMs : 0;
+  const text = apart === 0
     ? lineOf(entry, payload)
     : lineOf(entry, "null", { chunks: chunksOf(apart), delayMs });
   const { ordinal } = lane;
@@ -89,7 +91,7 @@ async function prepare(context: QueueContext, item: Item): Promise<Ready> {
   return {
     item,
     job,
-    chunk,
+    chunk: undefined,
     added: new KvAdded(segment, ordinal, 0, delayMs, context.fates.total),
   };
 }
@@ -101,7 +103,8 @@ async function attempt(context: QueueContext, ready: readonly Ready[]): Promise<
   const owners = new Map<string, string>();
   const answers: (() => void)[] = [];
   let changes = false;
-  for (const { item, job, chunk, added } of ready) {
+  for (const one of ready) {
+    const { item, job, added } = one;
     if (step.isFull || step.checksLeft < 4) break;
     const { dedupeKey, expiresAtMs } = item.entry;
     if (dedupeKey !== undefined) {
@@ -119,15 +122,19 @@ async function attempt(context: QueueContext, ready: readonly Ready[]): Promise<
       }
       if (ownerId !== undefined) {
         const id = ownerId;
-        answers.push(() => item.answer({ id, duplicate: true }));
+        if (one.chunk !== undefined) await dropChunks(context, job);
+        answers.push(() => item.ticket.answer(item.place, { id, duplicate: true }));
         continue;
       }
     }
     changes = true;
-    if (chunk !== undefined) step.check(chunk);
-    if (job.dueMs > step.nowMs) step.put("z", job, job.dueMs);
+    if (item.apart > 0) {
+      one.chunk ??= await writeChunks(context, job.segment, item.payload ?? "null");
+      step.check(one.chunk);
+    }
+    if (item.isDelayed) step.put("z", job, job.dueMs);
     else await step.places.enter(step, job, job.dueMs);
-    answers.push(() => item.answer(added));
+    answers.push(() => item.ticket.answer(item.place, added));
   }
   step.signals = true;
   if (changes && !await step.commit()) return 0;

@@ -7,6 +7,7 @@
 import { type Bytes, decode, encode } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { tagIn } from "./id.ts";
+import type { StoredJob } from "./job.ts";
 import type { Expected } from "./step.ts";
 
 /** Largest payload, bytes of its JSON. */
@@ -60,4 +61,16 @@ export async function readChunks(
     at += value.length;
   }
   return JSON.parse(decode(bytes));
+}
+
+/** Deletes a payload whose job was not stored after all. */
+export async function dropChunks(
+  { db, keys }: QueueContext,
+  { segment, index, line }: StoredJob,
+): Promise<void> {
+  const atomic = db.kv.atomic();
+  for (let chunk = 0; chunk < (line[3]?.b ?? 0); chunk++) {
+    atomic.delete(keys.of("b", tagIn(segment), segment, index, chunk));
+  }
+  await db.commit({ atomic, signals: false });
 }

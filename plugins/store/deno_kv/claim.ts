@@ -136,6 +136,7 @@ export class Claims {
       startedAtMs,
       left: 0,
       jobs: [],
+      bytes: undefined,
       ended: [],
       hasProgress: false,
     };
@@ -145,8 +146,14 @@ export class Claims {
     for (const [line, text] of lines.entries()) {
       if (text === undefined || text === "") continue;
       taken++;
-      const job = { ordinal, segment, index: first + line, dueMs, line: parseLine(text), text };
-      const admitted = job.line[3] === undefined ? job : await this.#admit(step, job);
+      const parsed = parseLine(text);
+      if (parsed[3] === undefined) {
+        const payload = parsed[2];
+        part.jobs.push(new KvJob(part, first + line, parsed, text, payload));
+        continue;
+      }
+      const job = { ordinal, segment, index: first + line, dueMs, line: parsed, text };
+      const admitted = await this.#admit(step, job);
       if (admitted !== job) {
         lines[line] = admitted?.text;
         isChanged = true;
@@ -157,7 +164,8 @@ export class Claims {
     step.count(ordinal, "r", -taken);
     if (part.left === 0) return 0;
     step.count(ordinal, "l", part.left);
-    step.setBytes(part.key, isChanged ? encodeLines(lines) : cut.head);
+    part.bytes = isChanged ? encodeLines(lines) : cut.head;
+    step.setBytes(part.key, part.bytes);
     claim.parts.push(part);
     for (const job of part.jobs) claim.jobs.push(job);
     return part.left;

@@ -64,6 +64,8 @@ export class Db {
   readonly maxChecks: number;
   /** Commits of this process that others should hear of. */
   signals = 0;
+  /** Commits on their way that others should hear of. */
+  signalsInFlight = 0;
   /** True once nothing more is asked of it. */
   closed = false;
   readonly #remote: boolean;
@@ -99,9 +101,15 @@ export class Db {
 
   /** Commits. False: a check failed, and nothing was changed. */
   async commit({ atomic, signals }: Operation): Promise<boolean> {
-    const done = this.#remote
-      ? await this.#commitOnce(atomic)
-      : (await this.#patiently(() => atomic.commit())).ok;
+    if (signals) this.signalsInFlight++;
+    let done = false;
+    try {
+      done = this.#remote
+        ? await this.#commitOnce(atomic)
+        : (await this.#patiently(() => atomic.commit())).ok;
+    } finally {
+      if (signals) this.signalsInFlight--;
+    }
     if (done && signals) this.signals++;
     return done;
   }

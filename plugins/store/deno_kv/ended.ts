@@ -58,15 +58,14 @@ export interface EndedJob {
   readonly row: Row;
 }
 
-/** The record of a job that ends, as it is stored. */
+/** The record of a dead job, as it is stored. */
 export function rowText(job: StoredJob, end: End, atMs: number): string {
   const { state, attempt, startedAtMs, reason } = end;
   const error = errorOf(job, end);
-  const result = end.result === undefined ? undefined : resultText(end.result, job.text);
   return `["${idOf(job)}","${state}",${atMs},${startedAtMs ?? null},${attempt},${job.dueMs},` +
     `${job.text},${reason === undefined ? null : `"${reason}"`},${
       error === undefined ? null : JSON.stringify(error)
-    }${result === undefined ? "" : `,${result}`}]`;
+    }]`;
 }
 
 /** Reads a record. */
@@ -127,12 +126,13 @@ export function shortened(error: string): string {
   return error.length <= LONGEST_ERROR ? error : `${error.slice(0, LONGEST_ERROR - 1)}…`;
 }
 
-function errorOf(job: StoredJob, { error }: End): string | undefined {
+/** Message of the latest failure. */
+export function errorOf(job: StoredJob, { error }: End): string | undefined {
   return error === undefined ? job.line[3]?.e : shortened(error);
 }
 
-/** `undefined`: it is no JSON, or too large to be kept. */
-function resultText(result: unknown, beside: string): string | undefined {
+/** A result as it is stored beside its job's line. `undefined`: it is no JSON, or too large to be kept. */
+export function resultText(result: unknown, beside: string): string | undefined {
   try {
     const text = JSON.stringify(result);
     const fits = (text?.length ?? 0) + beside.length <= LONGEST_RECORD / CHARACTER_BYTES;

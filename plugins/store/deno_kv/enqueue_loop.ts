@@ -14,6 +14,7 @@ import { KvAdded } from "./job.ts";
 import { textSize } from "./keys.ts";
 import type { KvLane } from "./lanes.ts";
 import { PART_LINES, Step } from "./step.ts";
+import { Ticket } from "./ticket.ts";
 
 /** Largest `key` or `dedupeKey`, bytes in a key of the database. */
 const LARGEST_KEY = 1500;
@@ -32,13 +33,6 @@ const MOST_PARTS = 400;
 
 /** Most texts are plain: each of their characters takes one byte. */
 const PLAIN = /^[ -~]*$/;
-
-interface Ticket {
-  readonly added: Added[];
-  readonly resolve: (added: readonly Added[]) => void;
-  readonly reject: (thrown: unknown) => void;
-  left: number;
-}
 
 interface Part {
   readonly lane: KvLane;
@@ -64,13 +58,12 @@ export class EnqueueLoop {
 
   /** Stores jobs. An entry that cannot be stored is answered with an error and fails no other. */
   add(entries: readonly JobEntry[], nowMs: number): Promise<readonly Added[]> {
-    return new Promise((resolve, reject) => {
-      const ticket: Ticket = { added: [], resolve, reject, left: entries.length };
-      if (ticket.left === 0) resolve([]);
-      const atMs = Math.floor(nowMs);
-      for (const [place, entry] of entries.entries()) this.#prepare(entry, atMs, ticket, place);
-      if (this.#plain.length + this.#careful.length > 0) this.#running ??= this.#run();
-    });
+    const ticket = new Ticket<Added>(entries.length);
+    for (let place = 0; place < entries.length; place++) {
+      this.#prepare(entries[place]!, nowMs, ticket, place);
+    }
+    if (this.#plain.length + this.#careful.length > 0) this.#running ??= this.#run();
+    return ticket.promise;
   }
 
   /** Resolves once nothing is on its way. */
@@ -78,11 +71,7 @@ export class EnqueueLoop {
     await this.#running;
   }
 
-  #prepare(entry: JobEntry, atMs: number, ticket: Ticket, place: number): void {
-    const answer = (added: Added): void => {
-      ticket.added[place] = added;
-      if (--ticket.left === 0) ticket.resolve(ticket.added);
-    };
+  #prepare(entry: JobEntry, nowMs: number, ticket: Ticket<Added>, place: number): void {
     const lane = this.#context.lanes.own[entry.lane]!; // entries are resolved against the queue's lanes
     let payload: string | undefined;
     let size: number;
@@ -92,11 +81,13 @@ export class EnqueueLoop {
       checkEntry(entry, size);
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new TypeError(String(thrown));
-      answer({ id: "", duplicate: false, error });
+      ticket.answer(place, { id: "", duplicate: false, error });
       return;
     }
     const apart = size > LARGEST_INLINE ? size : 0;
-    const item = { lane, entry, payload, apart, atMs, answer, fail: ticket.reject };
+    const atMs = Math.floor(nowMs);
+    const isDelayed = entry.dueAtMs > nowMs;
+    const item = { lane, entry, payload, apart, atMs, isDelayed, ticket, place };
     const isLimited = entry.key !== undefined && lane.maxRunningPerKey < Infinity;
     if (isLimited || apart > 0 || entry.dedupeKey !== undefined) this.#careful.push(item);
     else this.#plain.push(item);
@@ -142,8 +133,8 @@ export class EnqueueLoop {
         );
       }
     }
-    for (const { lane, segment, dueMs, expiresAtMs, lines } of parts) {
-      const space = dueMs > nowMs ? "z" : "r";
+    for (const { lane, segment, dueMs, delayMs, expiresAtMs, lines } of parts) {
+      const space = delayMs > 0 ? "z" : "r";
       const place = { ordinal: lane.ordinal, dueMs, segment, first: 0, expiresAtMs };
       step.setBytes(keys.part(space, place), encode(lines.join("\n")));
       step.count(lane.ordinal, space, lines.length, dueMs);
@@ -152,22 +143,24 @@ export class EnqueueLoop {
     this.#plain = batch.slice(added.length).concat(this.#plain);
     try {
       await step.commit(); // nothing is checked: it cannot be refused
-      for (const [index, one] of added.entries()) batch[index]!.answer(one);
+      for (let index = 0; index < added.length; index++) {
+        const { ticket, place } = batch[index]!;
+        ticket.answer(place, added[index]!);
+      }
     } catch (thrown) {
-      for (const index of added.keys()) batch[index]!.fail(thrown);
+      for (const index of added.keys()) batch[index]!.ticket.fail(thrown);
     }
   }
 
   /** The part that a job goes into: jobs of one lane with the same due time share one. */
   #partFor(
-    { lane, entry }: Item,
+    { lane, entry, isDelayed }: Item,
     size: number,
     nowMs: number,
     open: Map<string, Part>,
     parts: Part[],
   ): Part {
-    const dueMs = Math.max(nowMs, Math.ceil(entry.dueAtMs));
-    const isDelayed = entry.dueAtMs > nowMs;
+    const dueMs = Math.ceil(entry.dueAtMs);
     const name = `${lane.ordinal}/${isDelayed ? dueMs : ""}`;
     const known = open.get(name);
     if (

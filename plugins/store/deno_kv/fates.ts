@@ -53,12 +53,14 @@ export class Fates {
     return since >= this.#recordedFrom && this.total - since <= REMEMBERED;
   }
 
-  /** A job has ended in this process. `idOf` is only called if someone may want to know. */
-  ended(idOf: () => string, outcomeOf: () => Outcome): void {
+  /** Counts a job that has ended in this process. True if someone may want to know: then `ended` tells. */
+  note(): boolean {
     this.total++;
-    if (this.#recordedFrom === Infinity) return;
-    const id = idOf();
-    const outcome = outcomeOf();
+    return this.#recordedFrom !== Infinity;
+  }
+
+  /** Tells how a job ended, and remembers it for a while. */
+  ended(id: string, outcome: Outcome): void {
     this.#recent.set(id, outcome);
     if (this.#recent.size > REMEMBERED) {
       for (const oldest of this.#recent.keys()) {

@@ -8,30 +8,36 @@
 import type { Settlement } from "../../../src/store.ts";
 import { changeLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
-import { shortened } from "./ended.ts";
+import { type End, shortened } from "./ended.ts";
 import { markOf, type Marks } from "./holder.ts";
 import { type HeldPart, KvJob, type StoredJob } from "./job.ts";
 import { Step } from "./step.ts";
+import { Ticket } from "./ticket.ts";
 
 /** Most jobs of one commit. */
 const MOST_JOBS = 5000;
 
+/** Most parts touched by one commit. */
+const MOST_PARTS = 200;
+
 /** How often others may be quicker in a row. */
 const MOST_TRIES = 50;
 
-interface Ticket {
-  readonly answers: boolean[];
-  readonly resolve: (answers: readonly boolean[]) => void;
-  readonly reject: (thrown: unknown) => void;
-  left: number;
-  nowMs: number;
-}
-
 interface Item {
-  readonly ticket: Ticket;
+  readonly ticket: Ticket<boolean>;
   readonly place: number;
+  readonly nowMs: number;
   readonly job: KvJob;
   readonly settlement: Settlement;
+}
+
+/** What ends of one part in one commit. */
+interface Ends {
+  /** Lines of it, counted from its first. */
+  readonly lines: number[];
+  /** Those that are just done, and how, if there is more to say. */
+  readonly done: KvJob[];
+  readonly ends: (End | undefined)[];
 }
 
 /** Settles for one queue. */
@@ -49,19 +55,19 @@ export class FinishLoop {
 
   /** Ends leases. False for one that is lost: nothing was changed. */
   settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
-    return new Promise((resolve, reject) => {
-      const answers = settlements.map(() => false);
-      const ticket: Ticket = { answers, resolve, reject, left: 0, nowMs };
-      settlements.forEach((settlement, place) => {
-        const { job } = settlement;
-        if (!this.#holds(job) || job.fence !== settlement.fence) return;
-        job.settling = true;
-        ticket.left++;
-        this.#waiting.push({ ticket, place, job, settlement });
-      });
-      if (ticket.left === 0) resolve(answers);
-      else this.#running ??= this.#run();
-    });
+    const ticket = new Ticket<boolean>(settlements.length);
+    for (let place = 0; place < settlements.length; place++) {
+      const settlement = settlements[place]!;
+      const { job, fence } = settlement;
+      if (!this.#holds(job) || job.fence !== fence) {
+        ticket.answer(place, false);
+        continue;
+      }
+      job.settling = true;
+      this.#waiting.push({ ticket, place, nowMs, job, settlement });
+    }
+    if (this.#waiting.length > 0) this.#running ??= this.#run();
+    return ticket.promise;
   }
 
   /** Resolves once nothing is on its way. */
@@ -84,7 +90,7 @@ export class FinishLoop {
       } catch (thrown) {
         for (const { ticket, job } of batch) {
           job.settling = false;
-          ticket.reject(thrown);
+          ticket.fail(thrown);
         }
       }
     }
@@ -95,12 +101,12 @@ export class FinishLoop {
   async #commit(batch: readonly Item[]): Promise<number> {
     const { holder, gate, db } = this.#context;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      if (holder.lost) return answer(batch, false);
+      if (holder.lost) return answer(batch, batch.length, false);
       const usesKeys = batch.some(({ job }) => job.line[3]?.h === 1);
       const attempt = (): Promise<number> => this.#attempt(batch);
       const done = usesKeys ? await gate.run(attempt) : await attempt();
       if (done > 0) return done;
-      if (!await holder.isAlive(db)) return answer(batch, false);
+      if (!await holder.isAlive(db)) return answer(batch, batch.length, false);
       await this.#refreshMarks();
       await db.pause(tries);
     }
@@ -109,34 +115,38 @@ export class FinishLoop {
 
   /** One try. 0: a check failed. */
   async #attempt(batch: readonly Item[]): Promise<number> {
-    const step = new Step(this.#context, batch[0]!.ticket.nowMs);
-    step.check(this.#context.holder.fence);
-    const ended = new Map<HeldPart, number[]>();
+    const { holder } = this.#context;
+    const step = new Step(this.#context, batch[0]!.nowMs);
+    step.check(holder.fence);
+    const parts = new Map<HeldPart, Ends>();
     const unmarked = new Set<string>();
     let count = 0;
     let goesOn = false;
     for (const { job, settlement } of batch) {
-      // Each part that is touched takes up to two mutations at the end.
-      if (step.isFull || ended.size > 300 || step.checksLeft < 4) break;
-      const mark = markOf(job.segment, job.index);
-      const isMarked = this.#context.holder.marked.has(mark);
+      // Each part that is touched takes up to three mutations at the end.
+      if (step.isFull || parts.size > MOST_PARTS || step.checksLeft < 4) break;
+      count++;
+      const ends = endsOf(parts, job);
+      const mark = holder.marked.size === 0 ? "" : markOf(job.segment, job.index);
+      const isMarked = mark !== "" && holder.marked.has(mark);
+      if (settlement.to === "done" && settlement.charged && job.isPlain && !isMarked) {
+        ends.done.push(job);
+        ends.ends.push(endOf(job, settlement));
+        continue;
+      }
       const requeues = settlement.to === "retry" || settlement.to === "back";
       if (isMarked) unmarked.add(mark);
       if (requeues) goesOn = true;
       await this.#end(step, job, requeues && isMarked ? cancelled(settlement) : settlement);
-      step.count(job.ordinal, "l", -1);
-      const lines = ended.get(job.part);
-      if (lines === undefined) ended.set(job.part, [job.index - job.part.first]);
-      else lines.push(job.index - job.part.first);
-      count++;
     }
-    for (const [part, lines] of ended) writeProgress(step, part, lines);
+    for (const [part, ends] of parts) writeEnds(step, part, ends);
     if (goesOn || unmarked.size > 0) this.#checkMarks(step, unmarked);
     if (!await step.commit()) return 0;
-    for (const [part, lines] of ended) this.#progress(part, lines);
+    for (const [part, { lines }] of parts) this.#progress(part, lines);
+    for (const mark of unmarked) holder.marked.delete(mark);
     // A mark that cannot be read now is read when the next check of them fails.
     if (unmarked.size > 0) await this.#refreshMarks().catch(() => {});
-    return answer(batch.slice(0, count), true);
+    return answer(batch, count, true);
   }
 
   async #end(step: Step, job: KvJob, settlement: Settlement): Promise<void> {
@@ -191,7 +201,37 @@ export class FinishLoop {
   }
 }
 
-function writeProgress(step: Step, part: HeldPart, lines: readonly number[]): void {
+function endsOf(parts: Map<HeldPart, Ends>, { part, index }: KvJob): Ends {
+  let ends = parts.get(part);
+  if (ends === undefined) {
+    ends = { lines: [], done: [], ends: [] };
+    parts.set(part, ends);
+  }
+  ends.lines.push(index - part.first);
+  return ends;
+}
+
+/** How a job was done. `undefined`: there is nothing to say about it. */
+function endOf(job: KvJob, { result, error }: Settlement): End | undefined {
+  if (result === undefined && error === undefined) return undefined;
+  const { attempt, part } = job;
+  const { startedAtMs } = part;
+  return { state: "done", attempt, startedAtMs, result, error, told: true };
+}
+
+/** What has ended of a part: all of it, or some. */
+function writeEnds(step: Step, part: HeldPart, { lines, done, ends }: Ends): void {
+  const { startedAtMs, ordinal, jobs } = part;
+  step.count(ordinal, "l", -lines.length);
+  if (done.length > 0) {
+    const order = done.map((_, place) => place).sort((a, b) => done[a]!.index - done[b]!.index);
+    step.endPlain({
+      startedAtMs,
+      jobs: order.map((place) => done[place]!),
+      ends: order.map((place) => ends[place]),
+      bytes: done.length === jobs.length ? part.bytes : undefined,
+    });
+  }
   if (part.left > lines.length) {
     step.setBytes(part.progressKey, Uint8Array.from([...part.ended, ...lines]));
     return;
@@ -200,12 +240,12 @@ function writeProgress(step: Step, part: HeldPart, lines: readonly number[]): vo
   if (part.hasProgress) step.delete(part.progressKey);
 }
 
-function answer(items: readonly Item[], accepted: boolean): number {
-  for (const { ticket, place } of items) {
-    ticket.answers[place] = accepted;
-    if (--ticket.left === 0) ticket.resolve(ticket.answers);
+function answer(items: readonly Item[], count: number, accepted: boolean): number {
+  for (let index = 0; index < count; index++) {
+    const { ticket, place } = items[index]!;
+    ticket.answer(place, accepted);
   }
-  return items.length;
+  return count;
 }
 
 function cancelled(settlement: Settlement): Settlement {

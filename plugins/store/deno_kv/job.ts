@@ -6,7 +6,7 @@
 
 import type { JobRecord, JobState } from "../../../src/job.ts";
 import type { Added, Leased } from "../../../src/store.ts";
-import type { Line } from "./codec.ts";
+import type { Bytes, Line } from "./codec.ts";
 import { createdIn, formatId } from "./id.ts";
 
 /** A job wherever it is stored. */
@@ -51,6 +51,8 @@ export interface HeldPart {
   left: number;
   /** Its jobs. */
   readonly jobs: KvJob[];
+  /** Its lines as they were leased. */
+  bytes: Bytes | undefined;
   /** Lines that have ended. */
   readonly ended: number[];
   /** True once `progressKey` is written. */
@@ -76,6 +78,12 @@ export class KvJob implements StoredJob, Leased {
     this.payload = payload;
   }
 
+  /** True if nothing is stored of it beside its line: no place, dedupe key, pointer or chunk. */
+  get isPlain(): boolean {
+    const extra = this.line[3];
+    return extra === undefined ||
+      (extra.h ?? extra.d ?? extra.o ?? extra.b) === undefined;
+  }
   get ordinal(): number {
     return this.part.ordinal;
   }

@@ -11,8 +11,9 @@ import type { JobRecord, JobState } from "../../../src/job.ts";
 import type { JobPage, JobQuery } from "../../../src/store.ts";
 import { readChunks } from "./chunks.ts";
 
-import { type Bytes, decodeLines } from "./codec.ts";
+import { type Bytes, decode } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
+import { jobsDone } from "./done.ts";
 import { parseRow, recordIn } from "./ended.ts";
 import { compareAge, type IdParts, parseId } from "./id.ts";
 import { recordOf, type StoredJob } from "./job.ts";
@@ -137,9 +138,8 @@ async function gatherEnded(
   state: JobState | undefined,
   ordinal: number | undefined,
 ): Promise<void> {
-  for await (const { value } of db.kv.list<Bytes>({ prefix: keys.of(kind) }, { batchSize: 200 })) {
-    for (const text of decodeLines(value)) {
-      const ended = parseRow(text);
+  for await (const entry of db.kv.list<Bytes>({ prefix: keys.of(kind) }, { batchSize: 200 })) {
+    for (const ended of kind === "d" ? jobsDone(entry) : [parseRow(decode(entry.value))]) {
       const { id, row } = ended;
       if (state !== undefined && row[1] !== state) continue;
       if (ordinal !== undefined && id.ordinal !== ordinal) continue;

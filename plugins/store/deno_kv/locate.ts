@@ -6,10 +6,11 @@
 
 import { type Bytes, decodeLines, parseLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
+import { jobsDone } from "./done.ts";
 import { type EndedJob, parseRow } from "./ended.ts";
 import { createdIn, type IdParts, parseId } from "./id.ts";
 import { idOf, type StoredJob } from "./job.ts";
-import { type LeasePlace, numberAt, type Space } from "./keys.ts";
+import { type LeasePlace, numberAt, type Space, textAt } from "./keys.ts";
 
 /** How far clocks of processes may be apart for an ended job to be found at once, ms. */
 const SKEW_MS = 600_000;
@@ -158,10 +159,9 @@ async function findEnded(
 ): Promise<Found | undefined> {
   const prefix = keys.of("d");
   const start = keys.of("d", createdIn(segment) - SKEW_MS);
-  const needle = `["${id}"`;
-  for (const entry of await db.list<Bytes>({ prefix, start }, { batchSize: 100 })) {
-    for (const text of decodeLines(entry.value)) {
-      if (text.startsWith(needle)) return { kind: "d", entry, ended: parseRow(text) };
-    }
+  for await (const entry of db.kv.list<Bytes>({ prefix, start }, { batchSize: 100 })) {
+    if (textAt(entry.key, 6) !== segment) continue;
+    const ended = jobsDone(entry).find(({ row }) => row[0] === id);
+    if (ended !== undefined) return { kind: "d", entry, ended };
   }
 }

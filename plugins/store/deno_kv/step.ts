@@ -10,6 +10,7 @@
 import { type Bytes, changeLine, earliestExpiry, encode, type Line } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { noTally, type Tally } from "./counts.ts";
+import { type DoneGroup, entriesOf } from "./done.ts";
 import { type End, outcomeOf, parseRow, recordIn, rowText } from "./ended.ts";
 import { tagIn } from "./id.ts";
 import { delayOf, idOf, type StoredJob } from "./job.ts";
@@ -25,9 +26,6 @@ const MOST_BYTES = 500_000;
 /** KV allows 81,920, of keys that are set. */
 const MOST_KEY_BYTES = 50_000;
 
-/** Most characters of a value with several lines: no more than 60,000 bytes. */
-export const PART_CHARACTERS = 20_000;
-
 /** Most lines of a value. */
 export const PART_LINES = 100;
 
@@ -42,7 +40,6 @@ export interface Expected {
 interface Ended {
   readonly job: StoredJob;
   readonly end: End;
-  readonly text: string;
 }
 
 /** One commit in the making. */
@@ -61,6 +58,8 @@ export class Step {
   readonly #atomic: Deno.AtomicOperation;
   readonly #tallies = new Map<number, Tally>();
   readonly #ended: Ended[] = [];
+  readonly #done: DoneGroup[] = [];
+  readonly #plain: DoneGroup[] = [];
   readonly #dues: [ordinal: number, space: Space, dueMs: number][] = [];
   #kept = { d: 0, x: 0 };
   #mutations = 0;
@@ -160,20 +159,33 @@ export class Step {
   end(job: StoredJob, end: End): void {
     const { keys, keep } = this.#context;
     const extra = job.line[3];
-    const text = end.state === "dead" || keep.done > 0 ? rowText(job, end, this.atMs) : "";
     if (extra?.d !== undefined) this.delete(keys.of("i", extra.d));
-    this.#bytes += text.length;
-    this.#ended.push({ job, end, text });
-    const isKept = end.state === "dead" && keep.dead > 0;
-    if (isKept) {
-      this.setBytes(keys.of("x", this.atMs, job.segment, job.index), encode(text));
+    this.#ended.push({ job, end });
+    if (end.state === "dead") {
+      if (keep.dead === 0) {
+        this.forget(job);
+        return;
+      }
+      const key = keys.of("x", this.atMs, job.segment, job.index);
+      this.setBytes(key, encode(rowText(job, end, this.atMs)));
       this.set(keys.of("m", job.segment, job.index), ["x", this.atMs, ""]);
       this.#kept.x++;
-    } else {
-      const staysKnown = end.state !== "dead" && keep.done > 0 && extra?.b !== undefined;
-      if (staysKnown) this.set(keys.of("m", job.segment, job.index), ["d", this.atMs, ""]);
-      else this.forget(job);
+      return;
     }
+    this.#bytes += job.text.length;
+    this.#done.push({ startedAtMs: end.startedAtMs, jobs: [job], ends: [end], bytes: undefined });
+    if (keep.done === 0) return;
+    if (extra?.b !== undefined) {
+      this.set(keys.of("m", job.segment, job.index), ["d", this.atMs, ""]);
+    } else if (extra?.o !== undefined) this.delete(keys.of("m", job.segment, job.index));
+  }
+
+  /** Ends jobs of a lease of which nothing is stored beside their lines. */
+  endPlain(group: DoneGroup): void {
+    this.#done.push(group);
+    this.#mutations++;
+    this.#bytes += group.bytes?.length ?? 200 * group.jobs.length;
+    this.#plain.push(group);
   }
 
   /** Deletes what is stored of a job beside its line. */
@@ -203,22 +215,22 @@ export class Step {
     return true;
   }
 
+  /** Keeps the latest of the done jobs: no more than are kept at all. */
   #writeDone(): void {
     const { keys, keep, holder } = this.#context;
-    const rows = this.#ended.filter(({ end }) => end.state !== "dead");
-    if (keep.done === 0 || rows.length === 0) return;
-    const surplus = rows.splice(0, Math.max(0, rows.length - keep.done));
-    for (const { job } of surplus) this.forget(job);
-    this.#kept.d += rows.length;
-    for (let from = 0; from < rows.length;) {
-      let to = from;
-      let size = 0;
-      do size += rows[to++]!.text.length + 1; while (
-        to < rows.length && to - from < PART_LINES && size + rows[to]!.text.length < PART_CHARACTERS
-      );
-      const lines = rows.slice(from, to).map(({ text }) => text).join("\n");
-      this.setBytes(keys.of("d", this.atMs, holder.names.next(this.atMs)), encode(lines));
-      from = to;
+    const kept: DoneGroup[] = [];
+    for (const group of this.#done.reverse()) {
+      if (this.#kept.d >= keep.done) {
+        for (const job of group.jobs) this.forget(job);
+      } else {
+        this.#kept.d += group.jobs.length;
+        kept.push(group);
+      }
+    }
+    for (const group of kept.reverse()) {
+      for (const { key, bytes } of entriesOf(group)) {
+        this.setBytes(keys.of("d", this.atMs, holder.names.next(this.atMs), ...key), bytes);
+      }
     }
   }
 
@@ -246,11 +258,17 @@ export class Step {
     for (const [ordinal, space, dueMs] of this.#dues) counts.of(ordinal)?.sees(space, dueMs);
     counts.kept.d += this.#kept.d;
     counts.kept.x += this.#kept.x;
-    for (const { job, end, text } of this.#ended) {
-      fates.ended(() => idOf(job), () => outcomeOf(job, end));
+    for (const { job, end } of this.#ended) {
+      if (fates.note()) fates.ended(idOf(job), outcomeOf(job, end));
       if (end.told) continue;
-      const row = text === "" ? rowText(job, end, this.atMs) : text;
-      listener.ended(recordIn(parseRow(row), pool, lanes.nameOf(job.ordinal)));
+      listener.ended(
+        recordIn(parseRow(rowText(job, end, this.atMs)), pool, lanes.nameOf(job.ordinal)),
+      );
+    }
+    for (const { jobs, ends } of this.#plain) {
+      for (const [index, job] of jobs.entries()) {
+        if (fates.note()) fates.ended(idOf(job), { state: "done", result: ends[index]?.result });
+      }
     }
     if (this.signals) others.wake();
     else others.outdate();

@@ -4,8 +4,9 @@
  * @module
  */
 
-import { type Bytes, decodeLines, encodeLines } from "./codec.ts";
+import { type Bytes, decode } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
+import { countDone, hasChunks, jobsDone, withoutJobs } from "./done.ts";
 import { parseRow } from "./ended.ts";
 import { numberAt } from "./keys.ts";
 import { Step } from "./step.ts";
@@ -62,17 +63,25 @@ function dropFrom(
   entry: Deno.KvEntry<Bytes>,
   most: number,
 ): number {
-  const lines = decodeLines(entry.value);
-  const drops = lines.splice(0, Math.min(most, lines.length));
   step.check(entry);
-  if (lines.length === 0) step.delete(entry.key);
-  else step.setBytes(entry.key, encodeLines(lines));
-  for (const text of drops) {
-    const { id, row } = parseRow(text);
-    const { segment, index } = id;
-    if (kind === "x") step.delete(keys.of("m", segment, index));
-    step.forget({ segment, index, line: row[6] });
+  if (kind === "x") {
+    const { id, row } = parseRow(decode(entry.value));
+    step.delete(entry.key);
+    step.delete(keys.of("m", id.segment, id.index));
+    step.forget({ segment: id.segment, index: id.index, line: row[6] });
+    step.keep("x", -1);
+    return 1;
   }
-  step.keep(kind, -drops.length);
-  return drops.length;
+  const count = countDone(entry.value);
+  const drops = Math.min(count, most);
+  if (hasChunks(entry.key)) {
+    for (const { id, row } of jobsDone(entry).slice(0, drops)) {
+      step.forget({ segment: id.segment, index: id.index, line: row[6] });
+    }
+  }
+  const left = drops === count ? undefined : withoutJobs(entry, (_, place) => place < drops);
+  if (left === undefined) step.delete(entry.key);
+  else step.setBytes(entry.key, left);
+  step.keep("d", -drops);
+  return drops;
 }

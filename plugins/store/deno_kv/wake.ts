@@ -13,6 +13,9 @@ const VISIBLE_MS = 5;
 /** First wait between two polls after something came, ms. Doubles while nothing does. */
 const SHORTEST_POLL_MS = 100;
 
+/** Before the first look. */
+const NOTHING = -1;
+
 /** How a process hears of others. */
 export interface WakeOptions {
   /** The database file, if there is one that others may open too. */
@@ -29,7 +32,7 @@ export interface WakeOptions {
 export class Wake {
   readonly #db: Db;
   readonly #options: WakeOptions;
-  #foreign: bigint | undefined;
+  #foreign: number | undefined = NOTHING; // commits of others; `undefined`: not known any more
   #pollMs = SHORTEST_POLL_MS;
   #poll: ReturnType<typeof setTimeout> | undefined;
   #soon: ReturnType<typeof setTimeout> | undefined;
@@ -79,19 +82,27 @@ export class Wake {
     while (this.#again && !this.#closed) {
       this.#again = false;
       try {
-        const { value } = await this.#db.kv.get<Deno.KvU64>(SIGNAL_KEY);
-        const foreign = (value?.value ?? 0n) - BigInt(this.#db.signals);
-        if (foreign === this.#foreign) continue;
-        const isFirst = this.#foreign === undefined;
-        if (!isFirst) await this.#options.changed();
-        this.#foreign = foreign;
-        if (isFirst || this.#closed) continue;
+        if (!await this.#isChanged() || this.#closed) continue;
+        await this.#options.changed();
         this.#pollMs = Math.min(this.#options.pollMs, SHORTEST_POLL_MS);
         this.#schedulePoll();
       } catch {
-        return; // the next poll looks again; that the database fails is told by the pool's own calls
+        this.#foreign = undefined; // so that the next poll finds a change
+        return; // that the database fails is told by the pool's own calls
       }
     }
+  }
+
+  /** Whether others have committed: own commits count too, and those on their way may or may not. */
+  async #isChanged(): Promise<boolean> {
+    const { kv, signals } = this.#db;
+    const { value } = await kv.get<Deno.KvU64>(SIGNAL_KEY);
+    const most = Number(value?.value ?? 0n) - signals;
+    const least = Number(value?.value ?? 0n) - this.#db.signals - this.#db.signalsInFlight;
+    const before = this.#foreign;
+    if (before !== undefined && before >= least && before <= most) return false;
+    this.#foreign = most;
+    return before !== NOTHING;
   }
 
   /**

@@ -1,0 +1,185 @@
+/**
+ * Done and cancelled jobs that are kept: the very lines of the lease, behind one that tells what is
+ * special about them.
+ *
+ * @module
+ */
+
+import { type Bytes, decodeLines, encode, parseLine } from "./codec.ts";
+import { type End, type EndedJob, errorOf, resultText, type Row } from "./ended.ts";
+import { formatId } from "./id.ts";
+import { delayOf, type StoredJob } from "./job.ts";
+import { numberAt, textAt } from "./keys.ts";
+
+/** Jobs of one part that end together. */
+export interface DoneGroup {
+  /** When they were leased. `undefined`: they were not. */
+  readonly startedAtMs: number | undefined;
+  /** The jobs, in the order of their indexes. */
+  readonly jobs: readonly StoredJob[];
+  /** How each ended. `undefined`: done, charged, without a result. */
+  readonly ends: readonly (End | undefined)[];
+  /** Their lines, if they are all of a part. */
+  readonly bytes: Bytes | undefined;
+}
+
+/** What is special about a line: its number, then what its record says. */
+type Special = readonly [
+  line: number,
+  state: End["state"],
+  attempt: number,
+  error: string | null,
+  result?: unknown,
+];
+
+/** An entry to be written. */
+export interface DoneEntry {
+  /** The end of its key, after the time and a name. */
+  readonly key: readonly Deno.KvKeyPart[];
+  /** Its value. */
+  readonly bytes: Bytes;
+}
+
+/** Most characters of a value with several lines: no more than 60,000 bytes. */
+const MOST_CHARACTERS = 20_000;
+
+const NEWLINE = 10;
+const NEVER = -1;
+
+/** The entries that keep a group of jobs. */
+export function entriesOf({ jobs, ends, bytes, startedAtMs }: DoneGroup): readonly DoneEntry[] {
+  if (bytes !== undefined && ends.every((end) => end === undefined)) {
+    const value = new Uint8Array(bytes.length + 1);
+    value[0] = NEWLINE;
+    value.set(bytes, 1);
+    return [{ key: keyOf(jobs, startedAtMs), bytes: value }];
+  }
+  const entries: DoneEntry[] = [];
+  for (let from = 0; from < jobs.length;) {
+    const { first, specials, lines, to } = gather(jobs, ends, from);
+    const head = specials.length === 0 ? "" : `[${specials.join(",")}]`;
+    const key = keyOf(jobs.slice(from, to), startedAtMs, first);
+    entries.push({ key, bytes: encode(`${head}\n${lines.join("\n")}`) });
+    from = to;
+  }
+  return entries;
+}
+
+/** The jobs of an entry. */
+export function jobsDone({ key, value }: Deno.KvEntry<Bytes>): readonly EndedJob[] {
+  const endedAtMs = numberAt(key, 4);
+  const segment = textAt(key, 6);
+  const first = numberAt(key, 7);
+  const ordinal = numberAt(key, 8);
+  const dueMs = numberAt(key, 9);
+  const startedAtMs = numberAt(key, 10);
+  const [head = "", ...lines] = decodeLines(value);
+  const specials = new Map<number, Special>();
+  const written: readonly Special[] = head === "" ? [] : JSON.parse(head);
+  for (const special of written) specials.set(special[0], special);
+  return lines.flatMap((text, place): EndedJob[] => {
+    if (text === "") return [];
+    const line = parseLine(text);
+    const index = first + place;
+    const delayMs = delayOf({ ordinal, segment, index, dueMs, line, text });
+    const id = { segment, ordinal, index, delayMs };
+    const special: Special = specials.get(place) ??
+      [place, "done", line[0] + 1, line[3]?.e ?? null];
+    const [, state, attempt, error, result] = special;
+    const started = startedAtMs === NEVER ? null : startedAtMs;
+    const row: Row = [
+      formatId(id),
+      state,
+      endedAtMs,
+      started,
+      attempt,
+      dueMs,
+      line,
+      null,
+      error,
+      result,
+    ];
+    return [{ id, row }];
+  });
+}
+
+/** True if payloads of its jobs are stored apart. */
+export function hasChunks(key: Deno.KvKey): boolean {
+  return key[11] === 1;
+}
+
+/** How many jobs an entry keeps. */
+export function countDone(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) {
+    if (at + 1 < bytes.length && bytes[at + 1] !== NEWLINE) count++;
+  }
+  return count;
+}
+
+/** An entry without some of its jobs. `undefined`: none is left. */
+export function withoutJobs(
+  entry: Deno.KvEntry<Bytes>,
+  drops: (job: EndedJob, place: number) => boolean,
+): Bytes | undefined {
+  const [head = "", ...lines] = decodeLines(entry.value);
+  const first = numberAt(entry.key, 7);
+  let left = 0;
+  for (const [place, job] of jobsDone(entry).entries()) {
+    if (drops(job, place)) lines[job.id.index - first] = "";
+    else left++;
+  }
+  while (lines.at(-1) === "") lines.pop();
+  return left === 0 ? undefined : encode([head, ...lines].join("\n"));
+}
+
+interface Gathered {
+  readonly first: number;
+  readonly specials: readonly string[];
+  readonly lines: readonly string[];
+  readonly to: number;
+}
+
+/** As many jobs as one value takes. */
+function gather(
+  jobs: readonly StoredJob[],
+  ends: readonly (End | undefined)[],
+  from: number,
+): Gathered {
+  const first = jobs[from]!.index;
+  const specials: string[] = [];
+  const lines: string[] = [];
+  let size = 0;
+  let to = from;
+  for (; to < jobs.length; to++) {
+    const job = jobs[to]!;
+    const end = ends[to];
+    const place = job.index - first;
+    const special = end === undefined ? "" : specialOf(place, job, end);
+    const more = job.text.length + special.length;
+    if (to > from && size + more > MOST_CHARACTERS) break;
+    size += more + 2;
+    if (special !== "") specials.push(special);
+    while (lines.length < place) lines.push("");
+    lines.push(job.text);
+  }
+  return { first, specials, lines, to };
+}
+
+function specialOf(place: number, job: StoredJob, end: End): string {
+  const error = errorOf(job, end);
+  const result = end.result === undefined ? undefined : resultText(end.result, job.text);
+  return `[${place},"${end.state}",${end.attempt},${
+    error === undefined ? null : JSON.stringify(error)
+  }${result === undefined ? "" : `,${result}`}]`;
+}
+
+function keyOf(
+  jobs: readonly StoredJob[],
+  startedAtMs: number | undefined,
+  first?: number,
+): readonly Deno.KvKeyPart[] {
+  const { segment, ordinal, dueMs, index } = jobs[0]!;
+  const chunks = jobs.some(({ line }) => line[3]?.b !== undefined) ? 1 : 0;
+  return [segment, first ?? index, ordinal, dueMs, startedAtMs ?? NEVER, chunks];
+}
