@@ -14,9 +14,12 @@ import type { Admission, Cap, Controller, LanePolicy, Retirement } from "./strat
 export interface PluginContext {
   /** Name of the pool. Empty for a store. */
   readonly pool: string;
-  /** Names of the pool's lanes, highest priority first. */
+  /**
+   * Names of the pool's lanes, highest priority first. When a reload changes them, controller, lane
+   * policy and admission are made anew; caps and retirements go on.
+   */
   readonly lanes: readonly string[];
-  /** Bounds of the pool's size. */
+  /** Bounds of the pool's size when it is made. A view has those in force, which a reload may change. */
   readonly size: { readonly min: number; readonly max: number };
   /** Seeded chance, 0 to below 1. A slot's stream is its own. */
   readonly random: () => number;

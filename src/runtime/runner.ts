@@ -67,7 +67,8 @@ export class Runner implements WorkerOwner, RunOwner {
     const waitMs = Math.max(0, nowMs - Math.max(job.readyAtMs, lane.resumedAtMs));
     worker.run = run;
     this.#running++;
-    worker.limitAtMs = nowMs + this.#state.settings.timeoutMs;
+    worker.timeoutMs = this.#state.settings.timeoutMs;
+    worker.limitAtMs = nowMs + worker.timeoutMs;
     if (worker.limitAtMs < this.nextLimitAtMs) this.nextLimitAtMs = worker.limitAtMs;
     lane.started(nowMs, waitMs);
     this.#state.traffic.waits.add(nowMs, waitMs);
@@ -211,20 +212,7 @@ export class Runner implements WorkerOwner, RunOwner {
     worker.aborted = why;
     worker.limitAtMs = nowMs + STUCK_AFTER_MS;
     if (worker.limitAtMs < this.nextLimitAtMs) this.nextLimitAtMs = worker.limitAtMs;
-    worker.run?.abort(why, this.#abortMessage(why));
-  }
-
-  #abortMessage(why: AbortCause): string {
-    switch (why) {
-      case "timeout":
-        return `The job ran longer than timeoutMs (${this.#state.settings.timeoutMs})`;
-      case "cancelled":
-        return "The job was cancelled";
-      case "drain":
-        return "The pool is stopping: the job goes back to its lane";
-      case "lease-lost":
-        return "The lease was lost: someone else may run the job";
-    }
+    worker.run?.abort(why, abortMessage(why, worker));
   }
 
   #giveUp(worker: Worker, run: JobRun, nowMs: number): void {
@@ -234,7 +222,7 @@ export class Runner implements WorkerOwner, RunOwner {
       ending,
       run,
       worker.aborted,
-      new Error(this.#abortMessage(worker.aborted ?? "timeout")),
+      new Error(abortMessage(worker.aborted ?? "timeout", worker)),
       nowMs,
     );
     run.lane.ended(nowMs, run.startedAtMs, failed);
@@ -334,6 +322,32 @@ export function checkPayload(
   const issues = result.issues.map(({ message, path }) => {
     const keys = path?.map((part) => String(typeof part === "object" ? part.key : part)) ?? [];
     return keys.length === 0 ? message : `${keys.join(".")}: ${message}`;
+/** A call of a handler. */
+interface Call {
+  readonly worker: Worker;
+  readonly run: JobRun;
+  readonly handler: Handler;
+  readonly job: Job;
+}
+
+/** From claimable to started, ms. Time in a pause is none of it. */
+function waitOf({ job, lane, startedAtMs }: JobRun): number {
+  return Math.max(0, startedAtMs - Math.max(job.readyAtMs, lane.resumedAtMs));
+}
+
+function abortMessage(why: AbortCause, { timeoutMs }: Worker): string {
+  switch (why) {
+    case "timeout":
+      return `The job ran longer than timeoutMs (${timeoutMs})`;
+    case "cancelled":
+      return "The job was cancelled";
+    case "drain":
+      return "The pool is stopping: the job goes back to its lane";
+    case "lease-lost":
+      return "The lease was lost: someone else may run the job";
+  }
+}
+
   });
   return { fault: `The payload does not fit its handler: ${issues.join("; ")}` };
 }

@@ -31,6 +31,8 @@ export class Worker implements WorkerView {
   run: JobRun | undefined;
   /** Why its handler was asked to end. `undefined`: it was not. */
   aborted: AbortCause | undefined;
+  /** How long its job may run, ms: what held when it started. */
+  timeoutMs = Infinity;
   /** When its handler is asked to end, or, after that, counts as stuck. */
   limitAtMs = Infinity;
   /** To be called with what the handler's promise resolves to; made once, for all jobs. */

@@ -155,6 +155,8 @@ Deno.test("reload() takes changed numbers over", async () => {
   await withPool(parts, async ({ sluice, pool }) => {
     await clock.advance(100);
     assert.equal(pool.snapshot().live, 4);
+    const under = await pool.enqueue({ lane: "low", payload: 100 });
+    await clock.advance(10);
 
     await sluice.reload(config({
       ...parts,
@@ -173,6 +175,7 @@ Deno.test("reload() takes changed numbers over", async () => {
     await clock.advance(2_000);
 
     assert.deepEqual([live, size], [6, { min: 2, max: 6 }]);
+    assert.equal((await under.done).state, "done"); // it started under the old time limit
     const [high] = lanes;
     assert.deepEqual(
       [high?.targetWaitMs, high?.maxRunning, high?.weight, high?.deadlineMs],
