@@ -34,6 +34,7 @@ import type { ReadEnv } from "./src/resolve.ts";
 import { supervise, type SupervisorOptions } from "./src/runtime/supervisor.ts";
 import type { Sluice } from "./src/sluice.ts";
 import type { SignalReader } from "./src/strategy.ts";
+import type { Telemetry } from "./src/runtime/telemetry.ts";
 
 export { builtins } from "./plugins/mod.ts";
 export type { AdminServer } from "./src/admin/serve.ts";
@@ -67,6 +68,12 @@ export interface StartOptions extends SupervisorOptions {
   readonly signals?: Readonly<Record<string, SignalReader>> | undefined;
   /** Reads the environment, for names that the config refers to. @default {Deno.env.get} */
   readonly env?: ReadEnv | undefined;
+  /**
+   * Whether jobs are traced and figures exported by OpenTelemetry, through whatever SDK is registered.
+   *
+   * @default {true if one is registered before the start: `OTEL_DENO=true` does that}
+   */
+  readonly telemetry?: boolean | undefined;
 }
 
 /**
@@ -80,10 +87,11 @@ export async function start<const Config extends ConfigInput | string | URL>(
   config: Config,
   options: StartOptions = {},
 ): Promise<Sluice<JobsOf<Config>>> {
-  const { plugins, signals, env, ...rest } = options;
+  const { plugins, signals, env, telemetry, ...rest } = options;
   const resolve = createResolver(config, { builtins, defaults, plugins, signals, env });
   const { settings } = await resolve(undefined, { sealed: false });
-  const sluice = await supervise(settings, rest, resolve);
+  const supervision = { ...rest, telemetry: await openTelemetry(telemetry) };
+  const sluice = await supervise(settings, supervision, resolve);
   if (settings.admin !== undefined) {
     try {
       sluice.admin = await serveAdmin(sluice, settings.admin, { log: rest.log });
@@ -93,4 +101,14 @@ export async function start<const Config extends ConfigInput | string | URL>(
     }
   }
   return sluice as Sluice<JobsOf<Config>>; // the settings were made from this very config
+}
+
+/** Where the packages of OpenTelemetry meet what an SDK has registered. */
+const OTEL = Symbol.for("opentelemetry.js.api.1");
+
+/** Opens telemetry where it is wanted; elsewhere its package is not even loaded. */
+async function openTelemetry(wanted: boolean | undefined): Promise<Telemetry | undefined> {
+  if (!(wanted ?? OTEL in globalThis)) return undefined;
+  const { otel } = await import("./src/otel.ts");
+  return otel();
 }

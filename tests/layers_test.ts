@@ -60,6 +60,8 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "src/lint/",
     "src/simulate/",
     "src/metrics/",
+    "src/otel.ts",
+    "src/otel/",
     "src/admin/",
     "src/cli/",
   ],
@@ -73,6 +75,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "jsonc-parser": ["config"],
   "@std/async": ["src/async.ts"],
   "hono": ["src/admin/"],
+  "@opentelemetry/api": ["src/otel.ts", "src/otel/"],
   "commander": ["src/cli/"],
   "node:": ["config", "runtime", "edges", "roots"],
 };

@@ -14,6 +14,7 @@ import { resolveConfig } from "../src/resolve.ts";
 import { configSchema } from "../src/schema.ts";
 import { blocksIn, codesIn, README, rowsIn, section } from "./_readme.ts";
 import { findIn, ROOT, sourceFiles } from "./_source.ts";
+import { faultsOfQuery } from "./admin/_prometheus.ts";
 import { sluice, temporaryFolder } from "./cli/_io.ts";
 
 /** As much of JSON Schema as ours uses. */
@@ -150,6 +151,21 @@ Deno.test("the README lists every metric, below Metrics", () => {
   const names = codesIn(section("Metrics")).filter((code) => code.startsWith("sluice_"));
 
   assert.deepEqual([...new Set(names)].toSorted(), metrics.toSorted());
+});
+
+Deno.test("the README's panels are queries that Prometheus reads, of metrics that there are", () => {
+  const metrics = [...renderMetrics([]).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name);
+  const queries = rowsIn(section("Grafana")).flatMap(([, cell = ""]) => codesIn(cell));
+
+  assert.ok(queries.length > 12);
+  for (const query of queries) {
+    assert.deepEqual(faultsOfQuery(query.replaceAll("$__rate_interval", "5m")), []);
+    const used = [...query.matchAll(/\bsluice_\w+/g)].map(([name]) =>
+      name.replace(/(_seconds)_(bucket|sum|count)$/, "$1")
+    );
+    assert.ok(used.length > 0, query);
+    assert.deepEqual(used.filter((name) => !metrics.includes(name)), []);
+  }
 });
 
 Deno.test("every message that the README explains is one of the code", async () => {

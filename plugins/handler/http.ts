@@ -99,6 +99,9 @@ async function deliver(
   throw new Fatal(`${answer}: redirects are not followed, set "url" to the place itself`);
 }
 
+/** Where OpenTelemetry is on, `fetch` itself adds the header, of its own span: a second one would void both. */
+const OTEL = Symbol.for("opentelemetry.js.api.1");
+
 function headersFor(options: Settings, job: Job, context: JobContext): Headers {
   const headers = new Headers(options.headers);
   if (!headers.has("content-type")) headers.set("content-type", "application/json");
@@ -106,7 +109,9 @@ function headersFor(options: Settings, job: Job, context: JobContext): Headers {
   headers.set("sluice-job-id", headerSafe(job.id));
   headers.set("sluice-lane", headerSafe(job.lane));
   headers.set("sluice-attempt", String(job.attempt));
-  if (job.traceparent !== undefined) headers.set("traceparent", headerSafe(job.traceparent));
+  if (job.traceparent !== undefined && !(OTEL in globalThis)) {
+    headers.set("traceparent", headerSafe(job.traceparent));
+  }
   return headers;
 }
 

@@ -25,6 +25,7 @@ import { Steering } from "./steering.ts";
 import type { Queue, Store } from "../store.ts";
 import { StoreGuard } from "./store_guard.ts";
 import { StrategySlots } from "./strategy_slots.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 /** What all pools of one config share. */
 export interface PoolContext {
@@ -38,6 +39,8 @@ export interface PoolContext {
   readonly log: Logger;
   /** Seed of all chance. */
   readonly seed: number;
+  /** Traces jobs. `undefined`: none. */
+  readonly telemetry?: Telemetry | undefined;
 }
 
 /** The parts that a pool's users reach. */
@@ -72,7 +75,7 @@ export interface PoolParts {
 
 /** Makes the parts of a pool; nothing runs before its loop is opened. */
 export function assemble(settings: PoolSettings, queue: Queue, context: PoolContext): PoolParts {
-  const { clock, hub, log, seed, store } = context;
+  const { clock, hub, log, seed, store, telemetry } = context;
   const now = (): number => clock.nowMs();
   const changed = (): void => loop.schedule();
   const instances = makeInstances(settings, { seed, log });
@@ -84,7 +87,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const slots = new StrategySlots(settings.name, instances, hub, now);
   const settler = new Settler(queue, guard, hub, state, changed);
   const rate = new StartRate();
-  const runner = new Runner({ state, settler, hub, log, now, random });
+  const runner = new Runner({ state, settler, hub, log, now, random, telemetry });
   const crew = new Crew({ state, hub, log, now, changed }, handlers, runner);
   runner.crew = crew;
   const dispatch = new Dispatch({
@@ -102,7 +105,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const steering = new Steering({ state, crew, slots, rate, hub });
   const pauses = new Pauses(store, state, now);
   const signals = new Signals(settings.signals, state, log);
-  const intake = new Intake({ state, slots, hub }, handlers);
+  const intake = new Intake({ state, slots, hub, telemetry }, handlers);
   const loop = new PoolLoop({
     state,
     queue,

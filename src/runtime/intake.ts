@@ -15,6 +15,7 @@ import { checkPayload } from "./runner.ts";
 import type { JobEntry } from "../store.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
 import { suggestion } from "../suggest.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 /** When to come back if nothing is known of how fast the lane drains, ms. */
 const UNKNOWN_RETRY_MS = 1000;
@@ -27,6 +28,8 @@ export interface IntakeContext {
   readonly slots: StrategySlots;
   /** Observers. */
   readonly hub: EventHub;
+  /** Knows the trace of who enqueues. `undefined`: none. */
+  readonly telemetry: Telemetry | undefined;
 }
 
 /** Turns what a user gives into what a store takes. */
@@ -104,7 +107,7 @@ export class Intake {
       dueAtMs: delayMs === undefined ? nowMs : nowMs + delayMs,
       expiresAtMs: nowMs + (ttlMs ?? lane.settings.ttlMs),
       dedupeKey,
-      traceparent,
+      traceparent: traceparent ?? this.#context.telemetry?.traceparent(),
     };
   }
 

@@ -15,6 +15,7 @@ import { Ending, type Settler } from "./settler.ts";
 import type { StandardSchema } from "../standard_schema.ts";
 import type { Leased } from "../store.ts";
 import { isPromise } from "./store_guard.ts";
+import type { Telemetry } from "./telemetry.ts";
 import type { Worker, WorkerOwner } from "./worker.ts";
 
 /** How long a handler may take to end after its abort before its worker counts as stuck. */
@@ -37,6 +38,8 @@ export interface RunnerContext {
   readonly now: () => number;
   /** Chance for jitter. */
   readonly random: () => number;
+  /** Traces attempts. `undefined`: none. */
+  readonly telemetry: Telemetry | undefined;
 }
 
 /** Owns the attempts that run. */
@@ -48,6 +51,7 @@ export class Runner implements WorkerOwner, RunOwner {
   nextLimitAtMs = Infinity;
   readonly #context: RunnerContext;
   readonly #state: PoolState;
+  readonly #telemetry: Telemetry | undefined;
   readonly #stuck = new Map<Worker, string>();
   #running = 0;
 
@@ -56,6 +60,7 @@ export class Runner implements WorkerOwner, RunOwner {
     this.#context = context;
     this.#state = context.state;
     this.log = context.log;
+    this.#telemetry = context.telemetry;
   }
 
   /** Begins an attempt on an idle worker. */
@@ -64,7 +69,7 @@ export class Runner implements WorkerOwner, RunOwner {
     const lane = this.#state.laneOf(job);
     const handler = worker.handlers.get(job.type);
     const run = new JobRun(job, lane, worker.resources?.get(job.type), nowMs, this);
-    const waitMs = Math.max(0, nowMs - Math.max(job.readyAtMs, lane.resumedAtMs));
+    const waitMs = waitOf(run);
     worker.run = run;
     this.#running++;
     worker.timeoutMs = this.#state.settings.timeoutMs;
@@ -115,7 +120,9 @@ export class Runner implements WorkerOwner, RunOwner {
     }
     let result: unknown;
     try {
-      result = handler.run(job, run);
+      result = this.#telemetry === undefined
+        ? handler.run(job, run)
+        : this.#trace(this.#telemetry, { worker, run, handler, job });
       if (isPromise(result)) {
         result.then(worker.onReturn, worker.onThrow);
         return;
@@ -125,6 +132,12 @@ export class Runner implements WorkerOwner, RunOwner {
       return;
     }
     this.returned(worker, result);
+  }
+
+  #trace(telemetry: Telemetry, { worker, run, handler, job }: Call): unknown {
+    const { pool } = this.#state;
+    const waitMs = waitOf(run);
+    return telemetry.run({ pool, job, waitMs, worker: worker.id }, () => handler.run(job, run));
   }
 
   returned(worker: Worker, result: unknown): void {
@@ -309,6 +322,19 @@ export class Runner implements WorkerOwner, RunOwner {
   }
 }
 
+/** A call of a handler. */
+interface Call {
+  readonly worker: Worker;
+  readonly run: JobRun;
+  readonly handler: Handler;
+  readonly job: Job;
+}
+
+/** From claimable to started, ms. Time in a pause is none of it. */
+function waitOf({ job, lane, startedAtMs }: JobRun): number {
+  return Math.max(0, startedAtMs - Math.max(job.readyAtMs, lane.resumedAtMs));
+}
+
 /** Checks a payload against a handler's schema. */
 export function checkPayload(
   schema: StandardSchema,
@@ -366,8 +392,8 @@ function withPayload(job: Job, payload: unknown): Job {
   };
 }
 
-/** Also recognizes the class of another copy of this package. */
-function isRetryLater(thrown: unknown): thrown is RetryLater {
+/** True for a `RetryLater`, also one of another copy of this package. */
+export function isRetryLater(thrown: unknown): thrown is RetryLater {
   if (thrown instanceof RetryLater) return true;
   return thrown instanceof Error && thrown.name === "RetryLater" && "ms" in thrown &&
     typeof thrown.ms === "number";

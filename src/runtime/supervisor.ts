@@ -26,6 +26,7 @@ import { suggestion } from "../suggest.ts";
 import { EventHub } from "./event_hub.ts";
 import { openPool, type Pool } from "./pool.ts";
 import { changesTo, prepareReload, type Reloaded, type Running } from "./reload.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 /** How a supervisor is set up. */
 export interface SupervisorOptions {
@@ -39,6 +40,12 @@ export interface SupervisorOptions {
   readonly observer?: Observer | undefined;
 }
 
+/** How a supervisor is set up by whoever puts it together. */
+export interface Supervision extends SupervisorOptions {
+  /** Traces jobs and exports figures. `undefined`: none. */
+  readonly telemetry?: Telemetry | undefined;
+}
+
 /**
  * Opens the store and all pools. If one fails, what was opened is closed again.
  *
@@ -48,10 +55,10 @@ export interface SupervisorOptions {
  */
 export async function supervise(
   settings: Settings,
-  options: SupervisorOptions = {},
+  options: Supervision = {},
   resolve?: Resolver,
 ): Promise<Supervisor> {
-  const { clock = systemClock(), log = silentLogger(), observer } = options;
+  const { clock = systemClock(), log = silentLogger(), observer, telemetry } = options;
   const seed = options.seed ?? crypto.getRandomValues(new Uint32Array(1))[0]!;
   const hub = new EventHub(log);
   if (observer !== undefined) hub.observe(observer);
@@ -62,7 +69,7 @@ export async function supervise(
     random: randomStream(seed, "store"),
     log,
   });
-  const context = { store, clock, hub, log, seed };
+  const context = { store, clock, hub, log, seed, telemetry };
   const pools: Pool[] = [];
   try {
     for (const pool of settings.pools) pools.push(await openPool(pool, context));
@@ -84,12 +91,14 @@ export class Supervisor implements Sluice {
   #byName: ReadonlyMap<string, Pool>;
   #reloads: Promise<unknown> = Promise.resolve();
   #stopping: Promise<StopReport> | undefined;
+  readonly #unwatch: (() => void) | undefined;
 
   /** Holds what `supervise` opened. */
   constructor(running: Running, resolve: Resolver | undefined) {
     this.#running = running;
     this.#byName = byName(running.pools);
     this.#resolve = resolve;
+    this.#unwatch = running.context.telemetry?.watch(() => this.pools);
   }
 
   get config(): unknown {
@@ -229,6 +238,7 @@ export class Supervisor implements Sluice {
         waiting: reports.reduce((sum, report) => sum + report.waiting, 0),
       };
     } finally {
+      this.#unwatch?.();
       await this.admin?.stop();
     }
   }

@@ -1,0 +1,30 @@
+/**
+ * What pools ask of telemetry. With none, nothing of it is on their way.
+ *
+ * @module
+ */
+
+import type { Job } from "../job.ts";
+import type { PoolHandle } from "../sluice.ts";
+
+/** One run of a handler. */
+export interface TracedRun {
+  /** Name of the pool. */
+  readonly pool: string;
+  /** What runs. */
+  readonly job: Job;
+  /** From claimable to started, ms. */
+  readonly waitMs: number;
+  /** What runs it. */
+  readonly worker: string;
+}
+
+/** Traces jobs and exports figures. */
+export interface Telemetry {
+  /** W3C trace context of whoever enqueues now. `undefined`: there is none. Called at each enqueue without one. */
+  traceparent(): string | undefined;
+  /** Calls a handler inside a span of its own; answers or throws what it does. */
+  run(traced: TracedRun, call: () => unknown): unknown;
+  /** Exports the figures of pools until the function it returns is called. `pools` is asked each time. */
+  watch(pools: () => readonly PoolHandle[]): () => void;
+}
