@@ -177,7 +177,8 @@ export class EventFeed {
     const nowMs = this.#now();
     stream.blockedSinceMs ??= nowMs;
     if (nowMs - stream.blockedSinceMs >= SLOW_MS) {
-      stream.controller.error(new Error("The client takes nothing"));
+      // Hint: not an `Error`. Deno writes what ends a response to standard error: a sentence, no trace.
+      stream.controller.error("A client of the event stream takes nothing: it is dropped");
       this.#remove(stream);
     }
   }
