@@ -335,32 +335,6 @@ function waitOf({ job, lane, startedAtMs }: JobRun): number {
   return Math.max(0, startedAtMs - Math.max(job.readyAtMs, lane.resumedAtMs));
 }
 
-/** Checks a payload against a handler's schema. */
-export function checkPayload(
-  schema: StandardSchema,
-  payload: unknown,
-): { readonly value: unknown } | { readonly fault: string } {
-  const result = schema["~standard"].validate(payload);
-  if (result instanceof Promise) {
-    return { fault: "The payload schema is asynchronous: use one that answers at once" };
-  }
-  if (result.issues === undefined) return { value: result.value };
-  const issues = result.issues.map(({ message, path }) => {
-    const keys = path?.map((part) => String(typeof part === "object" ? part.key : part)) ?? [];
-    return keys.length === 0 ? message : `${keys.join(".")}: ${message}`;
-/** A call of a handler. */
-interface Call {
-  readonly worker: Worker;
-  readonly run: JobRun;
-  readonly handler: Handler;
-  readonly job: Job;
-}
-
-/** From claimable to started, ms. Time in a pause is none of it. */
-function waitOf({ job, lane, startedAtMs }: JobRun): number {
-  return Math.max(0, startedAtMs - Math.max(job.readyAtMs, lane.resumedAtMs));
-}
-
 function abortMessage(why: AbortCause, { timeoutMs }: Worker): string {
   switch (why) {
     case "timeout":
@@ -374,6 +348,19 @@ function abortMessage(why: AbortCause, { timeoutMs }: Worker): string {
   }
 }
 
+/** Checks a payload against a handler's schema. */
+export function checkPayload(
+  schema: StandardSchema,
+  payload: unknown,
+): { readonly value: unknown } | { readonly fault: string } {
+  const result = schema["~standard"].validate(payload);
+  if (result instanceof Promise) {
+    return { fault: "The payload schema is asynchronous: use one that answers at once" };
+  }
+  if (result.issues === undefined) return { value: result.value };
+  const issues = result.issues.map(({ message, path }) => {
+    const keys = path?.map((part) => String(typeof part === "object" ? part.key : part)) ?? [];
+    return keys.length === 0 ? message : `${keys.join(".")}: ${message}`;
   });
   return { fault: `The payload does not fit its handler: ${issues.join("; ")}` };
 }
