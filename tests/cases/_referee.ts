@@ -147,6 +147,7 @@ export class Seat {
     const staying = live + starting;
     assert.ok(workers.length <= cap, `${workers.length} workers over the cap of ${cap}`);
     assert.equal(busy + idle, live);
+    assert.ok(target <= cap, `the target of ${target} is over the cap of ${cap}`);
     for (const lane of lanes) {
       assert.ok(lane.running <= lane.maxRunning, `${lane.running} run in ${lane.name}`);
       assert.ok(lane.ready >= 0 && lane.blocked >= 0 && lane.delayed >= 0);

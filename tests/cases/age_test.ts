@@ -64,7 +64,7 @@ for (const controller of CONTROLLERS) {
     await withCase(parts, async ({ pool }) => {
       const given = { lane: "high", payload: 200, key: "k" };
       const jobs = await pool.enqueueAll(Array.from({ length: 500 }, () => given));
-      await bench.advance(5000);
+      await bench.advance(5000, { stepMs: 50 });
 
       const { lanes: [lane], target } = pool.snapshot();
       assert.ok(target <= 2, `${target}`);
@@ -98,6 +98,28 @@ Deno.test("a decision says that jobs are blocked which no worker could run", asy
   } finally {
     await bench.stop();
   }
+});
+
+// A1
+Deno.test("a pause ages no job: an hour of it is no backlog once it ends", async () => {
+  const bench = new Bench();
+  const parts = { handler: sleeper(() => bench.clock, 100), size: { min: 1, max: 50 } };
+  await withCase({ ...parts, admission: "admit-all" }, async ({ pool }) => {
+    await pool.pause("low");
+    for (let index = 0; index < 20; index++) pool.post({ lane: "low", payload: 100 });
+    await bench.advance(HOUR_MS, { stepMs: HOUR_MS / 4 });
+    assert.equal(pool.snapshot().target, 1);
+
+    await pool.resume("low");
+    await bench.advance(10, { stepMs: 10 });
+    const { lanes: [, lane] } = pool.snapshot();
+    assert.ok(lane!.ready > 0 && lane!.oldestWaitMs <= 10, `${lane!.oldestWaitMs}`);
+    await bench.advance(5000, { stepMs: 100 });
+    assert.ok(
+      bench.referee.events.every((event) => event.kind !== "job-started" || event.waitMs < 5000),
+    );
+    assert.equal(pool.snapshot().totals.completions, 20);
+  }, { bench });
 });
 
 // A5

@@ -141,6 +141,29 @@ Deno.test("a job whose holder is dead is cancelled, not run again", async () => 
   }
 });
 
+for (const how of ["throw", "reject"] as const) {
+  // E4
+  Deno.test(`a drain carries the last ends to a store that fails (${how}) for a while`, async () => {
+    const store = new FaultyStore();
+    const bench = new Bench(store);
+    await withCase({ handler: sleeper(() => bench.clock, 100) }, async ({ pool }) => {
+      const job = await pool.enqueue({ lane: "high", payload: 100 });
+      await bench.advance(50);
+      store.fault = (call) => call === "settle" ? how : undefined;
+      const draining = pool.drain();
+      await bench.advance(2000);
+      assert.equal((await pool.find(job.id))?.state, "running");
+      store.fault = () => undefined;
+      await bench.advance(5000);
+
+      const report = await draining;
+      assert.deepEqual([report.handedBack, report.stuck], [[], []]);
+      assert.equal((await pool.find(job.id))?.state, "done");
+      await bench.referee.account(pool, [job]);
+    }, { bench });
+  });
+}
+
 for (const kind of ["memory", "asynchronous"] as const) {
   // E4
   Deno.test(`a drain keeps the leases of what it waits for, beside another holder (${kind} store)`, async () => {
@@ -226,6 +249,7 @@ for (const aheadMs of [40_000, -40_000]) {
       handler: sleeper(() => clock, 45_000),
       leaseMs: 30_000,
       size: { min: 2, max: 2 },
+      tickMs: 500,
     });
     try {
       const { pool } = await bench.start(parts(bench.clock));

@@ -25,7 +25,7 @@ Deno.test("every lane has its worker from the first tick, beside a backlog that 
     await bench.settle();
     assert.equal(pool.snapshot().live, 3);
     await pool.resume();
-    await bench.advance(12_000);
+    await bench.advance(12_000, { stepMs: 100 });
 
     for (const lane of ["b", "a"]) {
       const { live, lanes: views } = pool.snapshot();
@@ -64,14 +64,14 @@ for (const controller of CONTROLLERS) {
 
 // B5
 for (const controller of CONTROLLERS) {
-  for (const periodMs of [50, 150, 1000]) {
+  for (const periodMs of [50, 1000]) {
     Deno.test(`${controller} does not follow a square wave of ${periodMs} ms up and down`, async () => {
       const bench = new Bench();
       const handler = sleeper(() => bench.clock, 20);
       await withCase({ handler, controller, size: { min: 1, max: 64 } }, async ({ pool }) => {
-        for (let step = 0; step < 3600; step++) {
+        for (let step = 0; step < 3000; step++) {
           const isOn = (step * 25) % periodMs < periodMs / 2;
-          for (let index = 0; isOn && index < 10; index++) pool.post({ lane: "high", payload: 20 });
+          for (let index = 0; isOn && index < 5; index++) pool.post({ lane: "high", payload: 20 });
           await bench.advance(25, { stepMs: 25 });
         }
 
@@ -127,10 +127,10 @@ for (const failing of ["lease", "settle", "count", "renew"] as const) {
         store.fault = (call) => call === failing ? how : undefined;
         const given = { lane: "high", payload: 100 };
         const jobs = await pool.enqueueAll(Array.from({ length: 1000 }, () => given));
-        await bench.advance(120_000, { stepMs: 50 });
+        await bench.advance(90_000, { stepMs: 100 });
 
         const failures = store.calls.filter(({ failed }) => failed);
-        assert.ok(failures.length > 20, `${failures.length} calls`);
+        assert.ok(failures.length > 12, `${failures.length} calls`);
         for (let from = 0; from < failures.length; from++) {
           const { atMs } = failures[from]!;
           let within = from;
@@ -145,7 +145,7 @@ for (const failing of ["lease", "settle", "count", "renew"] as const) {
         assert.ok(told.length >= 1 && told.length <= 2, `told ${told.length} times`); // once a process
 
         store.fault = () => undefined;
-        await bench.advance(60_000, { stepMs: 50 });
+        await bench.advance(60_000, { stepMs: 200 });
         assert.equal(pool.snapshot().stale, false);
         await bench.referee.account(pool, jobs as JobHandle[]); // nothing refuses them
       }, { bench });
@@ -191,11 +191,11 @@ Deno.test("deferrals are no errors: a pool of which every second job comes back 
   const parts = { handler, size: { min: 1, max: 10 }, admission: "admit-all" } as const;
   await withCase(parts, async ({ pool }) => {
     const jobs: JobHandle[] = [];
-    for (let step = 0; step < 300; step++) {
+    for (let step = 0; step < 200; step++) {
       for (let index = 0; index < 15; index++) {
         jobs.push(await pool.enqueue({ lane: "high", payload: 100 }));
       }
-      await bench.advance(100, { stepMs: 50 });
+      await bench.advance(100, { stepMs: 100 });
       if (step > 10) assert.equal(pool.snapshot().live, 10);
     }
     const { totals } = pool.snapshot();

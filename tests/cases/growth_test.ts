@@ -58,6 +58,29 @@ for (const retirement of ["cooperative", "idle-only"] as const) {
   });
 }
 
+// G1
+Deno.test("the worker that became idle last serves first, so that the others can be seen to be too many", async () => {
+  const bench = new Bench();
+  const parts = { handler: sleeper(() => bench.clock, 10), size: { min: 4, max: 4 } };
+  await withCase(parts, async ({ pool }) => {
+    for (let index = 0; index < 4; index++) pool.post({ lane: "high", payload: 10 + index });
+    await bench.advance(100);
+    const last = pool.snapshot().workers.toSorted((a, b) => b.sinceMs - a.sinceMs)[0]!.id;
+    for (let index = 0; index < 20; index++) {
+      pool.post({ lane: "high", payload: 10 });
+      await bench.advance(20);
+    }
+
+    const done = pool.snapshot().workers.map(({ id, jobsDone }) => [id === last, jobsDone]);
+    assert.deepEqual(done.filter(([isLast]) => isLast), [[true, 21]]);
+    assert.deepEqual(done.filter(([isLast]) => isLast !== true).map(([, count]) => count), [
+      1,
+      1,
+      1,
+    ]);
+  }, { bench });
+});
+
 // G2
 for (const retirement of ["cooperative", "idle-only"] as const) {
   Deno.test(`a thousand times a job arrives as a worker leaves, and none is lost (${retirement})`, async () => {
@@ -117,6 +140,20 @@ Deno.test("a rate holds that one worker alone would exceed, with two calls a job
       assert.ok(calls[index]! - calls[index - 30]! >= 980); // the second call of a job varies
     }
     assert.ok(calls.length > 220, `${calls.length}`);
+  }, { bench });
+});
+
+// G3
+Deno.test("a rate is used in full, however far apart the ticks are", async () => {
+  const bench = new Bench();
+  const caps = [{ use: "api-rate-cap", with: { callsPerSec: 10, headroom: 0 } }] as const;
+  const parts = { caps, tickMs: 60_000, size: { min: 1, max: 1 }, admission: "admit-all" } as const;
+  await withCase({ ...parts, controller: "depth-scaler" }, async ({ pool }) => {
+    for (let index = 0; index < 100; index++) pool.post({ lane: "low", payload: 1 });
+    await bench.advance(5500);
+
+    assert.equal(pool.snapshot().totals.starts, 60); // ten at once, and at each full second
+    await bench.advance(5000);
   }, { bench });
 });
 

@@ -47,7 +47,7 @@ for (const seed of [1, 2]) {
         if (end === "cancelled") await pool.change(job.id, "cancel");
         if (deaf.length >= 3) deaf.splice(0).forEach((wake) => wake());
       }
-      for (let round = 0; round < 40; round++) {
+      for (let round = 0; round < 20; round++) {
         deaf.splice(0).forEach((wake) => wake());
         await bench.advance(5000, { stepMs: 250 });
       }
@@ -70,10 +70,14 @@ for (const heeds of [true, false]) {
   Deno.test(`a holder that was frozen past its lease ends nothing and takes no place (handlers ${heeds ? "heed" : "ignore"} the abort)`, async () => {
     const bench = new Bench();
     const clocks = [new VirtualClock(), new VirtualClock()] as const;
-    const runsOf = (clock: VirtualClock) => (job: Job, context: JobContext): unknown =>
-      heeds
+    const aborts: string[] = [];
+    const runsOf = (clock: VirtualClock) => (job: Job, context: JobContext): unknown => {
+      const { signal } = context;
+      signal.addEventListener("abort", () => aborts.push(signal.reason.why));
+      return heeds
         ? sleeper(() => clock, 4000)(job, context)
         : new Promise<void>((resolve) => clock.at(clock.nowMs() + 4000, resolve));
+    };
     const parts = (clock: VirtualClock) => ({
       handler: runsOf(clock),
       lanes: [{ name: "high", maxRunningPerKey: 1, attempts: 50 }],
@@ -103,6 +107,8 @@ for (const heeds of [true, false]) {
       assert.ok(lost.length >= 5, `${lost.length}`);
       const reaped = bench.referee.events.filter(({ kind }) => kind === "jobs-reaped");
       assert.ok(reaped.length >= 5, `${reaped.length}`);
+      assert.deepEqual(aborts, aborts.map(() => "lease-lost"));
+      assert.ok(aborts.length >= 5, `${aborts.length}`);
       await bench.advance(100_000, { stepMs: 100 });
       await bench.referee.account(holders[0]!.pool, jobs);
       const done = bench.referee.events.filter(({ kind }) => kind === "job-done");
