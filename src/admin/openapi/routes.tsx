@@ -1,4 +1,5 @@
 /**
+/**
  * Routes of the documentation: the OpenAPI document, and a page made of it.
  *
  * @module
