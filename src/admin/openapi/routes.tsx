@@ -1,9 +1,10 @@
 /**
-/**
  * Routes of the documentation: the OpenAPI document, and a page made of it.
  *
  * @module
  */
+
+/** @jsxImportSource hono/jsx */
 
 import { Hono } from "hono";
 import type { BlankEnv } from "hono/types";
