@@ -27,6 +27,8 @@ export interface Call {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   /** Body, sent as JSON. */
   readonly body?: unknown;
+  /** Gives up on the answer. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Address used unless `--url` says otherwise. */
@@ -54,6 +56,7 @@ export async function call<T>(
       method: request.method ?? "GET",
       headers,
       body: request.body === undefined ? null : JSON.stringify(request.body),
+      signal: request.signal ?? null,
     });
   } catch (thrown) {
     throw new CliError(

@@ -8,16 +8,15 @@ import type { Command } from "commander";
 import type { RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { changeJobs, fetchPage, listJobs, type ListOptions, showJob } from "./jobs.ts";
-import { counted, line } from "./print.ts";
+import { changeJobs, listJobs, type ListOptions, showJob } from "./jobs.ts";
+import { operate } from "./operation.ts";
+import { counted } from "./print.ts";
 import { confirmed, type Tools, withRemote, withYes } from "./verb.ts";
-
-/** Jobs fetched at once for `--all`. */
-const PAGE = 500;
 
 interface ManyOptions extends ListOptions {
   readonly all?: boolean;
   readonly yes?: boolean;
+  readonly match?: string;
 }
 
 /** Adds the verb. */
@@ -47,49 +46,53 @@ function many(command: Command): Command {
     .argument("<pool>")
     .argument("[id...]", "which jobs")
     .option("--all", "all dead jobs of the pool")
-    .option("--lane <lane>", "with --all: only this lane");
+    .option("--lane <lane>", "with --all: only this lane")
+    .option(
+      "--match <text>",
+      "with --all: only jobs with this text in id, key, type, error or payload",
+    );
 }
 
 async function retry(
   io: Io,
   pool: string,
-  given: readonly string[],
+  ids: readonly string[],
   options: ManyOptions,
 ): Promise<void> {
-  const ids = await chosen(io, pool, given, options);
+  checkChoice(ids, options);
+  if (options.all) return await operate(io, pool, { retry: true, ...filterOf(options) }, options);
   await changeJobs(io, ids, { method: "POST", verb: "retry" }, options);
 }
 
 async function discard(
   io: Io,
   pool: string,
-  given: readonly string[],
+  ids: readonly string[],
   options: ManyOptions,
 ): Promise<void> {
-  const ids = await chosen(io, pool, given, options);
-  if (ids.length > 0) {
-    confirmed(io, options, `Discard ${counted(ids.length, "dead job")} of pool "${pool}"?`);
-  }
+  checkChoice(ids, options);
+  const what = options.all ? `all dead jobs${narrowed(options)}` : counted(ids.length, "dead job");
+  confirmed(io, options, `Discard ${what} of pool "${pool}"?`);
+  if (options.all) return await operate(io, pool, { discard: true, ...filterOf(options) }, options);
   await changeJobs(io, ids, { method: "DELETE", verb: "remove" }, options);
 }
 
-async function chosen(
-  io: Io,
-  pool: string,
-  given: readonly string[],
-  options: ManyOptions,
-): Promise<readonly string[]> {
-  if ((given.length > 0) === (options.all === true)) {
+function checkChoice(ids: readonly string[], options: ManyOptions): void {
+  if ((ids.length > 0) === (options.all === true)) {
     throw new CliError('Give the ids of jobs, or --all for all; "sluice dlq ls" lists them', 2);
   }
-  if (given.length > 0) return given;
-  const ids: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await fetchPage(io, pool, { ...options, state: "dead", cursor }, PAGE);
-    ids.push(...page.jobs.map((job) => job.id));
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  if (ids.length === 0 && !options.json) line(io, `Pool "${pool}" has no dead jobs`);
-  return ids;
+  if (!options.all && (options.lane !== undefined || options.match !== undefined)) {
+    throw new CliError("--lane and --match choose among all: give --all with them, and no ids", 2);
+  }
+}
+
+function filterOf(
+  { lane, match }: ManyOptions,
+): { readonly lane?: string; readonly match?: string } {
+  return { ...(lane === undefined ? {} : { lane }), ...(match === undefined ? {} : { match }) };
+}
+
+function narrowed({ lane, match }: ManyOptions): string {
+  const inLane = lane === undefined ? "" : ` in lane "${lane}"`;
+  return match === undefined ? inLane : `${inLane} with "${match}" in them`;
 }

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { openScreen, type Screen } from "./screen.ts";
+
 /** Where output goes and answers come from. */
 export interface Io {
   /** Writes to standard output, as it is. */
@@ -24,6 +26,8 @@ export interface Io {
   onSignal(handler: () => void): () => void;
   /** Calls `handler` at each SIGHUP, unless it means that the terminal is gone: that is for `onSignal`. */
   onHangup(handler: () => void): () => void;
+  /** Makes the terminal one live picture. `undefined`: there is no terminal. */
+  openScreen(): Screen | undefined;
   /** Ends the process at once. */
   exit(code: number): void;
 }
@@ -49,6 +53,7 @@ export function systemIo(): Io {
       };
     },
     onHangup: (handler) => listen(["SIGHUP"], () => isGone() || handler()),
+    openScreen: () => openScreen((text) => writeAll(Deno.stdout, text)),
     exit: (code) => Deno.exit(code),
   };
 }

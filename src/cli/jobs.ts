@@ -67,8 +67,7 @@ export async function listJobs(io: Io, pool: string, options: ListOptions): Prom
   if (page.cursor !== undefined) line(io, `There are more: add --cursor ${page.cursor}`);
 }
 
-/** Fetches a page of jobs. */
-export async function fetchPage(
+async function fetchPage(
   io: Io,
   pool: string,
   options: ListOptions,

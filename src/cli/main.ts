@@ -12,6 +12,7 @@ import { resolveConfig } from "../resolve.ts";
 import { schemaText } from "../schema.ts";
 import { simulate } from "../simulate.ts";
 import { addCheck, faultsOf } from "./check.ts";
+import { addCompletions } from "./completions.ts";
 import { addDlq } from "./dlq.ts";
 import { addDoctor } from "./doctor.ts";
 import { addEnqueue } from "./enqueue.ts";
@@ -26,6 +27,7 @@ import { addReload } from "./reload.ts";
 import { addRun } from "./run.ts";
 import { addSchema } from "./schema.ts";
 import { addSimulate } from "./simulate.ts";
+import { addTop } from "./top.ts";
 import type { Tools } from "./verb.ts";
 
 export type { Io } from "./io.ts";
@@ -81,6 +83,8 @@ function programOf(tools: Tools): Command {
       addJobs,
       addDlq,
       addPlugins,
+      addTop,
+      addCompletions,
     ]
   ) add(program, tools);
   return program;

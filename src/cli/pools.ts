@@ -10,7 +10,7 @@ import type { StopReport } from "../sluice.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { bold, counted, duration, json, line, rate, table, time } from "./print.ts";
+import { bold, type Cell, counted, duration, json, line, rate, table, time } from "./print.ts";
 import { confirmed, durationMs, type Tools, wholeNumber, withRemote, withYes } from "./verb.ts";
 
 /** Adds the verb. */
@@ -59,36 +59,40 @@ interface ScaleOptions extends RemoteOptions {
   readonly clear?: boolean;
 }
 
+/** Head of a table of pools. */
+export const POOL_COLUMNS: readonly string[] = [
+  "POOL",
+  "WORKERS",
+  "TARGET",
+  "READY",
+  "OLDEST",
+  "IN/S",
+  "DONE/S",
+  "FAILED/S",
+  "SHED/S",
+  "STATE",
+];
+
+/** A pool as a row of that table. */
+export function poolRow(pool: PoolJson): readonly Cell[] {
+  return [
+    pool.pool,
+    workersOf(pool),
+    pool.target,
+    pool.lanes.reduce((sum, lane) => sum + lane.ready, 0),
+    duration(Math.max(...pool.lanes.map((lane) => lane.oldestWaitMs))),
+    rate(pool.window.arrivalsPerSec),
+    rate(pool.window.completionsPerSec),
+    rate(pool.window.failuresPerSec),
+    rate(pool.window.shedPerSec),
+    stateOf(pool),
+  ];
+}
+
 async function list(io: Io, options: RemoteOptions): Promise<void> {
   const pools = await call<readonly PoolJson[]>(io, options, path("pools"));
   if (options.json) return json(io, pools);
-  table(
-    io,
-    [
-      "POOL",
-      "WORKERS",
-      "TARGET",
-      "READY",
-      "OLDEST",
-      "IN/S",
-      "DONE/S",
-      "FAILED/S",
-      "SHED/S",
-      "STATE",
-    ],
-    pools.map((pool) => [
-      pool.pool,
-      workersOf(pool),
-      pool.target,
-      pool.lanes.reduce((sum, lane) => sum + lane.ready, 0),
-      duration(Math.max(...pool.lanes.map((lane) => lane.oldestWaitMs))),
-      rate(pool.window.arrivalsPerSec),
-      rate(pool.window.completionsPerSec),
-      rate(pool.window.failuresPerSec),
-      rate(pool.window.shedPerSec),
-      stateOf(pool),
-    ]),
-  );
+  table(io, POOL_COLUMNS, pools.map(poolRow));
 }
 
 async function describe(io: Io, name: string, options: RemoteOptions): Promise<void> {

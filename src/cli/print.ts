@@ -18,6 +18,16 @@ export function json(io: Io, value: unknown): void {
 
 /** Writes rows below a head, columns aligned: text to the left, figures to the right. */
 export function table(io: Io, head: readonly string[], rows: readonly (readonly Cell[])[]): void {
+  const [title = "", ...lines] = tableLines(head, rows);
+  line(io, bold(io, title));
+  for (const text of lines) line(io, text);
+}
+
+/** The lines of a table, its head first. */
+export function tableLines(
+  head: readonly string[],
+  rows: readonly (readonly Cell[])[],
+): readonly string[] {
   const texts = rows.map((row) => row.map(String));
   const widths = head.map((title, column) =>
     Math.max(title.length, ...texts.map((row) => row[column]?.length ?? 0))
@@ -30,8 +40,7 @@ export function table(io: Io, head: readonly string[], rows: readonly (readonly 
       const width = widths[column] ?? 0;
       return isFigure[column] ? text.padStart(width) : text.padEnd(width);
     }).join("  ").trimEnd();
-  line(io, bold(io, render(head)));
-  for (const row of texts) line(io, render(row));
+  return [head, ...texts].map(render);
 }
 
 /** What stands in a table. */

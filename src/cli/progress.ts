@@ -15,6 +15,8 @@ const WIDTH = 30;
 export interface ProgressBar {
   /** Shows how far it is, 0 to 1. */
   readonly show: (share: number) => void;
+  /** Shows how far it is where nobody knows how much there is. */
+  readonly count: (text: string) => void;
   /** Takes the bar away. */
   clear(): void;
 }
@@ -23,14 +25,17 @@ export interface ProgressBar {
 export function progressBar(io: Io): ProgressBar {
   const beganMs = performance.now();
   let shown = "";
+  const put = (text: string): void => {
+    if (!io.terminal || performance.now() - beganMs < QUIET_MS) return;
+    if (text !== shown) io.err(`\r${text.padEnd(shown.length)}`);
+    shown = text;
+  };
   return {
     show(share) {
-      if (!io.terminal || performance.now() - beganMs < QUIET_MS) return;
       const full = Math.floor(share * WIDTH);
-      const bar = `${"#".repeat(full)}${"-".repeat(WIDTH - full)} ${Math.floor(share * 100)} %`;
-      if (bar !== shown) io.err(`\r${bar}`);
-      shown = bar;
+      put(`${"#".repeat(full)}${"-".repeat(WIDTH - full)} ${Math.floor(share * 100)} %`);
     },
+    count: put,
     clear() {
       if (shown !== "") io.err(`\r${" ".repeat(shown.length)}\r`);
       shown = "";

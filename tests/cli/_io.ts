@@ -33,6 +33,7 @@ export async function sluice(args: readonly string[], given: Partial<Io> = {}): 
     env: () => undefined,
     onSignal: () => () => {},
     onHangup: () => () => {},
+    openScreen: () => undefined,
     exit: () => {},
     ...given,
     confirm: (question) => {

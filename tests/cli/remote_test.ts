@@ -287,9 +287,9 @@ Deno.test("jobs cancel goes on with the others, when one cannot be changed", asy
   assert.match(err, /^nope: No job has the id "nope": .*\n1 of 2 jobs were not changed\n$/);
 });
 
-Deno.test("dlq ls, retry --all and discard --all act on dead jobs only, discard asks", async () => {
+Deno.test("dlq ls, retry and discard --all act on dead jobs only, discard asks", async () => {
   await using remote = await served();
-  const [first, second] = [await deadJob(remote), await deadJob(remote)];
+  const [first] = [await deadJob(remote), await deadJob(remote)];
   await remote.system.sluice.enqueue("mail", { lane: "full", payload: 1 });
 
   const listed = await remote.run(["dlq", "ls", "mail"]);
@@ -302,17 +302,52 @@ Deno.test("dlq ls, retry --all and discard --all act on dead jobs only, discard 
   assert.equal(listed.out.trimEnd().split("\n").length, 3);
   assert.equal(
     alone.err,
-    'Nobody can be asked "Discard 2 dead jobs of pool "mail"?": give --yes to do it\n',
+    'Nobody can be asked "Discard all dead jobs of pool "mail"?": give --yes to do it\n',
   );
   assert.equal(retried.out, `Job ${first} is ready\n`);
-  assert.deepEqual(
-    discarded.out.trimEnd().split("\n").sort(),
-    [
-      `Job ${first} is removed`,
-      `Job ${second} is removed`,
-    ].sort(),
+  assert.deepEqual(discarded.asked, ['Discard all dead jobs of pool "mail"?']);
+  assert.equal(discarded.out, 'Pool "mail": 2 jobs forgotten\n');
+  assert.equal(none.out, 'Pool "mail" has no such jobs\n');
+  assert.equal(remote.system.sluice.pool("mail").snapshot().lanes.at(-1)?.blocked, 1);
+});
+
+Deno.test("dlq retry --all makes those ready again that --lane and --match choose", async () => {
+  await using remote = await served();
+  for (const fail of ["no way", "no address"]) {
+    await remote.system.sluice.enqueue("mail", { lane: "urgent", payload: { fail } });
+  }
+  await remote.system.clock.advance(1);
+  await remote.system.sluice.pool("mail").pause();
+
+  const other = await remote.run(["dlq", "retry", "mail", "--all", "--lane", "batch"]);
+  const { code, out } = await remote.run(["dlq", "retry", "mail", "--all", "--match", "address"]);
+  const json = await remote.run(["dlq", "retry", "mail", "--all", "--json"]);
+
+  assert.equal(other.out, 'Pool "mail" has no such jobs\n');
+  assert.deepEqual([code, out], [0, 'Pool "mail": 1 job made ready again\n']);
+  const { status, action, changed } = JSON.parse(json.out);
+  assert.deepEqual([status, action, changed], ["done", "retry", 1]);
+});
+
+Deno.test("dlq discard --all asks about just those that it would forget", async () => {
+  const asked = await sluice(
+    ["dlq", "discard", "mail", "--all", "--lane", "batch", "--match", "timeout"],
+    { confirm: () => false },
   );
-  assert.equal(none.out, 'Pool "mail" has no dead jobs\n');
+
+  assert.deepEqual(asked.asked, [
+    'Discard all dead jobs in lane "batch" with "timeout" in them of pool "mail"?',
+  ]);
+  assert.deepEqual([asked.code, asked.err], [1, "Nothing was changed\n"]);
+});
+
+Deno.test("dlq retry exits 2, when --lane or --match stands without --all", async () => {
+  const { code, err } = await sluice(["dlq", "retry", "mail", "id", "--lane", "batch"]);
+
+  assert.deepEqual([code, err], [
+    2,
+    "--lane and --match choose among all: give --all with them, and no ids\n",
+  ]);
 });
 
 Deno.test("dlq retry exits 2, when neither ids nor --all are given", async () => {

@@ -1,0 +1,87 @@
+/**
+ * Long work on many jobs: starts it, shows how far it is, cancels it at a signal.
+ *
+ * @module
+ */
+
+import type { OperationJson, OperationRequest } from "../admin/api.ts";
+import { delay } from "../async.ts";
+import { call, path, type RemoteOptions } from "./client.ts";
+import { CliError } from "./failure.ts";
+import type { Io } from "./io.ts";
+import { counted, json, line } from "./print.ts";
+import { progressBar } from "./progress.ts";
+
+/** Time between looks: short at first, so that short work ends at once. */
+const FIRST_LOOK_MS = 20;
+const LATER_LOOK_MS = 500;
+
+/** Exit code of a process that a second signal ends. */
+const INTERRUPTED = 130;
+
+const DONE: Readonly<Record<OperationJson["action"], string>> = {
+  retry: "made ready again",
+  discard: "forgotten",
+  purge: "cancelled",
+};
+
+/** Does it and prints what came of it. @throws {CliError} If it failed or was cancelled. */
+export async function operate(
+  io: Io,
+  pool: string,
+  request: OperationRequest,
+  options: RemoteOptions,
+): Promise<void> {
+  const ended = await follow(io, await start(io, pool, request, options), options);
+  if (options.json) json(io, ended);
+  else if (ended.matched === 0 && ended.status === "done") {
+    line(io, `Pool "${pool}" has no such jobs`);
+  } else line(io, `Pool "${pool}": ${sentenceOf(ended)}`);
+  if (ended.status === "failed") {
+    throw new CliError("The operation failed: the log of the system says why");
+  }
+  if (ended.status === "cancelled") throw new CliError("The operation was cancelled");
+}
+
+async function start(
+  io: Io,
+  pool: string,
+  request: OperationRequest,
+  options: RemoteOptions,
+): Promise<OperationJson> {
+  const where = path("pools", pool, "operations");
+  return await call<OperationJson>(io, options, where, { method: "POST", body: request });
+}
+
+/** Looks until it has ended. The first signal cancels it. */
+async function follow(
+  io: Io,
+  started: OperationJson,
+  options: RemoteOptions,
+): Promise<OperationJson> {
+  const where = path("operations", started.id);
+  const stop = new AbortController();
+  const unlisten = io.onSignal(() => stop.signal.aborted ? io.exit(INTERRUPTED) : stop.abort());
+  const bar = progressBar(io);
+  let seen = started;
+  try {
+    for (let waitMs = FIRST_LOOK_MS; seen.status === "running"; waitMs *= 2) {
+      const lookMs = Math.min(waitMs, LATER_LOOK_MS);
+      await delay(lookMs, { signal: stop.signal }).catch(() => {}); // a signal ends the wait
+      const method = stop.signal.aborted ? "DELETE" : "GET";
+      seen = await call<OperationJson>(io, options, where, { method });
+      if (seen.total === undefined) bar.count(`${seen.seen} looked at, ${seen.changed} changed`);
+      else if (seen.total > 0) bar.show(Math.min(1, seen.seen / seen.total));
+    }
+  } finally {
+    bar.clear();
+    unlisten();
+  }
+  return seen;
+}
+
+function sentenceOf({ action, changed, matched }: OperationJson): string {
+  const others = matched - changed;
+  const rest = others === 0 ? "" : `; ${counted(others, "other")} had changed meanwhile`;
+  return `${counted(changed, "job")} ${DONE[action]}${rest}`;
+}

@@ -1,0 +1,120 @@
+/**
+ * What `sluice top` shows: pools, the lanes of one, its last decisions.
+ *
+ * @module
+ */
+
+import type { DecisionJson, PoolJson } from "../admin/api.ts";
+import { POOL_COLUMNS, poolRow } from "./pools.ts";
+import { type Cell, duration, rate, tableLines } from "./print.ts";
+
+/** One look at a system. */
+export interface TopReading {
+  /** Its pools, in config order. */
+  readonly pools: readonly PoolJson[];
+  /** Latest decisions by pool, newest first: of those that were asked for. */
+  readonly decisions: ReadonlyMap<string, readonly DecisionJson[]>;
+}
+
+/** A line of the picture. */
+export interface TopLine {
+  /** What stands there. */
+  readonly text: string;
+  /** How it is shown, where colors are allowed. */
+  readonly style?: "bold" | "red";
+}
+
+const LANE_COLUMNS = [
+  "LANE",
+  "OLDEST",
+  "TARGET",
+  "READY",
+  "HELD",
+  "DELAYED",
+  "RUNNING",
+  "IN/S",
+  "DONE/S",
+  "WAIT P95",
+  "RUN P95",
+] as const;
+
+/** The table of pools. `selected` marks one. */
+export function poolLines(
+  pools: readonly PoolJson[],
+  selected?: string | undefined,
+): readonly TopLine[] {
+  if (pools.length === 0) return [{ text: "There are no pools" }];
+  const [head = "", ...rows] = tableLines(POOL_COLUMNS, pools.map(poolRow));
+  const mark = (pool: string | undefined): string =>
+    selected === undefined ? "" : pool === selected ? "> " : "  ";
+  return [
+    { text: mark(undefined) + head, style: "bold" },
+    ...rows.map((text, index): TopLine => {
+      const pool = pools[index]?.pool;
+      const line = mark(pool) + text;
+      return pool === selected ? { text: line, style: "bold" } : { text: line };
+    }),
+  ];
+}
+
+/** One pool: what is amiss, its lanes, its decisions. */
+export function poolPart(
+  pool: PoolJson,
+  decisions: readonly DecisionJson[] | undefined,
+): readonly TopLine[] {
+  const [head = "", ...rows] = tableLines(LANE_COLUMNS, pool.lanes.map(laneRow));
+  return [
+    { text: `${pool.pool}: ${pool.decision?.sentence ?? "no decision has been made yet"}` },
+    ...pool.diagnosis.map(({ code, saw }): TopLine => ({ text: `${code}: ${saw}`, style: "red" })),
+    { text: "" },
+    { text: head, style: "bold" },
+    ...rows.map((text, index): TopLine =>
+      isOver(pool.lanes[index]) ? { text: `${text}  over target`, style: "red" } : { text }
+    ),
+    { text: "" },
+    { text: "DECISIONS", style: "bold" },
+    ...decisions?.map(decisionLine) ?? [], // not read yet
+  ];
+}
+
+/** Cuts a picture to a size. What does not fit is at the end, so that is what is left out. */
+export function fit(
+  lines: readonly TopLine[],
+  { columns, rows }: { readonly columns: number; readonly rows: number },
+): readonly TopLine[] {
+  return lines.slice(0, rows).map((line) =>
+    line.text.length <= columns
+      ? line
+      : { ...line, text: `${line.text.slice(0, Math.max(0, columns - 1))}…` }
+  );
+}
+
+type LaneJson = PoolJson["lanes"][number];
+
+function laneRow(lane: LaneJson): readonly Cell[] {
+  const { waitMs, serviceMs } = lane.window;
+  return [
+    lane.paused ? `${lane.name} (paused)` : lane.name,
+    duration(lane.oldestWaitMs),
+    lane.targetWaitMs === null ? "none" : duration(lane.targetWaitMs),
+    lane.ready,
+    lane.blocked,
+    lane.delayed,
+    lane.running,
+    rate(lane.arrivalsPerSec),
+    rate(lane.window.completionsPerSec),
+    waitMs === undefined ? "-" : duration(waitMs.p95),
+    serviceMs === undefined ? "-" : duration(serviceMs.p95),
+  ];
+}
+
+/** Said in words too: color alone is not enough. */
+function isOver(lane: LaneJson | undefined): boolean {
+  return typeof lane?.targetWaitMs === "number" && lane.oldestWaitMs > lane.targetWaitMs;
+}
+
+function decisionLine({ atMs, from, to, boundBy, sentence }: DecisionJson): TopLine {
+  const at = new Date(atMs).toISOString().slice(11, 19);
+  const change = from === to ? `stays at ${to}` : `${from} -> ${to}`;
+  return { text: `${at}  ${change}, bound by ${boundBy}: ${sentence}` };
+}
