@@ -8,6 +8,7 @@ import type { Defaults } from "../src/resolve.ts";
 import type { Plugin } from "../src/plugin.ts";
 import { admitAll } from "./admission/admit_all.ts";
 import { shedAtCap } from "./admission/shed_at_cap.ts";
+import { adaptiveCap } from "./cap/adaptive_cap.ts";
 import { apiRateCap } from "./cap/api_rate_cap.ts";
 import { dbPoolCap } from "./cap/db_pool_cap.ts";
 import { fixedCap } from "./cap/fixed_cap.ts";
@@ -28,6 +29,7 @@ import { memory } from "./store/memory/mod.ts";
 
 export type { Defaults } from "../src/resolve.ts";
 export { type ShedAtCapOptions } from "./admission/shed_at_cap.ts";
+export { type AdaptiveCapOptions } from "./cap/adaptive_cap.ts";
 export { type ApiRateCapOptions } from "./cap/api_rate_cap.ts";
 export { type DbPoolCapOptions } from "./cap/db_pool_cap.ts";
 export { type FixedCapOptions } from "./cap/fixed_cap.ts";
@@ -43,6 +45,7 @@ export { type CooperativeOptions } from "./retirement/cooperative.ts";
 export { type DenoKvOptions } from "./store/deno_kv/mod.ts";
 
 export {
+  adaptiveCap,
   admitAll,
   ageScaler,
   apiRateCap,
@@ -77,6 +80,7 @@ export const builtins: readonly Plugin[] = [
   apiRateCap,
   dbPoolCap,
   fixedCap,
+  adaptiveCap,
   cooperative,
   idleOnly,
   shedAtCap,

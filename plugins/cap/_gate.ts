@@ -1,0 +1,182 @@
+/**
+ * The gate: how far growth may go that has not shown its worth.
+ *
+ * @module
+ */
+
+import type { Limit } from "../../src/strategy.ts";
+import type { PoolView } from "../../src/view.ts";
+import { GateBase, runningIn, TOLERANCE, waitingIn } from "./_gate_base.ts";
+import { Hold, isOldLevel } from "./_gate_hold.ts";
+import { GateMeter, type Span } from "./_gate_meter.ts";
+import { Lateness, Overloads } from "./_gate_signs.ts";
+import { Trial } from "./_gate_trial.ts";
+
+/** Growth per round after a refusal, and for how long, ms. */
+const CAREFUL = 1.25;
+const CAREFUL_MS = 30_000;
+
+/** What stays of the pool when its downstream says that it is overloaded. */
+const BACK_OFF = 0.7;
+
+/** How soon a trial or a hold looks again, ms: half a run time within these bounds. */
+const SOONEST_MS = 5;
+const LATEST_MS = 50;
+
+/**
+ * Free: growth up to `factor` times the verified concurrency is let through. Growth above the verified
+ * concurrency opens a trial; a refusal, an overload or long lateness the hold.
+ */
+export class Gate {
+  readonly #factor: number;
+  readonly #meter = new GateMeter();
+  readonly #base = new GateBase(this.#meter);
+  readonly #hold = new Hold(this.#meter, this.#base);
+  readonly #overloads = new Overloads(this.#meter);
+  readonly #lateness = new Lateness(this.#meter, this.#base);
+  #trial: Trial | undefined;
+  #verified = 0; // concurrency whose worth is shown; 0 until asked
+  #reached = 0; // highest accepted level, which may be come back to at once
+  #refusedAtMs = -Infinity;
+  #why = "nothing measured yet";
+
+  /** @param factor Growth per round, > 1. */
+  constructor(factor: number) {
+    this.#factor = factor;
+  }
+
+  /** How far the pool may grow now. No bound where growth is not to be refused. */
+  ask(view: PoolView, wanted: number): Limit {
+    const latest = this.#meter.take(view);
+    if (this.#verified === 0) this.#verified = Math.max(1, view.target);
+    const said = this.#overloads.hear(view);
+    if (said > 0) this.#backOff(view, said);
+    else if (view.stale || view.rateBound) this.#disturb();
+    else if (this.#hold.active) this.#walk(view, latest);
+    else {
+      if (this.#trial !== undefined) this.#judge(view, this.#trial, wanted);
+      else this.#watch(view, latest, wanted);
+      this.#seekBelow(view);
+    }
+    return this.#answer(view, wanted);
+  }
+
+  /** The downstream itself said so: lower at once. */
+  #backOff(view: PoolView, said: number): void {
+    this.#why = said === 1
+      ? "the downstream said that it is overloaded"
+      : `the downstream said ${said} times that it is overloaded`;
+    this.#refuse(view, Math.floor(BACK_OFF * Math.min(view.live, this.#hold.level) + 1e-9));
+  }
+
+  /** Late for long although nothing holds the pool: a smaller one may do as much. */
+  #seekBelow(view: PoolView): void {
+    if (this.#hold.active) return;
+    const forMs = this.#lateness.lateForMs(view);
+    if (forMs === 0) return;
+    this.#why = `late for ${Math.round(forMs)} ms with ${view.live} workers`;
+    this.#refuse(view, view.live);
+  }
+
+  #answer(view: PoolView, wanted: number): Limit {
+    const workers = this.#hold.active ? this.#hold.level : this.#allowed(view);
+    const grows = Math.min(wanted, workers);
+    const isFree = !this.#hold.active && this.#trial === undefined;
+    if (isFree && grows > Math.max(this.#verified, 2) && grows > view.live) {
+      this.#begin(view, Math.max(view.size.min, 1, Math.min(view.live || 1, this.#verified)));
+    }
+    const says = this.#hold.active ? "held at" : "growth may go to";
+    return {
+      workers: this.#hold.active || wanted > workers ? workers : Infinity,
+      reason: `${this.#why}: ${says} ${workers}`,
+      reviewAtMs: this.#reviewAtMs(view),
+    };
+  }
+
+  /** max(reached, factor V, V + 1), and another factor for each round that a trial has cost. */
+  #allowed(view: PoolView): number {
+    const base = Math.max(this.#verified, view.size.min);
+    const isCareful = view.nowMs - this.#refusedAtMs <= CAREFUL_MS;
+    const growth = (isCareful ? Math.min(CAREFUL, this.#factor) : this.#factor) **
+      (1 + (this.#trial?.rounds(view) ?? 0));
+    return Math.max(this.#reached, Math.ceil(base * growth - 1e-9), base + 1);
+  }
+
+  /** Free: learns what attempts take; concurrency well above what is verified opens a trial, too. */
+  #watch(view: PoolView, latest: Span, wanted: number): void {
+    const { concurrency } = this.#meter.recent(Math.max(4, view.live >> 1));
+    const most = Math.max(TOLERANCE * this.#verified, this.#verified + 1);
+    if (concurrency > most && wanted > this.#verified) {
+      this.#begin(view, this.#verified);
+    } else this.#base.learn(latest);
+  }
+
+  #begin(view: PoolView, verified: number): void {
+    const recent = this.#meter.recent(Math.max(8, verified >> 1));
+    // Slower although the pool did not grow: not the pool's doing.
+    if (recent.concurrency <= TOLERANCE * verified && this.#base.isSlower(recent)) {
+      this.#base.reset(recent.serviceMs, recent.timed);
+    }
+    this.#verified = verified;
+    this.#trial = new Trial(view, {
+      meter: this.#meter,
+      base: this.#base,
+      verified,
+      factor: this.#factor,
+    });
+  }
+
+  #judge(view: PoolView, trial: Trial, wanted: number): void {
+    const isOver = wanted <= this.#verified || waitingIn(view) + runningIn(view) === 0;
+    const verdict = isOver ? undefined : trial.judge(view);
+    if (isOver) this.#trial = undefined;
+    if (verdict === undefined) return;
+    this.#why = verdict.why;
+    if (verdict.accepted) this.#accept(Math.max(view.size.min, 1, verdict.workers));
+    else {
+      const isOld = isOldLevel(verdict.workers, this.#verified);
+      this.#refuse(view, verdict.workers, isOld ? this.#base.serviceMs : undefined);
+    }
+  }
+
+  #walk(view: PoolView, latest: Span): void {
+    const result = this.#hold.walk(view, latest);
+    if (result === undefined) {
+      this.#verified = this.#reached = this.#hold.level;
+      return;
+    }
+    this.#hold.end();
+    if (result === "spare") this.#accept(Math.max(view.live, this.#verified));
+    else {
+      this.#why = "attempts are slower without growth too";
+      this.#refusedAtMs = -Infinity;
+    }
+  }
+
+  #accept(verified: number): void {
+    this.#trial = undefined;
+    this.#verified = verified;
+    this.#reached = Math.max(this.#reached, verified);
+  }
+
+  #refuse(view: PoolView, level: number, suspectMs?: number): void {
+    this.#trial = undefined;
+    this.#refusedAtMs = view.nowMs;
+    this.#lateness.forget();
+    this.#hold.begin(view, level, suspectMs);
+    this.#verified = this.#reached = this.#hold.level;
+  }
+
+  /** What is measured now is not the workers' doing: the store or a start rate holds jobs back. */
+  #disturb(): void {
+    this.#trial = undefined;
+    this.#lateness.forget();
+    this.#hold.disturb();
+  }
+
+  #reviewAtMs({ nowMs }: PoolView): number | undefined {
+    if (!this.#hold.active && this.#trial === undefined) return undefined;
+    const half = (this.#meter.meanMs || 0) / 2;
+    return nowMs + Math.max(SOONEST_MS, Math.min(LATEST_MS, half));
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * The hold after refused growth: the walk to the smallest pool that carries the same throughput.
+ *
+ * @module
+ */
+
+import type { PoolView } from "../../src/view.ts";
+import { type GateBase, runningIn, TOLERANCE, waitingIn } from "./_gate_base.ts";
+import type { GateMeter, Mark, Span } from "./_gate_meter.ts";
+
+/** First and longest rest between two walks, ms. */
+const FIRST_REST_MS = 500;
+const LONGEST_REST_MS = 30_000;
+
+/** Share of the throughput that a smaller pool has to keep. */
+const KEEP = 0.97;
+
+/** Share of the added workers that a larger pool has to bring as throughput. */
+const GAIN = 0.5;
+
+/** Steps down grow so much while they work, to so much. */
+const STRIDE = 1.5;
+const LONGEST_STEP = 0.4;
+
+/** Below this share of busy workers, with nothing waiting, the pool needs no more than it has. */
+const SPARE = 0.8;
+
+/** Holds a pool at a level, and tries others while there is more work than it can do. */
+export class Hold {
+  /** Most workers now. `Infinity`: the pool is not held. */
+  level = Infinity;
+  readonly #meter: GateMeter;
+  readonly #base: GateBase;
+  #phase: "rest" | "down" | "up" = "rest";
+  #restMs = FIRST_REST_MS;
+  #restUntilMs = 0;
+  #reached: Mark | undefined; // since when no more jobs run than the level allows
+  #mark: Mark | undefined; // since when these have ended: what ends now was started at the level
+  #restedPerMs = 0; // throughput at `from`, where the last rest was
+  #from = 0;
+  #step = 0;
+  #suspectMs: number | undefined; // run time before the growth that was refused, until compared with
+
+  constructor(meter: GateMeter, base: GateBase) {
+    this.#meter = meter;
+    this.#base = base;
+  }
+
+  /** True while it holds the pool. */
+  get active(): boolean {
+    return this.level < Infinity;
+  }
+
+  /** @param suspectMs Run time before, if the level was held then: is it slower there now, too? */
+  begin({ nowMs, size }: PoolView, level: number, suspectMs?: number): void {
+    this.#suspectMs = suspectMs;
+    this.#step = 0;
+    this.#rest(Math.max(size.min, 1, level), nowMs + this.#restMs);
+    this.#restMs = Math.min(LONGEST_REST_MS, this.#restMs * 2);
+  }
+
+  /** Lets the pool go. */
+  end(): void {
+    this.level = Infinity;
+    this.#restMs = FIRST_REST_MS;
+  }
+
+  /** Measures anew: what was measured was not the workers' doing. */
+  disturb(): void {
+    this.#reached = this.#mark = undefined;
+  }
+
+  /**
+   * Walks on. `spare`: the pool has more than it needs; `slower`: attempts are slower at the old level
+   * too, so growth was not to blame. In both cases it is to be let go.
+   */
+  walk(view: PoolView, latest: Span): "spare" | "slower" | undefined {
+    const running = runningIn(view);
+    if (waitingIn(view) === 0 && (running === 0 || running < SPARE * view.live)) return "spare";
+    if (this.#mark === undefined) {
+      this.#arrive(running);
+      return undefined;
+    }
+    const here = this.#meter.since(this.#mark);
+    const { variation } = this.#meter;
+    if (this.#phase === "rest") {
+      this.#base.learn(latest);
+      if (this.#suspectMs !== undefined) {
+        if (here.timed < Math.max(8, view.live / 2, 24 * variation)) return undefined;
+        if (this.#base.isSlower(here, this.#suspectMs)) {
+          this.#base.reset(here.serviceMs, here.timed);
+          return "slower";
+        }
+        this.#suspectMs = undefined;
+      }
+    }
+    if (here.timed >= Math.max(30, view.live, 120 * variation)) this.#turn(view, here);
+    return undefined;
+  }
+
+  #arrive(running: number): void {
+    if (this.#reached === undefined) {
+      if (running <= this.level) this.#reached = this.#meter.now;
+      return;
+    }
+    const { ended, ms } = this.#meter.since(this.#reached);
+    if (ended >= running && ms >= 2 * this.#meter.meanMs) this.#mark = this.#meter.now;
+  }
+
+  #turn(view: PoolView, here: Span): void {
+    const small = 0.1 + 0.1 * Math.min(1, this.#meter.variation);
+    if (this.#phase === "down") this.#judgeDown(view, here, small);
+    else if (this.#phase === "up") this.#judgeUp(view, here);
+    else if (view.nowMs >= this.#restUntilMs) {
+      this.#restedPerMs = here.perMs;
+      this.#from = this.level;
+      this.#step = this.#step === 0 ? small : Math.min(LONGEST_STEP, this.#step * STRIDE);
+      const lower = Math.min(this.#from - 1, Math.ceil(this.#from * (1 - this.#step) - 1e-9));
+      this.#go("down", Math.max(view.size.min, 1, lower));
+    }
+  }
+
+  #judgeDown({ nowMs }: PoolView, here: Span, small: number): void {
+    if (here.perMs >= KEEP * this.#restedPerMs) this.#rest(this.level, nowMs);
+    else if (this.#step > small) { // too long a step: a short one from there
+      this.#step = 0;
+      this.#rest(this.#from, nowMs);
+    } else {
+      this.#step = 0;
+      this.#go("up", Math.max(this.#from + 1, Math.ceil(this.#from * (1 + small) - 1e-9)));
+    }
+  }
+
+  #judgeUp({ nowMs }: PoolView, here: Span): void {
+    const wanted = 1 + GAIN * (this.level / this.#from - 1);
+    if (here.perMs >= this.#restedPerMs * wanted) {
+      this.#base.reset(here.serviceMs, here.timed);
+      this.#restMs = FIRST_REST_MS;
+      this.#rest(this.level, nowMs);
+    } else {
+      this.#rest(this.#from, nowMs + this.#restMs);
+      this.#restMs = Math.min(LONGEST_REST_MS, this.#restMs * 2);
+    }
+  }
+
+  #rest(level: number, untilMs: number): void {
+    this.#restUntilMs = untilMs;
+    this.#go("rest", level);
+  }
+
+  #go(phase: "rest" | "down" | "up", level: number): void {
+    this.#phase = phase;
+    this.level = level;
+    this.disturb();
+  }
+}
+
+/** True if undoing the growth leads back to about the level where run times are known. */
+export function isOldLevel(level: number, verified: number): boolean {
+  return level <= TOLERANCE * verified;
+}
