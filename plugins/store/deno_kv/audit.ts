@@ -82,9 +82,9 @@ function addEntry(
     }
     case "l": {
       const place = keys.leaseIn(key);
-      const { worker, segment, first } = place;
+      const { worker, segment, number } = place;
       if (at("w", worker) === undefined) found.faults.push(`Lease of a dead worker: ${worker}`);
-      const jobs = unended(place, bytes, at<Uint8Array>("p", worker, segment, first) ?? null);
+      const jobs = unended(place, bytes, at<Uint8Array>("p", worker, segment, number) ?? null);
       count(`${place.ordinal}/l`, jobs.length);
       for (const job of jobs) addJob(found, job, false);
       return;

@@ -6,7 +6,7 @@
 
 import type { Change, Changed } from "../../../src/store.ts";
 import type { Owner } from "./careful.ts";
-import { changeLine, decodeLines, encodeLines } from "./codec.ts";
+import { changeLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { withoutJobs } from "./done.ts";
 import { markOf, type Marks } from "./holder.ts";
@@ -14,6 +14,7 @@ import { createdIn } from "./id.ts";
 import { delayOf, type StoredJob } from "./job.ts";
 import type { Space } from "./keys.ts";
 import { type Found, locate, type Running, type Waiting } from "./locate.ts";
+import { jobsIn } from "./promote.ts";
 import { Step } from "./step.ts";
 
 /** How often others may be quicker in a row. */
@@ -49,12 +50,10 @@ export async function endWaiting(
   const { entry, job, kind } = found;
   const step = new Step(context, nowMs);
   step.check(entry);
-  const { first } = context.keys.placeIn(entry.key);
-  const lines = decodeLines(entry.value);
-  lines[job.index - first] = "";
-  while (lines.at(-1) === "") lines.pop();
-  if (lines.length === 0) step.delete(entry.key);
-  else step.setBytes(entry.key, encodeLines(lines));
+  step.delete(entry.key);
+  const others = jobsIn(context.keys.placeIn(entry.key), entry.value)
+    .filter(({ index }) => index !== job.index);
+  if (kind !== "q") step.putPart(kind, others); // a job that waits for a place is alone
   step.count(job.ordinal, kind, -1);
   if (kind === "q") await step.places.leave(job);
   else await step.places.release(step, job);

@@ -8,7 +8,6 @@ import { type Bytes, decodeLines, encodeLines, parseLine, takeLines } from "./co
 import { readChunks } from "./chunks.ts";
 import type { QueueContext } from "./context.ts";
 import { type HeldPart, KvJob, payloadOf, type StoredJob } from "./job.ts";
-import type { LeasePlace } from "./keys.ts";
 import type { KvLane } from "./lanes.ts";
 import { promote } from "./promote.ts";
 import { Step } from "./step.ts";
@@ -111,18 +110,13 @@ export class Claims {
     step.check(entry);
     step.delete(entry.key);
     if (cut.rest !== undefined) {
-      step.setBytes(keys.part("r", { ...place, first: place.first + cut.lines }), cut.rest);
+      step.setBytes(keys.part("r", { ...place, first: place.first + cut.skipped }), cut.rest);
     }
     const { dueMs, segment, first, ordinal } = place;
     const startedAtMs = step.atMs;
-    const lease: LeasePlace = {
-      worker: holder.worker,
-      segment,
-      first,
-      ordinal,
-      dueMs,
-      startedAtMs,
-    };
+    const { worker } = holder;
+    const number = ++holder.leases;
+    const lease = { worker, number, segment, first, ordinal, dueMs, startedAtMs };
     const part: HeldPart = {
       holder: holder.identity,
       key: keys.lease(lease),

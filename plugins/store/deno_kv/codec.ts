@@ -51,8 +51,10 @@ export interface Cut {
   readonly head: Bytes;
   /** How many lines those are, empty ones included. */
   readonly lines: number;
-  /** The other lines. `undefined`: there are none. */
+  /** The other lines, from the first that is a job. `undefined`: there are none. */
   readonly rest: Bytes | undefined;
+  /** How many lines come before those. */
+  readonly skipped: number;
 }
 
 const NEWLINE = 10;
@@ -132,11 +134,12 @@ export function takeLines(bytes: Bytes, count: number): Cut {
     const end = bytes.indexOf(NEWLINE, start);
     lines++;
     if (end !== start && start < bytes.length) jobs++;
-    if (end === -1) return { head: bytes, lines, rest: undefined };
-    if (jobs === count) {
-      return { head: bytes.subarray(0, end), lines, rest: bytes.subarray(end + 1) };
-    }
+    if (end === -1) return { head: bytes, lines, rest: undefined, skipped: lines };
     start = end + 1;
+    if (jobs < count) continue;
+    let skipped = lines;
+    for (; bytes[start] === NEWLINE; start++) skipped++;
+    return { head: bytes.subarray(0, end), lines, rest: bytes.subarray(start), skipped };
   }
 }
 

@@ -33,6 +33,8 @@ interface Sighting {
 export class Holder {
   /** Its number: no other worker of the database ever has it. */
   worker = 0;
+  /** How many leases it has had. */
+  leases = 0;
   /** Names for its segments. */
   names: SegmentNames = new SegmentNames(0);
   /** Checked by each claim and each end: fails once it was declared dead. */

@@ -12,8 +12,8 @@
  * pool NAME z LANE DUE SEGMENT FIRST EXPIRES        delayed jobs
  * pool NAME q LANE KEY DUE SEGMENT FIRST EXPIRES    a due job that waits for a place of its key
  * pool NAME k LANE KEY                              [places taken, jobs that wait for one]
- * pool NAME l WORKER SEGMENT FIRST LANE DUE START   leased jobs: the very lines that were ready
- * pool NAME p WORKER SEGMENT FIRST                  lines of a lease that have ended, until all have
+ * pool NAME l WORKER SEGMENT N FIRST LANE DUE START  the worker's Nth lease: the very lines that were ready
+ * pool NAME p WORKER SEGMENT N                      lines of that lease that have ended, until all have
  * pool NAME w WORKER                                fence of a worker: gone once it is declared dead
  * pool NAME h WORKER                                its heartbeat
  * pool NAME y WORKER                                its leased jobs that are to be cancelled
@@ -69,6 +69,8 @@ export interface Place {
 export interface LeasePlace extends Omit<Place, "expiresAtMs"> {
   /** Who holds them. */
   readonly worker: number;
+  /** Which of that worker's leases it is: a job that came back may be leased beside others of its part. */
+  readonly number: number;
   /** When they were leased. */
   readonly startedAtMs: number;
 }
@@ -111,13 +113,13 @@ export class PoolKeys {
 
   /** A lease. */
   lease(place: LeasePlace): Deno.KvKey {
-    const { worker, segment, first, ordinal, dueMs, startedAtMs } = place;
-    return this.of("l", worker, segment, first, ordinal, dueMs, startedAtMs);
+    const { worker, segment, number, first, ordinal, dueMs, startedAtMs } = place;
+    return this.of("l", worker, segment, number, first, ordinal, dueMs, startedAtMs);
   }
 
   /** What has ended of a lease. */
-  progress({ worker, segment, first }: LeasePlace): Deno.KvKey {
-    return this.of("p", worker, segment, first);
+  progress({ worker, segment, number }: LeasePlace): Deno.KvKey {
+    return this.of("p", worker, segment, number);
   }
 
   /** Where a part is that `part` or `queued` made the key of. */
@@ -137,10 +139,11 @@ export class PoolKeys {
     return {
       worker: numberAt(key, 4),
       segment: textAt(key, 5),
-      first: numberAt(key, 6),
-      ordinal: numberAt(key, 7),
-      dueMs: numberAt(key, 8),
-      startedAtMs: numberAt(key, 9),
+      number: numberAt(key, 6),
+      first: numberAt(key, 7),
+      ordinal: numberAt(key, 8),
+      dueMs: numberAt(key, 9),
+      startedAtMs: numberAt(key, 10),
     };
   }
 }

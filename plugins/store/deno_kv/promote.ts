@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Bytes, decodeLines, earliestExpiry, encodeLines, parseLine } from "./codec.ts";
+import { type Bytes, decodeLines, parseLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import type { StoredJob } from "./job.ts";
 import type { Place } from "./keys.ts";
@@ -41,12 +41,10 @@ export async function expireHead(
   step.check(head);
   step.delete(head.key);
   const staying: StoredJob[] = [];
-  const lines: (string | undefined)[] = [];
   for (const job of jobs) {
     const extra = job.line[3];
     if ((extra?.x ?? Infinity) > nowMs) {
       staying.push(job);
-      lines[job.index - place.first] = job.text;
       continue;
     }
     await step.places.release(step, job);
@@ -59,10 +57,7 @@ export async function expireHead(
       told: false,
     });
   }
-  if (staying.length > 0) {
-    const expiresAtMs = earliestExpiry(staying.map(({ line }) => line));
-    step.setBytes(keys.part("r", { ...place, expiresAtMs }), encodeLines(lines));
-  }
+  step.putPart("r", staying);
   step.count(place.ordinal, "r", staying.length - jobs.length);
   await step.commit(); // false: someone else has taken the part, expired jobs and all
 }

@@ -4,14 +4,7 @@
  * @module
  */
 
-import {
-  type Bytes,
-  changeLine,
-  decodeLines,
-  earliestExpiry,
-  encodeLines,
-  parseLine,
-} from "./codec.ts";
+import { type Bytes, changeLine, decodeLines, parseLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { type Beat, markOf, type Marks } from "./holder.ts";
 import { tagOf } from "./id.ts";
@@ -120,7 +113,6 @@ async function putBack(
   step.delete(lease.key);
   if (progress.versionstamp !== null) step.delete(progress.key);
   const jobs = unended(place, lease.value, progress.value);
-  const lines: (string | undefined)[] = [];
   const staying: StoredJob[] = [];
   for (const job of jobs) {
     const attempt = job.line[0] + (charged ? 1 : 0);
@@ -138,15 +130,11 @@ async function putBack(
     }
     const by = { attempts: charged ? 1 : 0, leases: 1 };
     const line = changeLine(job.line, by, { s: startedAtMs });
-    staying.push({ ...job, line });
-    lines[job.index - place.first] = JSON.stringify(line);
+    staying.push({ ...job, line, text: JSON.stringify(line) });
   }
   step.count(place.ordinal, "l", -jobs.length);
-  if (staying.length > 0) {
-    const expiresAtMs = earliestExpiry(staying.map(({ line }) => line));
-    step.setBytes(keys.part("r", { ...place, expiresAtMs }), encodeLines(lines));
-    step.count(place.ordinal, "r", staying.length, place.dueMs);
-  }
+  step.putPart("r", staying);
+  if (staying.length > 0) step.count(place.ordinal, "r", staying.length, place.dueMs);
   return jobs.length;
 }
 

@@ -155,6 +155,24 @@ export class Step {
     this.count(job.ordinal, space, 1, dueMs);
   }
 
+  /**
+   * Puts jobs of one part down together, at the times they have. The part is named after the first of
+   * them, which is in no other: no two parts have the same key.
+   */
+  putPart(space: "r" | "z", jobs: readonly StoredJob[]): void {
+    const [head] = jobs;
+    if (head === undefined) return;
+    const { ordinal, dueMs, segment, index: first } = head;
+    const lines: string[] = [];
+    for (const { index, text } of jobs) {
+      while (lines.length < index - first) lines.push("");
+      lines.push(text);
+    }
+    const expiresAtMs = earliestExpiry(jobs.map(({ line }) => line));
+    const key = this.#context.keys.part(space, { ordinal, dueMs, segment, first, expiresAtMs });
+    this.setBytes(key, encode(lines.join("\n")));
+  }
+
   /** Ends a job that has been taken from where it was. */
   end(job: StoredJob, end: End): void {
     const { keys, keep } = this.#context;

@@ -107,15 +107,16 @@ export class Wake {
 
   /**
    * The log grows with each commit, and tells sometimes before the commit is visible: hence the wait.
-   * The folder is watched, since the log is replaced now and then.
+   *
+   * Only the log may be watched, never its folder: `Deno.watchFs` opens and closes each file that
+   * changes, and a process that closes a file loses all its POSIX locks on it, those of SQLite
+   * included. On the log there are none; on the database there are, and others would delete the log.
    */
   async #watchFile(file: string): Promise<void> {
-    const log = `${file}-wal`;
-    const name = log.slice(log.lastIndexOf("/") + 1);
     try {
-      this.#files = Deno.watchFs(file.slice(0, file.lastIndexOf("/")) || "/", { recursive: false });
-      for await (const { paths } of this.#files) {
-        if (this.#soon !== undefined || !paths.some((path) => path.endsWith(name))) continue;
+      this.#files = Deno.watchFs(`${file}-wal`, { recursive: false });
+      for await (const _ of this.#files) {
+        if (this.#soon !== undefined) continue;
         this.#soon = setTimeout(() => {
           this.#soon = undefined;
           this.#look();
