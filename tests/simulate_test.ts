@@ -194,6 +194,54 @@ Deno.test("simulate() tells what is amiss at the end", async () => {
   assert.deepEqual(quiet.pools.p!.diagnosis.filter(({ code }) => code === "at-capacity"), []);
 });
 
+Deno.test("simulate() shows over time what it counts in all", async () => {
+  const load = scenario({
+    high: { ...poisson(200), failRate: 0.1 },
+    low: { ...poisson(90, 100), backlog: 500 },
+  });
+  const lanes = [{ name: "high", attempts: 1 }, { name: "low", targetWaitMs: null, ttlMs: 2000 }];
+
+  const { series, ...pool } = (await simulate(config({ lanes }), load)).pools.p!;
+
+  const sum = (counts: readonly number[]): number => counts.reduce((a, b) => a + b, 0);
+  for (const [name, { arrived, done, failed, shed, waitMs }] of Object.entries(pool.lanes)) {
+    const seen = series.lanes[name]!;
+    assert.equal(sum(seen.arrived), arrived - (name === "low" ? 500 : 0));
+    assert.deepEqual([sum(seen.done), sum(seen.failed), sum(seen.shed)], [done, failed, shed]);
+    assert.equal(Math.max(...seen.ageMs.map((ms) => ms ?? 0)) >= waitMs!.max, true);
+  }
+  assert(sum(series.lanes["high"]!.failed) > 50 && sum(series.lanes["low"]!.failed) > 50);
+  assert.deepEqual([series.lanes["high"]!.targetWaitMs, series.lanes["low"]!.targetWaitMs], [
+    ...[50, null],
+  ]);
+  assert.deepEqual([series.bucketMs, series.untilMs, series.limit.length], [50, 10_000, 200]);
+  assert.deepEqual([...new Set(series.limit)], [8]);
+  assert.deepEqual([...new Set(series.min)], [2]);
+});
+
+Deno.test("simulate() shows the age of jobs that never start, and none while no process lives", async () => {
+  const stuck = { backlog: 3, serviceMs: { kind: "fixed", ms: 60_000 } } as const;
+  const load = scenario({ high: stuck }, {
+    faults: [{ kind: "kill", atMs: 6000, forMs: 2000 }],
+  });
+
+  const { series } = (await simulate(config(sized(1)), load)).pools.p!;
+
+  const { bucketMs, lanes: { high }, limit } = series;
+  const at = (atMs: number): number => atMs / bucketMs - 1;
+  assert.equal(high!.ageMs[at(5000)], 5000);
+  assert.deepEqual([high!.ageMs[at(7000)], limit[at(7000)]], [null, null]);
+  assert.equal(limit[at(9000)], 1);
+});
+
+Deno.test("simulate() keeps as little of a day as of a minute", async () => {
+  const load = scenario({ high: poisson(1) }, { durationMs: 86_400_000 });
+
+  const { series } = (await simulate(config({ tickMs: 10_000 }), load)).pools.p!;
+
+  assert.deepEqual([series.bucketMs, series.limit.length], [500_000, 173]);
+});
+
 Deno.test("simulate() ends with a drain, if the scenario says so", async () => {
   const load = { low: { backlog: 10, serviceMs: { kind: "fixed", ms: 1500 } } } as const;
   const play = (drain: boolean): Promise<Report> =>

@@ -6,9 +6,13 @@
 
 import type { Command } from "commander";
 import { compare, sentencesOf } from "../simulate/compare.ts";
+import { toHtml } from "../simulate/picture/page.ts";
+import type { Shown } from "../simulate/picture/shown.ts";
+import { toSvg } from "../simulate/picture/svg.ts";
 import type { PlayOptions } from "../simulate/play.ts";
 import type { LaneReport, PoolReport, Report } from "../simulate/report.ts";
 import { showFinding } from "./doctor.ts";
+import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { bold, type Cell, counted, duration, json, line, table } from "./print.ts";
 import { progressBar } from "./progress.ts";
@@ -19,6 +23,8 @@ interface SimulateOptions {
   readonly seed?: string;
   readonly realTime?: boolean;
   readonly compare?: string;
+  readonly html?: string;
+  readonly svg?: string;
 }
 
 /** Exit code of a process that a second signal ends. */
@@ -33,6 +39,8 @@ export function addSimulate(program: Command, tools: Tools): void {
     .argument("<scenario>", "the load")
     .option("--seed <number>", "seed of all chance instead of the scenario's")
     .option("--compare <file>", "another config to put under the same load")
+    .option("--html <file>", "write a page with a picture of it")
+    .option("--svg <file>", "write the picture alone")
     .option("--real-time", "play it with real timers, as long as it takes")
     .action((file: string, scenario: string, options: SimulateOptions) =>
       simulateAll([file, scenario], options, tools)
@@ -51,20 +59,44 @@ async function simulateAll(
       io,
       (watch) => tools.simulate(config, scenario, { ...watch, seed, realTime: options.realTime }),
     );
-  const report = await run(file);
-  if (options.compare === undefined) {
-    if (options.json) return json(io, report);
-    return show(io, file, report);
+  const shown: Shown[] = [{ name: file, report: await run(file) }];
+  if (options.compare !== undefined) {
+    shown.push({ name: options.compare, report: await run(options.compare) });
   }
-  const other = await run(options.compare);
-  const comparison = compare(report, other);
-  if (options.json) return json(io, { report, compared: other, ...comparison });
-  show(io, file, report);
+  if (options.json) json(io, jsonOf(shown));
+  else show(io, shown);
+  const { html, svg } = options;
+  if (html !== undefined) await write(html, toHtml(shown, scenario));
+  if (svg !== undefined) await write(svg, toSvg(shown));
+  const written = [html, svg].filter((path) => path !== undefined);
+  if (written.length > 0 && !options.json) line(io, `\nWrote ${written.join(" and ")}`);
+}
+
+async function write(file: string, text: string): Promise<void> {
+  try {
+    await Deno.writeTextFile(file, text);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CliError(`Cannot write the picture: ${why}`, 1, { cause });
+  }
+}
+
+/** One report as it is; of two, what is better and worse too. */
+function jsonOf([first, second]: readonly Shown[]): unknown {
+  if (second === undefined) return first?.report;
+  const comparison = compare(first!.report, second.report); // where a second is, a first is
+  return { report: first!.report, compared: second.report, ...comparison };
+}
+
+function show(io: Io, [first, second]: readonly Shown[]): void {
+  if (first === undefined) return;
+  showReport(io, first);
+  if (second === undefined) return;
   line(io);
-  show(io, options.compare, other);
+  showReport(io, second);
   line(io);
-  line(io, bold(io, `${options.compare} against ${file}`));
-  for (const sentence of sentencesOf(comparison)) line(io, sentence);
+  line(io, bold(io, `${second.name} against ${first.name}`));
+  for (const sentence of sentencesOf(compare(first.report, second.report))) line(io, sentence);
 }
 
 /** Runs with a progress bar; a signal ends it early, and it still reports. */
@@ -86,7 +118,7 @@ async function watched(
   }
 }
 
-function show(io: Io, file: string, report: Report): void {
+function showReport(io: Io, { name: file, report }: Shown): void {
   const { durationMs, seed, interrupted } = report;
   const early = interrupted ? ", interrupted" : "";
   line(io, bold(io, `${file}: ${duration(durationMs)}, seed ${seed}${early}`));

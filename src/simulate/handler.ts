@@ -108,7 +108,7 @@ export class SimulatedRun {
     this.#work = work;
     meter.started++;
     meter.running++;
-    meter.waits.add(Math.max(0, parts.clock.nowMs() - readyAtMs(job)));
+    meter.waited(Math.max(0, parts.clock.nowMs() - readyAtMs(job)));
     this.#serviceMs = usualMs * parts.downstream.factor * crowding(work) + work.lateMs();
   }
 

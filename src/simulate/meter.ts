@@ -7,6 +7,7 @@
 import type { PoolView } from "../view.ts";
 import { Durations } from "./quantiles.ts";
 import type { Pool } from "./read_scenario.ts";
+import { type LaneSample, type Sample, Series } from "./series.ts";
 import { WorkerSeries } from "./worker_series.ts";
 
 /** Counts of one lane. A job that arrived is done, failed, shed or left. */
@@ -27,6 +28,30 @@ export class LaneMeter {
   readonly waits: Durations = new Durations();
   /** From arrived to done. */
   readonly sojourns: Durations = new Durations();
+  #seen = { arrived: 0, done: 0, failed: 0, shed: 0 };
+  #longestMs = 0;
+
+  /** Takes the wait of an attempt that starts in. */
+  waited(ms: number): void {
+    this.waits.add(ms);
+    if (ms > this.#longestMs) this.#longestMs = ms;
+  }
+
+  /** What came since the last sample. @param ageMs Wait of the oldest ready job now. `null`: not known. */
+  sample(ageMs: number | null): LaneSample {
+    const { arrived, done, failed, shed } = this;
+    const seen = this.#seen;
+    const longestMs = this.#longestMs;
+    this.#seen = { arrived, done, failed, shed };
+    this.#longestMs = 0;
+    return {
+      arrived: arrived - seen.arrived,
+      done: done - seen.done,
+      failed: failed - seen.failed,
+      shed: shed - seen.shed,
+      ageMs: ageMs === null && longestMs === 0 ? null : Math.max(longestMs, ageMs ?? 0),
+    };
+  }
 }
 
 /** What one process's pool looks like from outside: a view that is read at any time. */
@@ -35,23 +60,38 @@ export interface Watched {
   view: PoolView | undefined;
 }
 
+/** What time it is. */
+export interface MeterTimes {
+  /** ms since the beginning. */
+  readonly now: () => number;
+  /** The beginning, ms since epoch. */
+  readonly startMs: number;
+  /** How long the run is planned to take, ms. */
+  readonly spanMs: number;
+}
+
 /** Counts of one pool. */
 export class PoolMeter {
   /** By lane of the config, in its order. */
   readonly lanes: readonly LaneMeter[];
   /** Worker count over time. */
   readonly workers: WorkerSeries;
+  /** What else is seen over time. */
+  readonly series: Series;
   readonly #byName: ReadonlyMap<string, LaneMeter>;
   readonly #watched: Watched[] = [];
   readonly #now: () => number;
+  readonly #startMs: number;
   #looking = false;
 
-  /** `now`: ms since the beginning. */
-  constructor({ settings }: Pool, now: () => number) {
+  /** Begins with no counts. */
+  constructor({ settings }: Pool, { now, startMs, spanMs }: MeterTimes) {
     this.lanes = settings.lanes.map(() => new LaneMeter());
     this.#byName = new Map(settings.lanes.map(({ name }, index) => [name, this.lanes[index]!]));
     this.#now = now;
+    this.#startMs = startMs;
     this.workers = new WorkerSeries();
+    this.series = new Series(spanMs);
   }
 
   /** Counts of the lane of that name. */
@@ -82,4 +122,26 @@ export class PoolMeter {
     for (const { view } of this.#watched) workers += view?.workers.length ?? 0;
     this.workers.look(this.#now(), workers);
   }
+  /** Looks at all that is seen over time. */
+  sample(): Sample {
+    const views = this.#watched.flatMap(({ view }) => view === undefined ? [] : [view]);
+    return {
+      min: sumOf(views, ({ size }) => size.min),
+      limit: sumOf(views, ({ limit }) => limit),
+      lanes: this.lanes.map((lane, index) => lane.sample(this.#ageMs(views, index))),
+    };
+  }
+
+  /** Processes share the store: what one of them has not counted yet, another may have. */
+  #ageMs(views: readonly PoolView[], index: number): number | null {
+    const ages = views.map(({ nowMs, lanes }) => {
+      const { ready, oldestWaitMs } = lanes[index]!; // those of the config
+      return ready === 0 ? 0 : oldestWaitMs + this.#startMs + this.#now() - nowMs;
+    });
+    return ages.length === 0 ? null : Math.max(...ages);
+  }
+}
+
+function sumOf(views: readonly PoolView[], read: (view: PoolView) => number): number | null {
+  return views.length === 0 ? null : views.reduce((sum, view) => sum + read(view), 0);
 }

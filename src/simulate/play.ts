@@ -66,11 +66,13 @@ class Stage {
 
   constructor(store: Store, scenario: Scenario, clock: Clock) {
     const startMs = clock.nowMs();
+    const times = {
+      now: () => clock.nowMs() - startMs,
+      startMs,
+      spanMs: scenario.durationMs + scenario.graceMs,
+    };
     const meters = new Map(
-      scenario.pools.map((pool) => [
-        pool.settings.name,
-        new PoolMeter(pool, () => clock.nowMs() - startMs),
-      ]),
+      scenario.pools.map((pool) => [pool.settings.name, new PoolMeter(pool, times)]),
     );
     const downstream: Downstream = { factor: 1, down: false };
     this.#clock = clock;
@@ -105,6 +107,8 @@ class Stage {
       kill: () => this.#processes.findLast((process) => process.alive)?.kill(),
       restart: () => void this.#start(),
     });
+    for (const meter of this.#world.meters.values()) meter.sample(); // that it counts from here on
+    this.#sampleLater();
   }
 
   /** Lets the scenario's time pass and reports. */
@@ -127,6 +131,7 @@ class Stage {
       const { name } = pool.settings;
       const meter = this.#world.meters.get(name)!; // made from the same list
       meter.look();
+      meter.series.finish(endMs, meter.sample());
       const processes = this.#processes.map((process) => ({
         handle: process.pool(name),
         alive: process.alive,
@@ -145,6 +150,15 @@ class Stage {
   close(): void {
     this.#outside.kill();
     for (const process of this.#processes) process.kill();
+  }
+
+  /** All pools have begun at once, and so have the same times to look at. */
+  #sampleLater(): void {
+    const meters = [...this.#world.meters.values()];
+    this.#outside.at(this.#startMs + meters[0]!.series.dueMs, () => { // a scenario has a pool
+      for (const meter of meters) meter.series.add(meter.sample());
+      this.#sampleLater();
+    });
   }
 
   async #start(): Promise<void> {

@@ -58,6 +58,7 @@ export function poolReport(result: PoolResult): PoolReport {
     decisions: ofAll(processes, ({ handle }) => handle.explain(Infinity).map(since(startMs)))
       .toSorted((a, b) => a.atMs - b.atMs),
     diagnosis: ofAll(processes, ({ handle, alive }) => alive ? handle.diagnosis() : []),
+    series: meter.series.report(pool.settings.lanes),
   };
 }
 

@@ -34,6 +34,8 @@ export interface PoolReport {
   readonly decisions: readonly InProcess<Decision>[];
   /** What its last minutes show to be amiss, most pressing first. Empty: nothing. */
   readonly diagnosis: readonly InProcess<Finding>[];
+  /** What was seen over time. */
+  readonly series: SeriesReport;
 }
 
 /** What a pool said in one of several processes. */
@@ -78,4 +80,34 @@ export interface WorkersReport {
   readonly workerSeconds: number;
   /** When the count changed, and to what. A long run shows the last change of each stretch of time. */
   readonly timeline: readonly (readonly [atMs: number, workers: number])[];
+}
+
+/** What was seen over time, in stretches of equal length: a figure each. The last one may be shorter. */
+export interface SeriesReport {
+  /** Length of a stretch, ms. */
+  readonly bucketMs: number;
+  /** End of the last one. */
+  readonly untilMs: number;
+  /** Fewest workers allowed at the end of each, over all processes. `null`: no process was alive. */
+  readonly min: readonly (number | null)[];
+  /** Most workers allowed then, by size and caps. */
+  readonly limit: readonly (number | null)[];
+  /** By name of the lane. */
+  readonly lanes: Readonly<Record<string, LaneSeries>>;
+}
+
+/** What was seen of one lane over time. */
+export interface LaneSeries {
+  /** The wait that growth aims to stay below, ms. `null`: none. */
+  readonly targetWaitMs: number | null;
+  /** Jobs that arrived. Those that waited at the beginning are left out. */
+  readonly arrived: readonly number[];
+  /** Jobs done. */
+  readonly done: readonly number[];
+  /** Jobs dead. */
+  readonly failed: readonly number[];
+  /** Jobs turned away, dropped as late, or not taken by a store that failed. */
+  readonly shed: readonly number[];
+  /** The longest wait: of attempts that started, and of the oldest ready job at the end. `null`: not known. */
+  readonly ageMs: readonly (number | null)[];
 }

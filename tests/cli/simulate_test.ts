@@ -100,6 +100,38 @@ Deno.test("simulate --compare says what is better and what is worse in the other
   assert.deepEqual(Object.keys(JSON.parse(json.out)), ["report", "compared", "better", "worse"]);
 });
 
+Deno.test("simulate --html and --svg write pictures, of both configs if there are two", async () => {
+  await using at = await files();
+  const html = `${at.config}.html`;
+  const svg = `${at.config}.svg`;
+  const pictures = ["--html", html, "--svg", svg];
+
+  const plain = await sluice(["simulate", at.config, at.scenario, ...pictures]);
+  const one = await Deno.readTextFile(html);
+  const json = await sluice([
+    ...["simulate", at.config, at.scenario, "--compare", at.other, "--json"],
+    ...pictures,
+  ]);
+  const two = await Deno.readTextFile(html);
+
+  assert.match(plain.out, new RegExp(`^urgent [^]*\\n\\nWrote ${html} and ${svg}\\n$`, "m"));
+  assert(one.includes(`<h1>${at.config} under ${at.scenario}</h1>`));
+  assert.deepEqual(Object.keys(JSON.parse(json.out)), ["report", "compared", "better", "worse"]);
+  assert(two.includes(`<h2>${at.other} against ${at.config}</h2>`));
+  assert.match(await Deno.readTextFile(svg), /^<svg .*>Pool mail of .*few\.json<\/text>/s);
+});
+
+Deno.test("simulate --html says why it cannot write", async () => {
+  await using at = await files();
+
+  const args = ["simulate", at.config, at.scenario, "--html", `${at.config}/no.html`];
+  const { code, out, err } = await sluice(args);
+
+  assert.equal(code, 1);
+  assert.match(out, /^urgent /m);
+  assert.match(err, /^Cannot write the picture: .*no\.html'/);
+});
+
 Deno.test("simulate exits 2 with every fault of the scenario in its place", async () => {
   await using at = await files({ durationMs: 0, pools: { mial: { lanes: {} } } });
 

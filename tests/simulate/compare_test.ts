@@ -25,6 +25,7 @@ function report(p99: number, workerSeconds: number, done = 100): Report {
         reversals: 0,
         decisions: [],
         diagnosis: [],
+        series: { bucketMs: 10, untilMs: 0, min: [], limit: [], lanes: {} },
       },
     },
   };
