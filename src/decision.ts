@@ -56,4 +56,6 @@ export interface Decision {
   readonly retire: readonly string[];
   /** All of it in one plain sentence. */
   readonly sentence: string;
+  /** Why it still stood at `untilMs`, in one plain sentence. `undefined`: it was not repeated. */
+  readonly latest?: string | undefined;
 }

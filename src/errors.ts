@@ -116,8 +116,25 @@ export function formatFault(fault: Fault): string {
   return `${place === "" ? "" : `${place} `}${pointer}${fault.message}`;
 }
 
-/** The message of anything thrown. */
+/** Longest message that is kept, in characters. */
+const LONGEST_MESSAGE = 2000;
+
+/** The message of anything thrown, cut to a length that can be stored and read. Never throws. */
 export function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message;
-  return typeof thrown === "string" ? thrown : `Thrown: ${String(thrown)}`;
+  let message: string;
+  try {
+    message = String(textOf(thrown));
+  } catch {
+    return "Thrown: a value that cannot be read";
+  }
+  if (message.length <= LONGEST_MESSAGE) return message;
+  const left = message.length - LONGEST_MESSAGE;
+  return `${message.slice(0, LONGEST_MESSAGE)}… (${left} more characters)`;
+}
+
+function textOf(thrown: unknown): unknown {
+  if (typeof thrown === "string") return thrown;
+  if (typeof thrown !== "object" || thrown === null) return `Thrown: ${String(thrown)}`;
+  if ("message" in thrown && typeof thrown.message === "string") return thrown.message;
+  return `Thrown: ${JSON.stringify(thrown)}`;
 }

@@ -1,77 +1,79 @@
 /**
- * What may be a payload: any JSON value, so that every store keeps the same.
+ * What may be a payload or a result: any JSON value, so that every store keeps the same.
  *
  * @module
  */
 
-/** Deepest nesting of a payload. */
+/** Deepest nesting. */
 const DEEPEST = 100;
 
-/**
- * Checks that a value is JSON and would come back from any store as it is.
- *
- * @returns What is wrong and where. `undefined`: it can be stored.
- */
-export function faultOfPayload(value: unknown): string | undefined {
-  const type = typeof value;
-  if (type === "string" || type === "boolean" || value === null || value === undefined) {
-    return undefined;
-  }
-  if (type === "number" && Number.isFinite(value)) return undefined;
-  return walk(value, "", 0);
+/** A value that cannot be stored. Thrown within this file only. */
+class Unstorable {
+  constructor(readonly pointer: string, readonly what: string, readonly advice: string) {}
 }
 
-function walk(value: unknown, pointer: string, depth: number): string | undefined {
+/**
+ * Copies a JSON value: later changes of the original, or of a copy, touch no other.
+ *
+ * @param value What is to be stored.
+ * @param name What a fault calls it, such as "payload".
+ * @returns The copy, or what is wrong and where.
+ */
+export function copyJson(
+  value: unknown,
+  name = "payload",
+): { readonly value: unknown } | { readonly fault: string } {
+  try {
+    return { value: isPlain(value) ? value : copy(value, "", 0) };
+  } catch (thrown) {
+    if (!(thrown instanceof Unstorable)) {
+      return { fault: `The ${name} cannot be stored: it cannot be read; give plain JSON` };
+    }
+    const place = thrown.pointer === "" ? `The ${name}` : `The ${name} at ${thrown.pointer}`;
+    return { fault: `${place} cannot be stored: it is ${thrown.what}; ${thrown.advice}` };
+  }
+}
+
+/** True for what needs no copy. */
+function isPlain(value: unknown): boolean {
   switch (typeof value) {
     case "string":
     case "boolean":
     case "undefined":
-      return undefined;
+      return true;
     case "number":
-      return Number.isFinite(value)
-        ? undefined
-        : fault(pointer, `${value}`, "give a finite number or null");
-    case "object":
-      return value === null ? undefined : walkObject(value, pointer, depth);
+      return Number.isFinite(value);
     default:
-      return fault(pointer, `a ${typeof value}`, "give a JSON value");
+      return value === null;
   }
 }
 
-function walkObject(value: object, pointer: string, depth: number): string | undefined {
+function copy(value: unknown, pointer: string, depth: number): unknown {
+  if (isPlain(value)) return value;
+  if (typeof value === "number") {
+    throw new Unstorable(pointer, `${value}`, "give a finite number or null");
+  }
+  if (typeof value !== "object" || value === null) {
+    throw new Unstorable(pointer, `a ${typeof value}`, "give a JSON value");
+  }
   if (depth === DEEPEST) {
-    return fault(pointer.slice(0, 40), `nested deeper than ${DEEPEST}`, "is there a cycle?");
+    const what = `nested deeper than ${DEEPEST}`;
+    throw new Unstorable(pointer.slice(0, 40), what, "is there a cycle?");
   }
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) {
-      const found = walk(value[index], `${pointer}/${index}`, depth + 1);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+    return Array.from(value, (item, index) => copy(item, `${pointer}/${index}`, depth + 1));
   }
   const prototype = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) {
-    const name = prototype.constructor?.name ?? "an unknown class";
-    return fault(
-      pointer,
-      `an object of class ${name}`,
-      "give plain JSON, such as a string for a date",
-    );
+    const what = `an object of class ${prototype.constructor?.name ?? "unknown"}`;
+    throw new Unstorable(pointer, what, "give plain JSON, such as a string for a date");
   }
-  for (const [key, member] of Object.entries(value)) {
-    if (isPlain(member)) continue;
-    const found = walk(member, `${pointer}/${key}`, depth + 1);
-    if (found !== undefined) return found;
+  const copied: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key]; // its own key
+    const kept = isPlain(member) ? member : copy(member, `${pointer}/${key}`, depth + 1);
+    if (key === "__proto__") Object.defineProperty(copied, key, { value: kept, enumerable: true });
+    else copied[key] = kept;
   }
-  return undefined;
-}
-
-function isPlain(value: unknown): boolean {
-  return typeof value === "string" || typeof value === "boolean" || value === null ||
-    value === undefined || (typeof value === "number" && Number.isFinite(value));
-}
-
-function fault(pointer: string, what: string, advice: string): string {
-  const place = pointer === "" ? "The payload" : `The payload at ${pointer}`;
-  return `${place} cannot be stored: it is ${what}; ${advice}`;
+  return copied;
 }

@@ -87,6 +87,9 @@ export class SmoothMean {
   }
 }
 
+/** A smoothed rate below it says only that there were events once. */
+const FAINT_PER_SEC = 0.01;
+
 /**
  * Smoothed events per second: exponential decay with a time constant, divided by the weight seen
  * so far, so that the first readings are not too low (bias correction as in Adam: Kingma and Ba,
@@ -105,9 +108,10 @@ export class RateMeter {
     this.#tauMs = tauMs;
   }
 
-  /** Events per second. 0 before the first update. */
+  /** Events per second. 0 before the first update, and once what is left of older events is next to nothing. */
   get perSec(): number {
-    return this.#weight === 0 ? 0 : this.#rate / this.#weight;
+    const perSec = this.#weight === 0 ? 0 : this.#rate / this.#weight;
+    return perSec < FAINT_PER_SEC ? 0 : perSec;
   }
 
   /** Takes in the total number of events so far. */

@@ -4,8 +4,8 @@
  * @module
  */
 
-/** Shortest deferral, ms: `Retry-After: 0` must not make a loop at the speed of the network. */
-const SHORTEST_RETRY_MS = 100;
+/** Shortest deferral, ms: `Retry-After: 0`, or a time that is past, must not make a loop of calls. */
+const SHORTEST_RETRY_MS = 1000;
 
 /** Longest deferral, ms: a mistyped `Retry-After` must not park a job for years. */
 const LONGEST_RETRY_MS = 3_600_000;

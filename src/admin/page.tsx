@@ -97,7 +97,7 @@ const Pool: FC<{ pool: PoolSnapshot }> = ({ pool }) => (
       </span>
       {marksOf(pool).map((mark) => <Mark key={mark} text={mark} />)}
     </div>
-    <p>{pool.decision?.sentence ?? "No decision has been made yet."}</p>
+    <p>{pool.decision?.latest ?? pool.decision?.sentence ?? "No decision has been made yet."}</p>
     <div class="scroll" tabindex={0} role="region" aria-label={`Lanes of ${pool.pool}`}>
       <table>
         <thead>

@@ -42,6 +42,9 @@ function showDecision(io: Io, decision: DecisionJson): void {
     : `${decision.from} -> ${decision.to}`;
   line(io, `${bold(io, time(decision.atMs))}  ${change}, bound by ${decision.boundBy}`);
   line(io, `  ${decision.sentence}`);
+  if (decision.latest !== undefined && decision.latest !== decision.sentence) {
+    line(io, `  Until ${time(decision.untilMs)}: ${decision.latest}`);
+  }
   for (const part of decision.proposals) {
     const workers = part.workers === null ? "no bound" : String(part.workers);
     line(io, `    ${part.kind} ${part.by}: ${workers}, ${part.reason}`);

@@ -104,7 +104,7 @@ async function describe(io: Io, name: string, options: RemoteOptions): Promise<v
       stateOf(pool)
     }`,
   );
-  line(io, pool.decision?.sentence ?? "No decision has been made yet.");
+  line(io, pool.decision?.latest ?? pool.decision?.sentence ?? "No decision has been made yet.");
   if (pool.override !== undefined) {
     const { untilMs, ...bounds } = pool.override;
     const shown = Object.entries(bounds).map(([key, value]) => `${key} ${value}`).join(", ");

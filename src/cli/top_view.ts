@@ -64,7 +64,11 @@ export function poolPart(
 ): readonly TopLine[] {
   const [head = "", ...rows] = tableLines(LANE_COLUMNS, pool.lanes.map(laneRow));
   return [
-    { text: `${pool.pool}: ${pool.decision?.sentence ?? "no decision has been made yet"}` },
+    {
+      text: `${pool.pool}: ${
+        pool.decision?.latest ?? pool.decision?.sentence ?? "no decision has been made yet"
+      }`,
+    },
     ...pool.diagnosis.map(({ code, saw }): TopLine => ({ text: `${code}: ${saw}`, style: "red" })),
     { text: "" },
     { text: head, style: "bold" },

@@ -7,7 +7,7 @@
 import type { Job, JobContext } from "../job.ts";
 import { defineHandler, isPlugin, type Kind, type Plugin } from "../plugin.ts";
 import { nearest, quoted, suggestion } from "../suggest.ts";
-import { display, type FaultList, type Path } from "./faults.ts";
+import { display, type FaultList, type Path, toPointer } from "./faults.ts";
 import { isModule, loadExport, type ModuleRules } from "./modules.ts";
 
 /** Where plugins are found. */
@@ -44,7 +44,7 @@ export async function findPlugin<K extends Kind>(
   const builtin = sources.builtins.find((plugin) => plugin.name === use && plugin.kind === kind);
   if (isPlugin(builtin, kind)) return builtin;
   if (isModule(use)) {
-    const loaded = await loadExport(use, sources.modules);
+    const loaded = await loadExport(use, sources.modules, toPointer(path));
     if (loaded.ok) return accept(loaded.value, { ...wanted, from: use }, sources);
     sources.faults.add(path, loaded.message, { cause: loaded.cause });
     return undefined;
@@ -74,7 +74,7 @@ function accept<K extends Kind>(
   { faults }: PluginSources,
 ): Plugin<K> | undefined {
   if (isPlugin(value, kind)) return value;
-  if (kind === "handler" && typeof value === "function") {
+  if (kind === "handler" && typeof value === "function" && !isClass(value)) {
     const plugin = handlerPlugin(value, from);
     if (isPlugin(plugin, kind)) return plugin;
   }
@@ -85,6 +85,11 @@ function accept<K extends Kind>(
       : noPlugin(value, kind, from),
   );
   return undefined;
+}
+
+/** True for what only `new` can call: as a handler it would fail every job. */
+function isClass(value: object): boolean {
+  return /^class\b/.test(Function.prototype.toString.call(value));
 }
 
 /** Plugins made of functions, by function: a reload that finds the same function finds the same plugin. */
@@ -113,9 +118,10 @@ function namesOf(kind: Kind, { builtins, plugins }: PluginSources): readonly str
 function noPlugin(value: unknown, kind: Kind, from: string | undefined): string {
   const made = `a plugin made by ${defineNames[kind]}`;
   const wanted = kind === "handler" ? `a function (job, context) or ${made}` : made;
+  const what = typeof value === "function" && isClass(value) ? "a class" : display(value);
   return from === undefined
-    ? `Expected a name, { "use", "with" } or ${wanted} but received ${display(value)}`
-    : `Expected ${wanted} but "${from}" is ${display(value)}`;
+    ? `Expected a name, { "use", "with" } or ${wanted} but received ${what}`
+    : `Expected ${wanted} but "${from}" is ${what}`;
 }
 
 function wrongKind(what: string, is: Kind, wanted: Kind): string {

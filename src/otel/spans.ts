@@ -15,7 +15,7 @@ import {
   type Tracer,
 } from "@opentelemetry/api";
 import { AbortedError, messageOf } from "../errors.ts";
-import { isRetryLater } from "../runtime/runner.ts";
+import { isRetryLater } from "../runtime/verdict.ts";
 import { isPromise } from "../runtime/store_guard.ts";
 import type { Telemetry, TracedRun } from "../runtime/telemetry.ts";
 import type { DurationRecorder } from "./figures.ts";

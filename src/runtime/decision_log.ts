@@ -15,14 +15,17 @@ const KEPT = 500;
 export class DecisionLog {
   readonly #ring: Decision[] = [];
   #made = 0;
+  #repeated: (() => Decision) | undefined; // the latest repetition; told only when somebody reads it
 
   /** The latest decision. `undefined` before the first. */
   get last(): Decision | undefined {
+    this.#tell();
     return this.#ring[(this.#made - 1) % KEPT];
   }
 
   /** Newest first, at most `limit`. */
   newest(limit: number): readonly Decision[] {
+    this.#tell();
     const count = Math.min(limit, this.#ring.length);
     return Array.from({ length: count }, (_, back) => this.#ring[(this.#made - 1 - back) % KEPT]!);
   }
@@ -34,11 +37,17 @@ export class DecisionLog {
     plan: Plan,
     retire: readonly string[],
   ): Decision | undefined {
-    const last = this.last;
+    const last = this.#ring[(this.#made - 1) % KEPT];
     const repeats = last !== undefined && last.to === plan.target && from === plan.target &&
-      last.boundBy === plan.boundBy && retire.length === 0 && last.retire.length === 0;
+      last.boundBy === plan.boundBy && last.inputs.stuck === state.stuck &&
+      retire.length === 0 && last.retire.length === 0;
     if (repeats) {
-      this.#ring[(this.#made - 1) % KEPT] = { ...last, untilMs: state.nowMs };
+      const untilMs = state.nowMs;
+      const { size, rateBound, stuck } = state;
+      const figures = { size, rateBound, stuck };
+      this.#repeated = () => {
+        return { ...last, untilMs, latest: sentenceOf(figures, from, plan, retire) };
+      };
       return undefined;
     }
     const decision: Decision = {
@@ -52,8 +61,16 @@ export class DecisionLog {
       retire,
       sentence: sentenceOf(state, from, plan, retire),
     };
+    this.#tell();
     this.#ring[this.#made++ % KEPT] = decision;
     return decision;
+  }
+
+  /** Takes the latest repetition into the ring. */
+  #tell(): void {
+    if (this.#repeated === undefined) return;
+    this.#ring[(this.#made - 1) % KEPT] = this.#repeated();
+    this.#repeated = undefined;
   }
 }
 
@@ -70,17 +87,20 @@ function inputsOf(state: PoolState): DecisionInputs {
   return { ready, blocked, oldestWaitMs, busy, live, starting, retiring, stuck };
 }
 
-function sentenceOf(state: PoolState, from: number, plan: Plan, retire: readonly string[]): string {
+/** What a sentence needs of a pool's state. */
+type Figures = Pick<PoolState, "size" | "rateBound" | "stuck">;
+
+function sentenceOf(state: Figures, from: number, plan: Plan, retire: readonly string[]): string {
   const { target } = plan;
   const move = target > from
     ? `Grew from ${from} to ${target}`
     : target < from
     ? `Shrank from ${from} to ${target}`
     : `Held at ${target}`;
-  return `${move}: ${causeOf(state, plan)}${leaving(retire)}`;
+  return `${move}: ${causeOf(state, plan)}${leaving(retire)}${hanging(state.stuck)}`;
 }
 
-function causeOf(state: PoolState, plan: Plan): string {
+function causeOf(state: Figures, plan: Plan): string {
   const asked = plan.proposals.find((part) => part.kind === "controller");
   const wish = asked === undefined ? "an override asks for it" : wishOf(asked);
   switch (plan.boundBy) {
@@ -108,4 +128,9 @@ function wishOf(part: DecisionPart): string {
 function leaving(retire: readonly string[]): string {
   if (retire.length === 0) return "";
   return `; ${retire.length === 1 ? `${retire[0]} leaves` : `${retire.length} workers leave`}`;
+}
+
+function hanging(stuck: number): string {
+  if (stuck === 0) return "";
+  return `, ${stuck === 1 ? "1 worker is" : `${stuck} workers are`} stuck`;
 }

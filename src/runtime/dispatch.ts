@@ -92,7 +92,8 @@ export class Dispatch {
       }
       if (planned === 0) return;
       const started = this.#lease(planned, nowMs);
-      if (started === 0) return;
+      // Workers that are free again by now wait for the next turn: endings go out, timers get theirs.
+      if (started === 0 || started === planned) return;
     }
   }
 

@@ -8,10 +8,10 @@ import { messageOf, RejectedError } from "../errors.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { NewJob } from "../job.ts";
 import type { Lane } from "./lane.ts";
-import { faultOfPayload } from "../payload.ts";
+import { copyJson } from "../payload.ts";
 import type { Handler } from "../plugin.ts";
 import type { PoolState } from "./pool_state.ts";
-import { checkPayload } from "./runner.ts";
+import { checkPayload } from "./given_job.ts";
 import type { JobEntry } from "../store.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
 import { suggestion } from "../suggest.ts";
@@ -86,10 +86,11 @@ export class Intake {
     const handler = this.#onlyHandler !== undefined && job.type === undefined
       ? this.#onlyHandler
       : this.#handlerOf(job);
-    const fault = faultOfPayload(job.payload);
-    if (fault !== undefined) throw new TypeError(fault);
+    const copied = copyJson(job.payload);
+    if ("fault" in copied) throw new TypeError(copied.fault);
+    const payload = copied.value;
     if (handler.payload !== undefined) {
-      const checked = checkPayload(handler.payload, job.payload);
+      const checked = checkPayload(handler.payload, payload);
       if ("fault" in checked) throw new TypeError(checked.fault);
     }
     const { delayMs, ttlMs, key, dedupeKey, traceparent } = job;
@@ -102,7 +103,7 @@ export class Intake {
     return {
       lane: lane.index,
       type: job.type ?? "",
-      payload: job.payload,
+      payload,
       key,
       dueAtMs: delayMs === undefined ? nowMs : nowMs + delayMs,
       expiresAtMs: nowMs + (ttlMs ?? lane.settings.ttlMs),

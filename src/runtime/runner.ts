@@ -5,14 +5,16 @@
  */
 
 import type { Crew } from "./crew.ts";
-import { type AbortCause, Fatal, messageOf, RetryLater } from "../errors.ts";
+import type { AbortCause } from "../errors.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { Job, Logger } from "../job.ts";
+import { copyJson } from "../payload.ts";
+import { givenJob } from "./given_job.ts";
 import { JobRun, type RunOwner } from "./job_run.ts";
+import { judge } from "./verdict.ts";
 import type { Handler } from "../plugin.ts";
 import type { PoolState } from "./pool_state.ts";
 import { Ending, type Settler } from "./settler.ts";
-import type { StandardSchema } from "../standard_schema.ts";
 import type { Leased } from "../store.ts";
 import { isPromise } from "./store_guard.ts";
 import type { Telemetry } from "./telemetry.ts";
@@ -104,20 +106,17 @@ export class Runner implements WorkerOwner, RunOwner {
   }
 
   #call(worker: Worker, run: JobRun, handler: Handler): void {
-    let job: Job = run.job;
-    if (handler.payload !== undefined) {
-      const checked = checkPayload(handler.payload, job.payload);
-      if ("fault" in checked) {
-        const ending = new Ending(run);
-        ending.to = "dead";
-        ending.reason = "payload";
-        run.lane.dead.payload++;
-        ending.error = checked.fault;
-        this.#end(worker, run, ending, run.startedAtMs, false);
-        return;
-      }
-      job = withPayload(job, checked.value);
+    const given = givenJob(run.job, handler);
+    if ("fault" in given) {
+      const ending = new Ending(run);
+      ending.to = "dead";
+      ending.reason = "payload";
+      run.lane.dead.payload++;
+      ending.error = given.fault;
+      this.#end(worker, run, ending, run.startedAtMs, false);
+      return;
     }
+    const { job } = given;
     let result: unknown;
     try {
       result = this.#telemetry === undefined
@@ -148,10 +147,18 @@ export class Runner implements WorkerOwner, RunOwner {
       return;
     }
     const ending = new Ending(run);
-    ending.result = result;
+    ending.result = this.#kept(result, run);
     run.lane.traffic.completions++;
     this.#state.traffic.completions++;
     this.#end(worker, run, ending, nowMs, true);
+  }
+
+  /** The result as any store keeps it: the work is done, so one that is no JSON is left out, and said. */
+  #kept(result: unknown, run: JobRun): unknown {
+    const copied = copyJson(result, "result");
+    if ("value" in copied) return copied.value;
+    run.log.warn(copied.fault);
+    return undefined;
   }
 
   threw(worker: Worker, thrown: unknown): void {
@@ -162,7 +169,7 @@ export class Runner implements WorkerOwner, RunOwner {
       return;
     }
     const ending = new Ending(run);
-    const failed = this.#judge(ending, run, worker.aborted, thrown, nowMs);
+    const failed = this.#judge(ending, worker, run, thrown, nowMs);
     this.#end(worker, run, ending, nowMs, failed);
   }
 
@@ -233,8 +240,8 @@ export class Runner implements WorkerOwner, RunOwner {
     const ending = new Ending(run);
     const failed = this.#judge(
       ending,
+      worker,
       run,
-      worker.aborted,
       new Error(abortMessage(worker.aborted ?? "timeout", worker)),
       nowMs,
     );
@@ -242,8 +249,9 @@ export class Runner implements WorkerOwner, RunOwner {
     this.#state.totals.busy(nowMs, -1);
     settler.add(ending);
     const { id } = run.job;
-    log.warn("A handler ignores its abort: its worker is stuck", { job: id, worker: worker.id });
-    if (hub.active) {
+    if (!hub.active) {
+      log.warn("A handler ignores its abort: its worker is stuck", { job: id, worker: worker.id });
+    } else {
       const { pool } = this.#state;
       const lane = run.lane.name;
       hub.emit({ kind: "worker-stuck", atMs: nowMs, pool, lane, id, worker: worker.id });
@@ -259,45 +267,18 @@ export class Runner implements WorkerOwner, RunOwner {
     this.crew.unstick(worker, nowMs);
   }
 
-  /** Says how a throw ends an attempt. True if it is a failure. */
-  #judge(
-    ending: Ending,
-    run: JobRun,
-    aborted: AbortCause | undefined,
-    thrown: unknown,
-    nowMs: number,
-  ): boolean {
-    ending.error = messageOf(thrown);
-    if (aborted === "drain" || aborted === "lease-lost") {
-      ending.to = "back";
-      ending.charged = false;
-      return false;
-    }
-    if (aborted === "cancelled") {
-      ending.to = "cancelled";
-      return false;
-    }
-    const { attempts, backoff } = run.lane.settings;
-    const spread = 1 + backoff.jitter * this.#context.random();
-    if (isRetryLater(thrown)) {
-      ending.to = "retry";
-      ending.charged = false;
-      ending.dueAtMs = nowMs + thrown.ms * spread;
+  /** Judges a throw and counts it. True if the run time of the attempt says something. */
+  #judge(ending: Ending, worker: Worker, run: JobRun, thrown: unknown, nowMs: number): boolean {
+    const { random } = this.#context;
+    const verdict = judge(ending, run, { thrown, aborted: worker.aborted, nowMs, random });
+    if (verdict === "deferral") {
       this.#state.totals.deferrals++;
       run.lane.deferrals++;
-      return false;
     }
+    if (verdict !== "failure") return false;
     run.lane.traffic.failures++;
     this.#state.traffic.failures++;
-    if (thrown instanceof Fatal || run.job.attempt >= attempts) {
-      ending.to = "dead";
-      ending.reason = thrown instanceof Fatal ? "fatal" : "attempts";
-      run.lane.dead[ending.reason]++;
-      return true;
-    }
-    ending.to = "retry";
-    const waitMs = Math.min(backoff.maxMs, backoff.baseMs * 2 ** (run.job.attempt - 1));
-    ending.dueAtMs = nowMs + waitMs * spread;
+    if (ending.reason !== undefined) run.lane.dead[ending.reason]++;
     return true;
   }
 
@@ -346,42 +327,4 @@ function abortMessage(why: AbortCause, { timeoutMs }: Worker): string {
     case "lease-lost":
       return "The lease was lost: someone else may run the job";
   }
-}
-
-/** Checks a payload against a handler's schema. */
-export function checkPayload(
-  schema: StandardSchema,
-  payload: unknown,
-): { readonly value: unknown } | { readonly fault: string } {
-  const result = schema["~standard"].validate(payload);
-  if (result instanceof Promise) {
-    return { fault: "The payload schema is asynchronous: use one that answers at once" };
-  }
-  if (result.issues === undefined) return { value: result.value };
-  const issues = result.issues.map(({ message, path }) => {
-    const keys = path?.map((part) => String(typeof part === "object" ? part.key : part)) ?? [];
-    return keys.length === 0 ? message : `${keys.join(".")}: ${message}`;
-  });
-  return { fault: `The payload does not fit its handler: ${issues.join("; ")}` };
-}
-
-function withPayload(job: Job, payload: unknown): Job {
-  return {
-    id: job.id,
-    lane: job.lane,
-    type: job.type,
-    payload,
-    key: job.key,
-    createdAtMs: job.createdAtMs,
-    attempt: job.attempt,
-    cursor: job.cursor,
-    traceparent: job.traceparent,
-  };
-}
-
-/** True for a `RetryLater`, also one of another copy of this package. */
-export function isRetryLater(thrown: unknown): thrown is RetryLater {
-  if (thrown instanceof RetryLater) return true;
-  return thrown instanceof Error && thrown.name === "RetryLater" && "ms" in thrown &&
-    typeof thrown.ms === "number";
 }

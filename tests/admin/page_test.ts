@@ -15,7 +15,7 @@ Deno.test("GET / shows each pool, its lanes, and the sentence of its last decisi
   assert.match(page, /^<!DOCTYPE html>\s*<html lang="en">/);
   assert.match(page, /<h2>mail<\/h2><span>4 busy of 4 workers, target 4, limit 4<\/span>/);
   assert.match(page, /<h2>typed<\/h2>/);
-  assert.ok(page.includes(`<p>${pool.decision.sentence}</p>`));
+  assert.ok(page.includes(`<p>${pool.decision.latest ?? pool.decision.sentence}</p>`));
   assert.match(
     page,
     /<th scope="row">urgent<\/th><td class="late">100 ms over<\/td><td>50 ms<\/td><td>5<\/td>/,

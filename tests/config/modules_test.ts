@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { importModule } from "../../src/config/import.ts";
 import { errorOf, faultsOf, pool, resolveFiles } from "./_bench.ts";
 
 function config(handler: unknown, top: Readonly<Record<string, unknown>> = {}): string {
@@ -233,3 +234,49 @@ const context = {
   random: () => 0,
   log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
 };
+
+Deno.test("resolveConfig() refuses a class as a handler", async () => {
+  assert.match(
+    await messageOf("./mail.ts", { "mail.ts": "export default class A { run() {} }" }),
+    /Expected a function \(job, context\) or a plugin made by defineHandler but "\.\/mail\.ts" is a class/,
+  );
+});
+
+Deno.test("loadExport() says of a folder that it is one", async () => {
+  const files = { "a/mail.ts": twice };
+
+  for (const use of ["./", "./a"]) {
+    assert.equal(
+      await messageOf(use, files),
+      `The module "${use}" is a folder: name a file in it, such as "./handlers/mail.ts"`,
+    );
+  }
+});
+
+Deno.test("importModule() gives a module up that does not finish, and says what to look at", async () => {
+  const url = `data:text/javascript,await new Promise(() => {}); // ${crypto.randomUUID()}`;
+
+  await assert.rejects(
+    importModule({ url, module: "m", pointer: "/pools/p/handler", withinMs: 1 }),
+    {
+      message: "it has not finished within 0.001 s: see what it awaits at its top level",
+    },
+  );
+});
+
+Deno.test("importModule() says which module of which slot ends the process, and has it exit with 2", async () => {
+  const source = new URL("../../src/config/import.ts", import.meta.url).href;
+  for (const call of ["Deno.exit(0)", "Deno.exit(7)"]) {
+    const script = `import { importModule } from ${JSON.stringify(source)};
+      await importModule({ url: "data:text/javascript,${call}", module: "./m.ts", pointer: "/pools/p/handler" });`;
+
+    const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-lock", `data:text/typescript,${encodeURIComponent(script)}`],
+    }).output();
+
+    assert.deepEqual([code, new TextDecoder().decode(stderr)], [
+      2,
+      '/pools/p/handler: The module "./m.ts" ends the process while it is loaded: call Deno.exit in the handler, if at all\n',
+    ]);
+  }
+});

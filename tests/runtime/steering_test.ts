@@ -321,3 +321,20 @@ Deno.test("A review between two ticks leaves the grid of ticks alone", async () 
     assert.deepEqual(late, [1050, 1100, 1150, 1200, 1250, 1300]);
   }, { clock });
 });
+
+Deno.test("A decision that is repeated says why it still stands", async () => {
+  await withPool({ size: { min: 1, max: 4 } }, async ({ pool, clock }) => {
+    await clock.advance(20);
+    const first = pool.explain(1)[0]!;
+    assert.equal(first.latest, undefined);
+    await pool.pause("low");
+    pool.post({ lane: "low", payload: 1 });
+    pool.override({ min: 1 }, 1000);
+    await clock.advance(200);
+
+    const { sentence, latest, untilMs, atMs } = pool.explain(1)[0]!;
+    assert.equal(sentence, first.sentence);
+    assert.match(latest ?? "", /1 blocked/);
+    assert.ok(untilMs > atMs);
+  });
+});

@@ -99,6 +99,7 @@ const decision = said(
     ),
     retire: v.array(v.string()),
     sentence: said(v.string(), "The decision in one sentence."),
+    latest: v.optional(said(v.string(), "Why it still stood at untilMs, in one sentence.")),
   }),
   "What a pool decided, and why.",
 );

@@ -1,0 +1,76 @@
+/**
+ * A job as one attempt sees it.
+ *
+ * @module
+ */
+
+import type { Job } from "../job.ts";
+import { copyJson } from "../payload.ts";
+import type { Handler } from "../plugin.ts";
+import type { StandardSchema } from "../standard_schema.ts";
+import type { Leased } from "../store.ts";
+
+/** What a handler is given: a copy of the payload, so that no attempt sees what another changed. */
+class GivenJob implements Job {
+  readonly payload: unknown;
+  readonly #job: Leased;
+
+  constructor(job: Leased, payload: unknown) {
+    this.#job = job;
+    this.payload = payload;
+  }
+
+  get id(): string {
+    return this.#job.id;
+  }
+  get lane(): string {
+    return this.#job.lane;
+  }
+  get type(): string {
+    return this.#job.type;
+  }
+  get key(): string | undefined {
+    return this.#job.key;
+  }
+  get createdAtMs(): number {
+    return this.#job.createdAtMs;
+  }
+  get attempt(): number {
+    return this.#job.attempt;
+  }
+  get cursor(): unknown {
+    return this.#job.cursor;
+  }
+  get traceparent(): string | undefined {
+    return this.#job.traceparent;
+  }
+}
+
+/** The job for one attempt, or why its payload no longer fits the handler. */
+export function givenJob(
+  job: Leased,
+  handler: Handler,
+): { readonly job: Job } | { readonly fault: string } {
+  const copied = copyJson(job.payload);
+  if ("fault" in copied) return copied;
+  if (handler.payload === undefined) return { job: new GivenJob(job, copied.value) };
+  const checked = checkPayload(handler.payload, copied.value);
+  return "fault" in checked ? checked : { job: new GivenJob(job, checked.value) };
+}
+
+/** Checks a payload against a handler's schema. */
+export function checkPayload(
+  schema: StandardSchema,
+  payload: unknown,
+): { readonly value: unknown } | { readonly fault: string } {
+  const result = schema["~standard"].validate(payload);
+  if (result instanceof Promise) {
+    return { fault: "The payload schema is asynchronous: use one that answers at once" };
+  }
+  if (result.issues === undefined) return { value: result.value };
+  const issues = result.issues.map(({ message, path }) => {
+    const keys = path?.map((part) => String(typeof part === "object" ? part.key : part)) ?? [];
+    return keys.length === 0 ? message : `${keys.join(".")}: ${message}`;
+  });
+  return { fault: `The payload does not fit its handler: ${issues.join("; ")}` };
+}
