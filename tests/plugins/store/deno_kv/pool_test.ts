@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { type ConfigInput, start } from "../../../../mod.ts";
+import { denoKv } from "../../../../plugins/store/deno_kv/mod.ts";
+import { openStore, withFolder } from "./_store.ts";
+
+function configWith(
+  path: string,
+  handler: (job: { payload: unknown }) => unknown,
+  keep?: { done: number },
+): ConfigInput {
+  return {
+    store: { use: denoKv, with: { path } },
+    pools: {
+      p: {
+        handler,
+        size: { min: 1, max: 4 },
+        lanes: [{ name: "high", attempts: 2, backoff: { baseMs: 1, jitter: 0 } }, { name: "low" }],
+        ...(keep === undefined ? {} : { keep }),
+      },
+    },
+  };
+}
+
+Deno.test("A pool on deno-kv runs what is enqueued, and tells how each job ended", async () => {
+  await withFolder(async (folder) => {
+    const config = configWith(`${folder}/queue.db`, ({ payload }) => {
+      if (payload === 13) throw new Error("no luck");
+      return Number(payload) * 2;
+    });
+    const sluice = await start(config);
+    try {
+      const jobs = await Promise.all(
+        Array.from(
+          { length: 40 },
+          (_, payload) =>
+            sluice.enqueue("p", { lane: payload % 2 === 0 ? "low" : "high", payload }),
+        ),
+      );
+
+      const outcomes = await Promise.all(jobs.map((job) => job.done));
+
+      for (const [payload, outcome] of outcomes.entries()) {
+        if (payload === 13) assert.deepEqual([outcome.state, outcome.error], ["dead", "no luck"]);
+        else assert.deepEqual(outcome, { state: "done", result: payload * 2 });
+      }
+      const dead = await sluice.pool("p").list({ state: "dead", limit: 9 });
+      assert.deepEqual(dead.jobs.map(({ attempt, reason }) => [attempt, reason]), [[
+        2,
+        "attempts",
+      ]]);
+    } finally {
+      await sluice.stop();
+    }
+  });
+});
+
+Deno.test("A pool on deno-kv tells ends also where no done jobs are kept", async () => {
+  await withFolder(async (folder) => {
+    const config = configWith(`${folder}/queue.db`, ({ payload }) => payload, { done: 0 });
+    const sluice = await start(config);
+    try {
+      const jobs = await Promise.all(
+        Array.from({ length: 30 }, (_, payload) => sluice.enqueue("p", { lane: "high", payload })),
+      );
+
+      const outcomes = await Promise.all(jobs.map((job) => job.done));
+
+      assert.deepEqual(outcomes.map(({ result }) => result), jobs.map((_, payload) => payload));
+      assert.equal(await sluice.pool("p").find(jobs[0]!.id), undefined);
+    } finally {
+      await sluice.stop();
+    }
+  });
+});
+
+Deno.test("Jobs that were enqueued run after a restart", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/queue.db`;
+    const ran: unknown[] = [];
+    const paused = configWith(path, () => assert.fail("paused"));
+    const first = await start(paused);
+    await first.pool("p").pause();
+    const jobs = await first.pool("p").enqueueAll(
+      [1, 2, 3].map((payload) => ({ lane: "low", payload })),
+    );
+    assert.equal((await first.pool("p").list({ state: "ready", limit: 9 })).jobs.length, 3);
+    await first.stop();
+
+    const second = await start(configWith(path, ({ payload }) => ran.push(payload)));
+    try {
+      assert.equal(second.pool("p").snapshot().paused, true, "a pause is kept");
+      await second.pool("p").resume();
+      for (const job of jobs) {
+        assert.ok(!(job instanceof Error));
+        while ((await second.pool("p").find(job.id))?.state !== "done") {
+          await second.pool("p").list({ limit: 1 });
+        }
+      }
+    } finally {
+      await second.stop();
+    }
+
+    assert.deepEqual(ran.toSorted(), [1, 2, 3]);
+  });
+});
+
+Deno.test("A pool hears of jobs that another process has added to its file", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/queue.db`;
+    const ran = Promise.withResolvers<unknown>();
+    const sluice = await start(configWith(path, ({ payload }) => ran.resolve(payload)));
+    const script = new URL("_adder.ts", import.meta.url).pathname;
+    const adder = new Deno.Command(Deno.execPath(), {
+      args: ["run", "--no-prompt", "-A", "--unstable-kv", script, path],
+    });
+    try {
+      const { success } = await adder.output();
+
+      assert.ok(success);
+      assert.equal(await ran.promise, "from elsewhere");
+    } finally {
+      await sluice.stop();
+    }
+  });
+});
+
+Deno.test("An entry that is too large is refused with the limit, and fails no other", async () => {
+  await withFolder(async (folder) => {
+    const config = configWith(`${folder}/queue.db`, ({ payload }) => String(payload).length);
+    const sluice = await start(config);
+    const large = "x".repeat(1_000_000);
+    const message = "Expected a payload of at most 1048576 bytes as JSON but received 1100002: " +
+      "store it elsewhere and enqueue where it is";
+    try {
+      const pool = sluice.pool("p");
+      const tooLarge = { lane: "high", payload: "x".repeat(1_100_000) };
+      await assert.rejects(pool.enqueue(tooLarge), { name: "RangeError", message });
+      const [ok, refused, other] = await pool.enqueueAll([
+        { lane: "high", payload: large },
+        tooLarge,
+        { lane: "high", payload: "" },
+      ]);
+
+      assert.ok(refused instanceof RangeError && refused.message === message);
+      assert.ok(ok !== undefined && !(ok instanceof Error));
+      assert.equal((await ok.done).result, 1_000_000);
+      assert.equal((await pool.find(ok.id))?.payload, large);
+      assert.ok(other !== undefined && !(other instanceof Error));
+      assert.equal((await other.done).result, 0);
+    } finally {
+      await sluice.stop();
+    }
+  });
+});
+
+Deno.test("denoKv makes the folder of its file", async () => {
+  await withFolder(async (folder) => {
+    const store = await openStore({ path: `${folder}/some/where/queue.db` });
+    await store.close();
+
+    assert.ok((await Deno.stat(`${folder}/some/where/queue.db`)).isFile);
+  });
+});
