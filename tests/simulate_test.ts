@@ -116,6 +116,24 @@ Deno.test("simulate() repeats what fails and what is deferred", async () => {
   assert(Math.abs(failed / arrived - 1 / 8) < 0.06, `${failed} of ${arrived}`);
 });
 
+Deno.test("simulate() counts the wait of a retry from when it is due", async () => {
+  const lanes = [{ name: "high", attempts: 2, backoff: { baseMs: 3000, jitter: 0 } }];
+  const load = {
+    arrivals: { kind: "even", perSec: 10 },
+    serviceMs: { kind: "fixed", ms: 20 },
+    failRate: 0.3,
+  } as const;
+
+  const { started, arrived, waitMs, sojournMs } = lane(
+    await simulate(config({ lanes }), scenario({ high: load })),
+    "high",
+  );
+
+  assert(started > 1.1 * arrived);
+  assert(waitMs!.max < 100, `${waitMs!.max}`);
+  assert(sojournMs!.max >= 3040);
+});
+
 Deno.test("simulate() plays slow and failing downstreams", async () => {
   const lanes = [{ name: "high", attempts: 1 }];
   const load = {

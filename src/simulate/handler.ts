@@ -9,6 +9,7 @@ import { RetryLater } from "../errors.ts";
 import type { Job, JobContext } from "../job.ts";
 import type { Bound, Handler } from "../plugin.ts";
 import { randomStream } from "../random.ts";
+import { JobRun } from "../runtime/job_run.ts";
 import { durations } from "./chance.ts";
 import type { LaneMeter, PoolMeter } from "./meter.ts";
 import type { Lane, Pool, Scenario } from "./read_scenario.ts";
@@ -108,7 +109,7 @@ export class SimulatedRun {
     this.#work = work;
     meter.started++;
     meter.running++;
-    meter.waited(Math.max(0, parts.clock.nowMs() - readyAtMs(job)));
+    meter.waited(Math.max(0, parts.clock.nowMs() - readyAtMs(context, job)));
     this.#serviceMs = usualMs * parts.downstream.factor * crowding(work) + work.lateMs();
   }
 
@@ -160,9 +161,9 @@ function crowding({ load: { serviceMs }, meter: { running } }: LaneWork): number
   return running / slots * (1 + collapse * (running - slots));
 }
 
-/** A job as the pool hands it over also knows when it became claimable. */
-function readyAtMs(job: Job): number {
-  return "readyAtMs" in job && typeof job.readyAtMs === "number" ? job.readyAtMs : job.createdAtMs;
+/** The pool's own attempt also knows when its job became claimable, which handlers are not told. */
+function readyAtMs(context: JobContext, job: Job): number {
+  return context instanceof JobRun ? context.job.readyAtMs : job.createdAtMs;
 }
 
 function ignore(): void {}
