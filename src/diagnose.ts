@@ -6,6 +6,7 @@
 
 import { atCapacity, stalled } from "./diagnose/capacity.ts";
 import { downstreamSlower } from "./diagnose/downstream.ts";
+import { failing } from "./diagnose/failing.ts";
 import { type Finding, FINDING_CODES } from "./diagnose/finding.ts";
 import { laneStarved, laneWaits } from "./diagnose/lanes.ts";
 import { fixedWouldDo, oscillation } from "./diagnose/steadiness.ts";
@@ -15,6 +16,7 @@ export { type Finding, FINDING_CODES, type FindingCode } from "./diagnose/findin
 
 const CHECKS: readonly ((history: History) => readonly Finding[])[] = [
   stalled,
+  failing,
   atCapacity,
   downstreamSlower,
   laneStarved,

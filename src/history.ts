@@ -74,6 +74,10 @@ export interface Sample {
   readonly ended: number;
   /** Jobs done. */
   readonly completions: number;
+  /** Attempts that failed. */
+  readonly failures: number;
+  /** Attempts that their handler put off. */
+  readonly deferrals: number;
   /** Jobs turned away or dropped as late. */
   readonly shed: number;
   /** Integral of the number of busy workers over time, ms. */
@@ -192,6 +196,8 @@ export class Recorder {
       arrivals: totals.arrivals,
       ended: totals.completions + totals.failures + totals.deferrals,
       completions: totals.completions,
+      failures: totals.failures,
+      deferrals: totals.deferrals,
       shed: totals.shed,
       busyMs: totals.busyMs,
       lanes: view.lanes.map((lane) => laneSample(lane, this.#kept[lane.index])),

@@ -6,7 +6,7 @@
 
 import type { History, LaneSample, Sample } from "../history.ts";
 import { figure, type Finding, named, span } from "./finding.ts";
-import { latest, perSec, shareOf } from "./window.ts";
+import { latest, perSec, shareOf, type Window } from "./window.ts";
 
 /** At the limit for so long it is no spike. */
 const AT_LIMIT_MS = 60_000;
@@ -16,6 +16,9 @@ const MOSTLY = 0.95;
 
 /** Longer than the default time limit of an attempt: one that hangs has ended by then. */
 const STALLED_MS = 90_000;
+
+/** No worker that may take a job, and jobs that are ready, for so long: a restart would have come. */
+const HUNG_MS = 10_000;
 
 /** At the limit, with age over target or jobs turned away, for a minute: work accumulates. */
 export function atCapacity(history: History): readonly Finding[] {
@@ -50,8 +53,10 @@ export function atCapacity(history: History): readonly Finding[] {
   }];
 }
 
-/** Ready jobs grow old and no attempt ends. */
+/** Ready jobs grow old and no attempt ends, or every worker is stuck, which ends by no waiting. */
 export function stalled(history: History): readonly Finding[] {
+  const hung = latest(history, HUNG_MS);
+  if (hung !== undefined && hung.samples.every(isHung)) return [findingOf(hung)];
   const longestMs = Math.max(0, ...history.samples.flatMap(({ lanes }) => lanes.map(serviceOf)));
   const window = latest(history, Math.max(STALLED_MS, 3 * longestMs));
   if (window === undefined) return [];
@@ -59,11 +64,20 @@ export function stalled(history: History): readonly Finding[] {
   const waits = shareOf(window, ({ lanes }) => lanes.some(({ ready }) => ready > 0));
   const agedMs = ageOf(last) - ageOf(first);
   if (last.ended > first.ended || waits < 1 || agedMs < 0.8 * spanMs) return [];
+  return [findingOf(window)];
+}
+
+function isHung({ live, stuck, lanes }: Sample): boolean {
+  return live === 0 && stuck > 0 && lanes.some(({ ready }) => ready > 0);
+}
+
+function findingOf({ last, spanMs }: Window): Finding {
   const ready = last.lanes.reduce((sum, lane) => sum + lane.ready, 0);
-  return [{
+  const seen = isHung(last) ? "no worker could take a job" : "no attempt has ended";
+  return {
     code: "stalled",
     lane: undefined,
-    saw: `For ${span(spanMs)} no attempt has ended: ${ready} jobs are ready, the oldest for ` +
+    saw: `For ${span(spanMs)} ${seen}: ${ready} jobs are ready, the oldest for ` +
       `${span(ageOf(last))}; of ${last.live} workers ${last.busy} are busy, ${last.stuck} stuck`,
     change: changeOf(last),
     numbers: {
@@ -74,7 +88,7 @@ export function stalled(history: History): readonly Finding[] {
       stuck: last.stuck,
       spanMs,
     },
-  }];
+  };
 }
 
 function changeOf({ live, busy, stuck, limit, boundBy }: Sample): string {

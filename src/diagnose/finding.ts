@@ -13,11 +13,13 @@ export type FindingCode =
   | "lane-starved"
   | "downstream-slower"
   | "fixed-would-do"
+  | "failing"
   | "stalled";
 
 /** All kinds of findings, in the order in which they are told. */
 export const FINDING_CODES: readonly FindingCode[] = [
   "stalled",
+  "failing",
   "at-capacity",
   "downstream-slower",
   "lane-starved",

@@ -19,7 +19,14 @@ export interface Window {
   readonly spanMs: number;
 }
 
-/** The last `ms`. `undefined`: the history is shorter, or has a gap of more than a quarter of it. */
+/** A history has a sample a second for so long, and one in so many ms before. */
+const DENSE_MS = 115_000;
+const THIN_MS = 61_000;
+
+/**
+ * The last `ms`. `undefined`: the history is shorter, or has a gap of more than a quarter of it; a
+ * longer one has samples a minute apart.
+ */
 export function latest({ samples }: History, ms: number): Window | undefined {
   const last = samples.at(-1);
   if (last === undefined) return undefined;
@@ -27,8 +34,9 @@ export function latest({ samples }: History, ms: number): Window | undefined {
   const first = samples[from];
   if (first === undefined) return undefined;
   const part = samples.slice(from);
+  const widestMs = ms > DENSE_MS ? Math.max(ms / 4, THIN_MS) : ms / 4;
   const isDense = part.every((sample, index) =>
-    index === 0 || sample.atMs - (part[index - 1]?.atMs ?? 0) <= Math.max(ms / 4, 0)
+    index === 0 || sample.atMs - (part[index - 1]?.atMs ?? 0) <= widestMs
   );
   return isDense ? { samples: part, first, last, spanMs: last.atMs - first.atMs } : undefined;
 }
