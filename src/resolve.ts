@@ -10,6 +10,7 @@ import type { ConfigInput, HandlerFunction } from "./config.ts";
 import { checkShape } from "./config/check.ts";
 import { pathOf } from "./config/diff.ts";
 import { type FaultList, faultList, isRecord } from "./config/faults.ts";
+import { isLoopback } from "./config/loopback.ts";
 import type { KnownModules } from "./config/modules.ts";
 import { type Defaults, type PoolOptions, resolvePool } from "./config/pool.ts";
 import { isEnvRef, type ReadEnv, readSecret } from "./config/secrets.ts";
@@ -111,6 +112,7 @@ async function resolveTop(
   const place = simulated ? defaults.store : raw.store ?? defaults.store;
   const store = await resolveSlot({ kind: "store", raw: place, path: ["store"] }, all);
   const tokens = readTokens(simulated ? undefined : raw.admin, all);
+  if (!simulated) checkOpenness(raw.admin, faults);
   const pools: PoolSettings[] = [];
   for (const [name, pool] of Object.entries(isRecord(raw.pools) ? raw.pools : {})) {
     const settings = await resolvePool(name, pool, all);
@@ -134,6 +136,17 @@ function adminSettings(shape: AdminShape, tokens: Tokens): AdminSettings {
   return { hostname, port, ...tokens, allowedHosts };
 }
 
+/** Without a token only this machine may be answered. What is really bound is looked at by the server. */
+function checkOpenness(admin: unknown, faults: FaultList): void {
+  if (!isRecord(admin) || typeof admin.hostname !== "string" || admin.hostname === "") return;
+  const { hostname, tokens } = admin;
+  if (hostname.toLowerCase() === "localhost" || isLoopback(hostname)) return;
+  if (isRecord(tokens) && Object.keys(tokens).length > 0) return;
+  const message =
+    `Expected a loopback address such as 127.0.0.1 but received "${hostname}": without a token others could write, set admin.tokens`;
+  faults.add(["admin", "hostname"], message);
+}
+
 function readTokens(admin: unknown, options: PoolOptions): Tokens {
   const tokens = isRecord(admin) && isRecord(admin.tokens) ? admin.tokens : {};
   const adminToken = readToken("admin", tokens.admin, options);
@@ -155,9 +168,16 @@ function readToken(
   if (!isEnvRef(reference)) return undefined;
   const path = ["admin", "tokens", role];
   const token = readSecret(reference, path, options);
-  if (token === undefined || token.length >= shortestToken) return token;
-  const message =
-    `Expected a token of at least ${shortestToken} characters but the environment variable "${reference.env}" holds a shorter one`;
-  options.faults.add(path, message);
+  if (token === undefined) return undefined;
+  const variable = `the environment variable "${reference.env}"`;
+  if (!/^[\x21-\x7e]*$/.test(token)) {
+    const message =
+      `Expected a token of visible ASCII characters but ${variable} holds others, such as a blank or a line break at its end: no header can carry it`;
+    options.faults.add(path, message);
+  } else if (token.length < shortestToken) {
+    const message =
+      `Expected a token of at least ${shortestToken} characters but ${variable} holds a shorter one`;
+    options.faults.add(path, message);
+  } else return token;
   return undefined;
 }

@@ -6,12 +6,13 @@
 
 /**
  * The candidate that `given` is most likely a misspelling of: at most a third of its letters
- * differ. `undefined`: none is near.
+ * differ. A name of one or two letters is near none but itself in another case. `undefined`: none is near.
  */
 export function nearest(given: string, candidates: Iterable<string>): string | undefined {
   const wanted = given.toLowerCase();
   let best: string | undefined;
-  let fewest = Math.max(1, Math.floor(given.length / 3)) + 1;
+  const most = given.length < 3 ? 0 : Math.max(1, Math.floor(given.length / 3));
+  let fewest = most + 1;
   for (const candidate of candidates) {
     const edits = editDistance(wanted, candidate.toLowerCase());
     if (edits >= fewest) continue;

@@ -160,7 +160,10 @@ Deno.test("resolveConfig() takes a path, a URL and a URL as text", async () => {
 Deno.test("resolveConfig() says that a file cannot be read, and keeps the cause", async () => {
   const error = await errorOf(resolveConfig("/nowhere/pools.json", options));
 
-  assert.match(error.message, /^\/nowhere\/pools\.json Cannot read the config: No such file/);
+  assert.match(
+    error.message,
+    /^\/nowhere\/pools\.json Cannot read the config: there is no such file$/,
+  );
   assert.ok(error.cause instanceof Deno.errors.NotFound);
 });
 
@@ -232,6 +235,57 @@ Deno.test("resolveConfig() refuses tokens that are literal, unset, short or the 
   assert.deepEqual(await linesOf({ admin, pools }, { env: () => "0123456789abcdef" }), [
     "/admin/tokens/viewer: Expected a token of its own but it is the admin token: a viewer could write",
   ]);
+});
+
+Deno.test("resolveConfig() refuses tokens that no header can carry", async () => {
+  for (const token of ["0123456789abcdef\n", "0123456 89abcdef", "0123456789abcdefß"]) {
+    const lines = await linesOf(
+      { admin: { tokens: { admin: { env: "ADMIN" } } }, pools: { mail: pool() } },
+      { env: () => token },
+    );
+
+    assert.deepEqual(lines, [
+      '/admin/tokens/admin: Expected a token of visible ASCII characters but the environment variable "ADMIN" holds others, such as a blank or a line break at its end: no header can carry it',
+    ]);
+  }
+});
+
+Deno.test("resolveConfig() refuses an address that others reach, without a token", async () => {
+  const linesAt = (hostname: string, tokens?: unknown) =>
+    linesOf(
+      { admin: { hostname, ...(tokens === undefined ? {} : { tokens }) }, pools: { mail: pool() } },
+      { env: () => "0123456789abcdef" },
+    );
+
+  for (const hostname of ["0.0.0.0", "::", "10.0.0.1", "example.com"]) {
+    assert.deepEqual(await linesAt(hostname), [
+      `/admin/hostname: Expected a loopback address such as 127.0.0.1 but received "${hostname}": without a token others could write, set admin.tokens`,
+    ]);
+  }
+  const allowed = { admin: { hostname: "127.0.0.2" }, pools: { mail: pool() } };
+  assert.equal((await resolveObject(allowed)).admin?.hostname, "127.0.0.2");
+  const named = { admin: { hostname: "localhost" }, pools: { mail: pool() } };
+  assert.equal((await resolveObject(named)).admin?.hostname, "localhost");
+  const guarded = { hostname: "0.0.0.0", tokens: { admin: { env: "ADMIN" } } };
+  const settings = await resolveObject({ admin: guarded, pools: { mail: pool() } }, {
+    env: () => "0123456789abcdef",
+  });
+  assert.equal(settings.admin?.hostname, "0.0.0.0");
+});
+
+Deno.test("resolveConfig() refuses names of pools that no address holds, and control characters in any name", async () => {
+  for (const name of [".", ".."]) {
+    assert.deepEqual(await linesOf({ pools: { [name]: pool() } }), [
+      `/pools/${name}: Expected a name that can stand in an address but received "${name}": choose another`,
+    ]);
+  }
+  assert.deepEqual(
+    await linesOf({ pools: { "a\x1b[31m": pool({ lanes: [{ name: "b\u0007" }] }) } }),
+    [
+      '/pools/a\x1b[31m: Expected a name without control characters but received "a\\u001b[31m"',
+      '/pools/a\x1b[31m/lanes/0/name: Expected a name without control characters but received "b\\u0007"',
+    ],
+  );
 });
 
 Deno.test("resolveConfig() shows plugins and functions of a config in code by name", async () => {

@@ -16,6 +16,9 @@ Deno.test("nearest() finds nothing for a name that is far from all", () => {
   assert.equal(nearest("weekly", ["urgent", "batch"]), undefined);
   assert.equal(nearest("", ["urgent"]), undefined);
   assert.equal(nearest("urgent", []), undefined);
+  assert.equal(nearest("b", ["a"]), undefined);
+  assert.equal(nearest("mx", ["my", "m"]), undefined);
+  assert.equal(nearest("A", ["a"]), "a");
 });
 
 Deno.test("nearest() finds a name itself, and after any one mistake", () => {

@@ -5,6 +5,7 @@
  */
 
 import type { Context, MiddlewareHandler } from "hono";
+import { isLoopback } from "../config/loopback.ts";
 import { type Actor, bearerOf, peerOf } from "./actor.ts";
 import { baseOf, hostHeader, hostOf, isSameOrigin } from "./origin.ts";
 import { problem } from "./problem.ts";
@@ -21,12 +22,6 @@ export interface GuardOptions extends Tokens {
 /** Makes the middleware that refuses whom the options do not let in. */
 export function guard(options: GuardOptions): MiddlewareHandler {
   return hasToken(options) ? tokenGuard(options.identify) : loopbackGuard(options.allowedHosts);
-}
-
-/** True for an IP address that only this machine reaches. Names are not resolved: they are not. */
-export function isLoopback(address: string): boolean {
-  const plain = address.toLowerCase().replace(/^\[|\]$/g, "").replace(/^::ffff:/, "");
-  return plain === "::1" || /^127(\.\d{1,3}){3}$/.test(plain);
 }
 
 function tokenGuard(identify: GuardOptions["identify"]): MiddlewareHandler {

@@ -4,10 +4,10 @@
  * @module
  */
 
+import { isLoopback } from "../config/loopback.ts";
 import type { AdminSettings } from "../settings.ts";
 import type { Sluice } from "../sluice.ts";
 import { admin, type AdminOptions } from "./app.ts";
-import { isLoopback } from "./guard.ts";
 import { hasToken } from "./tokens.ts";
 
 /** A server that runs. */

@@ -40,6 +40,15 @@ export function checkTokens(tokens: Tokens): void {
       );
     }
   }
+  for (const [role, token] of Object.entries(tokens)) {
+    if (token !== undefined && !/^[\x21-\x7e]*$/.test(token)) {
+      throw new TypeError(
+        `The ${
+          role === "adminToken" ? "admin" : "viewer"
+        } token has blanks, line breaks or other characters that no header can carry: take visible ASCII ones`,
+      );
+    }
+  }
   if (tokens.adminToken !== undefined && tokens.adminToken === tokens.viewerToken) {
     throw new TypeError("The admin and the viewer token are the same: give each its own");
   }

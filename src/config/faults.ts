@@ -98,9 +98,18 @@ export function unknownKey(
 /** What is wrong with the name of a pool, lane, type or signal. `undefined`: nothing. */
 export function nameFault(name: string): string | undefined {
   if (name === "") return "Expected a name that is not empty";
+  if (/\p{Cc}/u.test(name)) {
+    return `Expected a name without control characters but received ${display(name)}`;
+  }
   return ["__proto__", "constructor", "prototype"].includes(name)
     ? `The name "${name}" has a meaning of its own in JavaScript: choose another`
     : undefined;
+}
+
+/** What is wrong with the name of a pool, which stands in addresses. `undefined`: nothing. */
+export function poolNameFault(name: string): string | undefined {
+  if (name !== "." && name !== "..") return nameFault(name);
+  return `Expected a name that can stand in an address but received "${name}": choose another`;
 }
 
 /** A value as messages show it: short, on one line. */

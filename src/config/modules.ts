@@ -9,6 +9,7 @@ import { isAbsolute, resolve, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { messageOf } from "../errors.ts";
 import { quoted, suggestion } from "../suggest.ts";
+import { importModule } from "./import.ts";
 
 /** Modules that were loaded, over all reloads of one system. Their code is loaded once. */
 export interface KnownModules {
@@ -46,8 +47,16 @@ export function isModule(use: string): boolean {
   return /^\.{0,2}[/\\]|^[a-z][a-z0-9+.-]+:/i.test(use) || /\.[cm]?[jt]sx?(#.*)?$/.test(use);
 }
 
-/** Loads the export that `use` names: `./file.ts#name`; `default` without `#`. */
-export async function loadExport(use: string, rules: ModuleRules): Promise<Loaded> {
+/**
+ * Loads the export that `use` names: `./file.ts#name`; `default` without `#`.
+ *
+ * @param pointer JSON Pointer to where it stands, for a module that ends the process.
+ */
+export async function loadExport(
+  use: string,
+  rules: ModuleRules,
+  pointer = "",
+): Promise<Loaded> {
   const [module = "", name = "default"] = splitExport(use);
   const located = await locate(module, use, rules);
   if (!located.ok) return located;
@@ -55,7 +64,7 @@ export async function loadExport(use: string, rules: ModuleRules): Promise<Loade
   if (refusal !== undefined) return refusal;
   let exports: Readonly<Record<string, unknown>>;
   try {
-    exports = await import(located.url);
+    exports = await importModule({ url: located.url, module, pointer });
   } catch (cause) {
     return { ok: false, message: `Cannot load the module "${module}": ${messageOf(cause)}`, cause };
   }
@@ -143,6 +152,11 @@ async function locateFile(
       ? "there is no such file, seen from the folder of the config"
       : messageOf(cause);
     return { ok: false, message: `Cannot find the module "${module}": ${why}`, cause };
+  }
+  if (path === folder || (await Deno.stat(path)).isDirectory) {
+    const message =
+      `The module "${module}" is a folder: name a file in it, such as "./handlers/mail.ts"`;
+    return { ok: false, message };
   }
   // The real path is both checked and loaded: a link that changes meanwhile changes nothing.
   const root = folder.endsWith(sep) ? folder : folder + sep;

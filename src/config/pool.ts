@@ -9,7 +9,14 @@ import type { Bound, Kind } from "../plugin.ts";
 import type { CapSettings, LaneSettings, PoolSettings } from "../settings.ts";
 import type { SignalReader } from "../strategy.ts";
 import { checkShape } from "./check.ts";
-import { display, type FaultList, isRecord, nameFault, type Path } from "./faults.ts";
+import {
+  display,
+  type FaultList,
+  isRecord,
+  nameFault,
+  type Path,
+  poolNameFault,
+} from "./faults.ts";
 import { probeOf } from "./probe.ts";
 import { laneShape, poolShape, slotKinds } from "./shape.ts";
 import { findSignals, type SignalSources } from "./signals.ts";
@@ -34,7 +41,7 @@ export async function resolvePool(
 ): Promise<PoolSettings | undefined> {
   const path = ["pools", name];
   const { faults, defaults } = options;
-  const fault = nameFault(name);
+  const fault = poolNameFault(name);
   if (fault !== undefined) faults.add(path, fault, { at: "key" });
   const shape = checkShape(poolShape, raw, { path, faults });
   if (!isRecord(raw)) return undefined;

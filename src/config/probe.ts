@@ -27,10 +27,10 @@ export function probeOf(
 function lanesOf(raw: unknown): readonly string[] | undefined {
   if (!Array.isArray(raw) || raw.length === 0) return undefined;
   const names = new Set<string>();
-  for (const lane of raw) {
+  for (const [index, lane] of raw.entries()) {
     const name: unknown = isRecord(lane) ? lane.name : undefined;
-    if (typeof name !== "string" || name === "") return undefined;
-    names.add(name);
+    if (typeof name !== "string") return undefined;
+    names.add(name === "" ? `lane ${index}` : name); // an empty name is told, and hides no other fault
   }
   return [...names];
 }

@@ -6,7 +6,15 @@
 
 import type { SignalReader } from "../strategy.ts";
 import { suggestion } from "../suggest.ts";
-import { display, type FaultList, isRecord, nameFault, type Path, unknownKey } from "./faults.ts";
+import {
+  display,
+  type FaultList,
+  isRecord,
+  nameFault,
+  type Path,
+  toPointer,
+  unknownKey,
+} from "./faults.ts";
 import { isModule, loadExport, type ModuleRules } from "./modules.ts";
 
 /** Where signal functions are found. */
@@ -61,7 +69,7 @@ async function findSignal(
     faults.add(usePath, `No signal is named "${use}"${hint}`);
     return undefined;
   }
-  const loaded = await loadExport(use, modules);
+  const loaded = await loadExport(use, modules, toPointer(usePath));
   if (loaded.ok && isReader(loaded.value)) return loaded.value;
   if (loaded.ok) {
     faults.add(

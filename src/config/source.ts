@@ -63,10 +63,17 @@ export async function readSource(given: unknown, what = "config"): Promise<Sourc
     if (given instanceof URL || path.startsWith("file:")) path = fileURLToPath(given);
     text = await Deno.readTextFile(path);
   } catch (error) {
-    const message = `Cannot read the ${what}: ${messageOf(error)}`;
+    const message = `Cannot read the ${what}: ${whyNotRead(error)}`;
     throw new ConfigError([{ pointer: "", message, file: path }], { cause: error });
   }
   return { ...parseSource(text), file: path, folder: () => dirname(path) };
+}
+
+function whyNotRead(error: unknown): string {
+  if (error instanceof Deno.errors.NotFound) return "there is no such file";
+  if (error instanceof Deno.errors.IsADirectory) return "it is a folder, name the file in it";
+  if (error instanceof Deno.errors.PermissionDenied) return "the system does not let it be read";
+  return messageOf(error);
 }
 
 /** Parses the text of a config. A byte order mark is skipped. */

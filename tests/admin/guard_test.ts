@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isLoopback } from "../../src/admin/guard.ts";
+import { isLoopback } from "../../src/config/loopback.ts";
 import { problemOf, running } from "./_app.ts";
 
 const ADMIN = "admin-token-0123456789";
@@ -162,6 +162,12 @@ Deno.test("admin() refuses tokens that are short or the same", async () => {
   assert.throws(
     () => admin(system.sluice, { adminToken: "short" }),
     new TypeError("The admin token is too short: expected at least 16 characters but received 5"),
+  );
+  assert.throws(
+    () => admin(system.sluice, { viewerToken: `${ADMIN}\n` }),
+    new TypeError(
+      "The viewer token has blanks, line breaks or other characters that no header can carry: take visible ASCII ones",
+    ),
   );
   assert.throws(
     () => admin(system.sluice, { viewerToken: "" }),

@@ -23,7 +23,7 @@ const FULL = {
 async function settingsOf(
   parts: Partial<PoolInput>,
   top: Partial<ConfigInput> = {},
-  env: (name: string) => string = (name) => `value of ${name}`,
+  env: (name: string) => string = (name) => `value-of-${name}-0123456789`,
 ): Promise<Settings> {
   const pool = { ...FULL, ...parts } as PoolInput; // a test may leave no handler beside its handlers
   return await resolveConfig({ pools: { "a/b": pool }, ...top }, { builtins, defaults, env });
@@ -139,7 +139,7 @@ Deno.test("diff() tells another function or plugin of the same name, and the sam
 Deno.test("diff() refuses another store and any change of the admin API, and shows no secret", async () => {
   const admin = { port: 0, tokens: { admin: { env: "ADMIN_TOKEN" } } };
   const before = await settingsOf({}, { admin });
-  const secret = (name: string): string => `another value of ${name}`;
+  const secret = (name: string): string => `another value-of-${name}-0123456789`;
   const after = await settingsOf({}, { admin: { ...admin, port: 81 } }, secret);
   const without = await settingsOf({});
 

@@ -217,3 +217,12 @@ Deno.test("resolvePool() does not try factories with a wrong greatest size or na
     '/lanes/0/nam: No key is named "nam": did you mean "name"?',
   ]);
 });
+
+Deno.test("resolvePool() tries factories beside a lane whose name is empty: it hides no other fault", async () => {
+  const lanePolicy = { use: "reserve", with: { reserve: { urgent: 4 } } };
+
+  const lines = await poolLines({ lanes: [{ name: "urgent" }, { name: "" }], lanePolicy });
+
+  assert.equal(lines[0], '/lanes/1/name: Expected a text that is not empty but received ""');
+  assert.match(lines[1] ?? "", /^\/lanePolicy\/with\/reserve/);
+});
