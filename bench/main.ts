@@ -16,12 +16,13 @@ import { type Bench, type Figures, report } from "./_bench.ts";
 import { backlog } from "./backlog.ts";
 import { bytes } from "./bytes.ts";
 import { http } from "./http.ts";
+import { kv } from "./kv.ts";
 import { idle } from "./idle.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { simulation } from "./simulate.ts";
 
-const benches: readonly Bench[] = [memory, backlog, bytes, idle, latency, http, simulation];
+const benches: readonly Bench[] = [memory, backlog, bytes, idle, latency, http, simulation, kv];
 
 if (import.meta.main) await main(Deno.args);
 

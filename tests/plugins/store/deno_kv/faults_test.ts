@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { audit } from "../../../../plugins/store/deno_kv/audit.ts";
+import { Db } from "../../../../plugins/store/deno_kv/db.ts";
+import { KvStore } from "../../../../plugins/store/deno_kv/store.ts";
+import { end, entry, NOW, openQueue } from "./_store.ts";
+
+type Commit = () => Promise<Deno.KvCommitResult | Deno.KvCommitError>;
+
+/** A database whose commits go through `commit`. */
+async function withCommits(
+  remote: boolean,
+  commit: (real: Commit) => Promise<Deno.KvCommitResult | Deno.KvCommitError>,
+  test: (store: KvStore, kv: Deno.Kv) => Promise<void>,
+): Promise<void> {
+  const kv = await Deno.openKv(":memory:");
+  const atomic = kv.atomic.bind(kv);
+  kv.atomic = () => {
+    const operation = atomic();
+    const real = operation.commit.bind(operation);
+    operation.commit = () => commit(real);
+    return operation;
+  };
+  const db = new Db(kv, { remote, maxChecks: 100, random: () => 0.1 });
+  const store = new KvStore(db, { file: undefined, remote: false, pollMs: Infinity });
+  try {
+    await test(store, kv);
+  } finally {
+    await store.close();
+  }
+}
+
+Deno.test("Db tries again while the database is locked", async () => {
+  let tries = 0;
+  const commit = async (real: Commit): Promise<Deno.KvCommitResult | Deno.KvCommitError> => {
+    if (tries++ % 3 !== 2) throw new TypeError("database is locked");
+    return await real();
+  };
+  await withCommits(false, commit, async (store, kv) => {
+    const queue = await openQueue(store);
+    await queue.add([entry({ payload: 1 })], NOW);
+    const held = await queue.lease([1], NOW);
+
+    assert.deepEqual(await queue.settle([end(held[0]!)], NOW), [true]);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
+Deno.test("KvQueue tells of each kind of call that fails, and takes it when it is made again", async () => {
+  let failing = false;
+  const commit = async (real: Commit): Promise<Deno.KvCommitResult | Deno.KvCommitError> => {
+    if (failing) throw new TypeError("disk I/O error");
+    return await real();
+  };
+  await withCommits(false, commit, async (store, kv) => {
+    const queue = await openQueue(store);
+    const failsThenWorks = async <T>(call: () => Promise<T> | T): Promise<T> => {
+      failing = true;
+      await assert.rejects(async () => await call(), { message: "disk I/O error" });
+      failing = false;
+      return await call();
+    };
+
+    await failsThenWorks(() => queue.add([entry({ payload: 1 }), entry({ dedupeKey: "d" })], NOW));
+    const held = await failsThenWorks(() => queue.lease([2], NOW));
+    assert.equal(held.length, 2);
+    const ends = [
+      end(held[0]!, "done", { result: 1 }),
+      end(held[1]!, "retry", { dueAtMs: NOW + 5 }),
+    ];
+    assert.deepEqual(await failsThenWorks(() => queue.settle(ends, NOW)), [true, true]);
+    assert.equal((await failsThenWorks(() => queue.renew(NOW))).alive, true);
+    assert.ok((await failsThenWorks(() => queue.change(held[1]!.id, "cancel", NOW))).ok);
+    assert.ok(await failsThenWorks(() => store.commit({ a: undefined }, { a: 1 })));
+
+    assert.deepEqual(await audit(kv, "p"), []);
+    assert.equal((await queue.find(held[0]!.id))?.state, "done");
+  });
+});
+
+Deno.test("Db knows what came of a commit over the network whose answer was lost, or repeated", async () => {
+  let turn = 0;
+  const commit = async (real: Commit): Promise<Deno.KvCommitResult | Deno.KvCommitError> => {
+    switch (turn++ % 4) {
+      case 0: // applied, and the answer lost
+        await real();
+        throw new TypeError("connection closed before message completed");
+      case 1: // applied, and repeated by the client
+        await real();
+        return await real();
+      default:
+        return await real();
+    }
+  };
+  await withCommits(true, commit, async (store, kv) => {
+    const queue = await openQueue(store);
+    const added = await Promise.all(
+      Array.from({ length: 20 }, async (_, payload) => {
+        await new Promise((resolve) => setTimeout(resolve, payload));
+        return (await queue.add([entry({ payload })], NOW))[0]!.id;
+      }),
+    );
+    const ran: unknown[] = [];
+    for (;;) {
+      const held = await queue.lease([3], NOW);
+      if (held.length === 0) break;
+      ran.push(...held.map(({ payload }) => payload));
+      for (const job of held) assert.deepEqual(await queue.settle([end(job)], NOW), [true]);
+    }
+
+    assert.equal(new Set(added).size, 20);
+    assert.deepEqual(ran.length, 20, "no job was stored or leased twice");
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
+Deno.test("Db calls off a commit over the network that has not come through", async () => {
+  const sent: Commit[] = [];
+  let isLost = false;
+  const commit = async (real: Commit): Promise<Deno.KvCommitResult | Deno.KvCommitError> => {
+    if (!isLost) return await real();
+    isLost = false;
+    sent.push(real);
+    throw new TypeError("connection refused");
+  };
+  await withCommits(true, commit, async (store, kv) => {
+    const queue = await openQueue(store);
+    isLost = true;
+    await assert.rejects(async () => await queue.add([entry()], NOW), {
+      message: "connection refused",
+    });
+
+    const late = await sent[0]!();
+
+    assert.equal(late.ok, false, "it can come through no more");
+    assert.deepEqual(await queue.lease([1], NOW), []);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { openStore, withFolder } from "./_store.ts";
+
+/** What a process with these variables says of the options. */
+async function opened(
+  options: Record<string, unknown>,
+  env: Record<string, string> = {},
+  flags: readonly string[] = ["--unstable-kv"],
+): Promise<string> {
+  const script = new URL("_open.ts", import.meta.url).pathname;
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-prompt", "-A", ...flags, script, JSON.stringify(options)],
+    env,
+    stderr: "inherit",
+  }).output();
+  return new TextDecoder().decode(stdout).trim();
+}
+
+Deno.test("denoKv refuses to guess where the database is", async () => {
+  await assert.rejects(openStore({}), {
+    name: "OptionError",
+    message:
+      "Expected path, the file that keeps the jobs, or url: only on Deno Deploy is there a " +
+      "database without one of them",
+  });
+  await assert.rejects(openStore({ path: "a.db", url: "http://localhost:1" }), {
+    name: "OptionError",
+    message: "Expected path or url but received both: leave one out",
+  });
+});
+
+Deno.test("denoKv refuses on Deno Deploy what would be forgotten with the instance", async () => {
+  const env = { DENO_DEPLOYMENT_ID: "x", DENO_KV_DEFAULT_PATH: ":memory:" };
+
+  const [withPath, without] = await Promise.all([opened({ path: "a.db" }, env), opened({}, env)]);
+
+  assert.equal(
+    withPath,
+    'Expected no path on Deno Deploy but received "a.db": files there do not last, so leave it out ' +
+      "and attach a database to the app",
+  );
+  assert.equal(
+    without,
+    "No database is attached to this app: what Deno Deploy gives instead is forgotten with the " +
+      "instance, so attach one",
+  );
+});
+
+Deno.test("denoKv says how to switch KV on", async () => {
+  await withFolder(async (folder) => {
+    const ours = new URL("../../../../deno.json", import.meta.url);
+    const { unstable: _, lock: __, ...config } = JSON.parse(await Deno.readTextFile(ours));
+    await Deno.writeTextFile(`${folder}/deno.json`, JSON.stringify(config));
+
+    const said = await opened({ path: ":memory:" }, {}, ["--config", `${folder}/deno.json`]);
+
+    assert.equal(
+      said,
+      'Deno KV is not switched on: add "unstable": ["kv"] to deno.json, or run with --unstable-kv',
+    );
+  });
+});
+
+Deno.test("denoKv refuses a database of a newer release", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/queue.db`;
+    await (await openStore({ path })).close();
+    await (await openStore({ path })).close();
+    const kv = await Deno.openKv(path);
+    await kv.set(["sluice", "schema"], 2);
+    kv.close();
+
+    await assert.rejects(openStore({ path }), {
+      name: "RangeError",
+      message:
+        "Expected a database of version 1 at most but received 2: a newer release of Sluice " +
+        "has written it, so run that one",
+    });
+  });
+});
+
+Deno.test("denoKv takes a path from the working folder", async () => {
+  await withFolder(async (folder) => {
+    const script = new URL("_open.ts", import.meta.url).pathname;
+    const { stdout } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "--no-prompt", "-A", "--unstable-kv", script, '{"path":"./data/queue.db"}'],
+      cwd: folder,
+    }).output();
+
+    assert.equal(new TextDecoder().decode(stdout).trim(), "opened");
+    assert.ok((await Deno.stat(`${folder}/data/queue.db`)).isFile);
+  });
+});
