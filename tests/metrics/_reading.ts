@@ -14,6 +14,20 @@ export type TallyParts = Partial<Omit<LaneTally, "waits" | "runs">> & {
   readonly runs?: readonly number[];
 };
 
+/** What a snapshot says beside its view, of a pool that nothing is the matter with. */
+const AT_EASE = {
+  degraded: false,
+  draining: false,
+  stopped: false,
+  paused: false,
+  storeWaitMs: 0,
+  override: undefined,
+  decision: undefined,
+  scaleEvents: 0,
+  reversals: 0,
+  diagnosis: [],
+};
+
 /** A tally of one lane, empty but for what is given. */
 export function tally({ waits = [], runs = [], ...parts }: TallyParts): LaneTally {
   return {
@@ -34,15 +48,7 @@ export function tally({ waits = [], runs = [], ...parts }: TallyParts): LaneTall
 export function reading(pool: string, ...lanes: readonly LaneTally[]): PoolReading {
   return {
     ...makeView({ pool, lanes: lanes.map(({ lane }) => ({ name: lane })) }),
-    degraded: false,
-    draining: false,
-    paused: false,
-    storeWaitMs: 0,
-    override: undefined,
-    decision: undefined,
-    scaleEvents: 0,
-    reversals: 0,
-    diagnosis: [],
+    ...AT_EASE,
     tally: lanes,
   };
 }
