@@ -12,6 +12,7 @@ import { admin } from "../src/admin/mod.ts";
 import { renderMetrics } from "../src/admin/metrics.ts";
 import { resolveConfig } from "../src/resolve.ts";
 import { configSchema } from "../src/schema.ts";
+import { scenarioSchema } from "../src/simulate/json_schema.ts";
 import { blocksIn, codesIn, README, rowsIn, section } from "./_readme.ts";
 import { findIn, ROOT, sourceFiles } from "./_source.ts";
 import { faultsOfQuery } from "./admin/_prometheus.ts";
@@ -79,6 +80,21 @@ for (
     assert.deepEqual(sorted(listed(rowsIn(section(heading)), known)), sorted(known));
   });
 }
+
+Deno.test("the README lists every key of scenarios with its default", () => {
+  const schema = scenarioSchema() as Schema; // draft-07
+  const known = [...keysOf(schema), ...keysOf(schema.definitions?.["lane"] ?? {})];
+
+  assert.deepEqual(sorted(listed(rowsIn(section("Scenarios")), known)), sorted(known));
+});
+
+Deno.test("the README shows examples/spike.scenario.json word for word", async () => {
+  const example = await Deno.readTextFile(new URL("examples/spike.scenario.json", ROOT));
+
+  const [block] = blocksIn(section("Simulate before you deploy"));
+
+  assert.equal(block?.text, example);
+});
 
 const KINDS = {
   "controller": "controller: how many workers?",
