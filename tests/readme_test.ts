@@ -219,7 +219,7 @@ Deno.test("the README's configs have no faults, but for the one that shows them"
   const configs = blocksIn(README).filter(({ info, text }) =>
     /^jsonc?$/.test(info) && text.includes('"pools": {')
   );
-  const env = (name: string): string => `${name} 0123456789`;
+  const env = (name: string): string => `${name}-0123456789`;
 
   const faults: number[] = [];
   for (const [index, { text }] of configs.entries()) {
