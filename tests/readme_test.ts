@@ -231,7 +231,8 @@ Deno.test("the README's configs have no faults, but for the one that shows them"
     );
   }
 
-  assert.deepEqual(faults, [0, 0, 8, 0]);
+  assert.ok(faults.length > 3);
+  assert.deepEqual(faults.filter((count) => count > 0), [8]);
 });
 
 Deno.test("the README's faults are those that check finds", async () => {
