@@ -50,6 +50,7 @@ export class Heartbeat {
     holder.forgetBut(live);
     await this.refreshMarks();
     holder.peers = live.size;
+    holder.alone = live.size === 1;
     const rank = [...live].sort((a, b) => a - b).indexOf(holder.worker);
     const nextAtMs = nowMs + this.#leaseMs / BEATS;
     return { alive, peers: live.size, rank: Math.max(0, rank), reaped, nextAtMs };

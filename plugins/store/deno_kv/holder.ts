@@ -51,6 +51,8 @@ export class Holder {
   marks: Expected = { key: [], versionstamp: null };
   /** Live workers of the pool when it last looked, this one included. */
   peers = 1;
+  /** False: others have committed something since it last looked, or are known to live. */
+  alone = true;
   readonly #leaseMs: number;
   readonly #seen = new Map<number, Sighting>();
 

@@ -7,6 +7,7 @@
 import * as v from "valibot";
 import { defineStore, type Plugin } from "../../../src/plugin.ts";
 import { Db } from "./db.ts";
+import { SIGNAL_KEY } from "./keys.ts";
 import { checkSchema, openDatabase } from "./open.ts";
 import { KvStore } from "./store.ts";
 
@@ -54,7 +55,9 @@ export const denoKv: Plugin<"store", DenoKvOptions> = defineStore({
       });
       const isShared = file !== undefined || remote;
       const longestMs = pollMs ?? (remote ? 5000 : 1000);
-      return new KvStore(db, { file, remote, pollMs: isShared ? longestMs : Infinity });
+      const { value } = await kv.get<Deno.KvU64>(SIGNAL_KEY);
+      const seen = Number(value?.value ?? 0n);
+      return new KvStore(db, { file, remote, pollMs: isShared ? longestMs : Infinity, seen });
     } catch (thrown) {
       kv.close();
       throw thrown;

@@ -29,6 +29,7 @@ export class Outcomes {
   #waitMs = SHORTEST_MS;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #turn = 0;
+  #isLooking = false;
   readonly #missed = new Set<string>();
   #closed = false;
 
@@ -42,7 +43,7 @@ export class Outcomes {
   of(id: string, since: number | undefined): Promise<Outcome> {
     const { fates, holder } = this.#context;
     const outcome = fates.wait(id, this.#queue);
-    const isOpen = since !== undefined && fates.remembers(since) && holder.peers === 1;
+    const isOpen = since !== undefined && fates.remembers(since) && holder.alone;
     if (!isOpen) this.#look(id).catch(() => this.#schedule());
     this.#schedule();
     return outcome;
@@ -50,10 +51,10 @@ export class Outcomes {
 
   /** Something has changed: looks soon. */
   hurry(): void {
-    if (this.#waitMs === SHORTEST_MS || this.#timer === undefined) return;
+    this.#waitMs = SHORTEST_MS;
+    if (this.#isLooking) return; // looks again by itself
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#waitMs = SHORTEST_MS;
     this.#schedule();
   }
 
@@ -67,20 +68,22 @@ export class Outcomes {
     if (this.#timer !== undefined || this.#closed) return;
     const { fates, holder } = this.#context;
     // Alone, nobody else can end a job: only what was missed once is looked for again.
-    const isIdle = fates.size === 0 || (holder.peers === 1 && this.#missed.size === 0);
+    const isIdle = fates.size === 0 || (holder.alone && this.#missed.size === 0);
     if (isIdle) return;
     this.#timer = setTimeout(() => this.#lookAgain(), this.#waitMs);
     this.#waitMs = Math.min(LONGEST_MS, this.#waitMs * 2);
   }
 
   async #lookAgain(): Promise<void> {
-    const ids = [...this.#context.holder.peers === 1 ? this.#missed : this.#context.fates.ids];
+    this.#isLooking = true;
+    const ids = [...this.#context.holder.alone ? this.#missed : this.#context.fates.ids];
     const from = this.#turn * MOST_JOBS < ids.length ? this.#turn : 0;
     this.#turn = from + 1;
     for (const id of ids.slice(from * MOST_JOBS, (from + 1) * MOST_JOBS)) {
       if (this.#closed) return;
       await this.#look(id).catch(() => {}); // looked for again; the pool's own calls tell of a fault
     }
+    this.#isLooking = false;
     this.#timer = undefined;
     this.#schedule();
   }

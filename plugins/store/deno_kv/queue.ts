@@ -192,6 +192,7 @@ export class KvQueue implements Queue {
 
   /** Another holder of this pool has committed something, in this process or another. */
   changed(): Promise<void> {
+    this.#context.holder.alone = false;
     this.#context.counts.changes++;
     this.#changes = true;
     this.#changing ??= this.#readChanges().finally(() => this.#changing = undefined);

@@ -35,7 +35,7 @@ export class Reader {
   /** Counts by lane, due jobs moved up: the same live objects each time. */
   async count(nowMs: number): Promise<readonly LaneCounts[]> {
     const { counts, lanes, holder } = this.#context;
-    const isOld = holder.peers > 1 || nowMs - this.#readAtMs >= LONGEST_MS ||
+    const isOld = !holder.alone || nowMs - this.#readAtMs >= LONGEST_MS ||
       nowMs < this.#readAtMs;
     if (this.#truth !== counts.changes || isOld) await this.read(nowMs);
     for (const lane of lanes.own) {

@@ -20,6 +20,8 @@ export interface KvStoreOptions {
   readonly remote: boolean;
   /** Longest wait between two polls, ms. `Infinity`: nobody else can change anything. */
   readonly pollMs: number;
+  /** Value of the signal when the database was opened. */
+  readonly seen: number;
 }
 
 /** Jobs and shared state in Deno KV. Pools that are opened under one name share their jobs. */

@@ -13,9 +13,6 @@ const VISIBLE_MS = 5;
 /** First wait between two polls after something came, ms. Doubles while nothing does. */
 const SHORTEST_POLL_MS = 100;
 
-/** Before the first look. */
-const NOTHING = -1;
-
 /** How a process hears of others. */
 export interface WakeOptions {
   /** The database file, if there is one that others may open too. */
@@ -24,6 +21,8 @@ export interface WakeOptions {
   readonly remote: boolean;
   /** Longest wait between two polls, ms. `Infinity`: nobody else can change anything. */
   readonly pollMs: number;
+  /** Commits that are known of: others' later ones are changes. */
+  readonly seen: number;
   /** Called when another process has committed something. May reject: then it is called again. */
   readonly changed: () => Promise<void>;
 }
@@ -32,7 +31,7 @@ export interface WakeOptions {
 export class Wake {
   readonly #db: Db;
   readonly #options: WakeOptions;
-  #foreign: number | undefined = NOTHING; // commits of others; `undefined`: not known any more
+  #foreign: number | undefined; // commits of others; `undefined`: not known
   #pollMs = SHORTEST_POLL_MS;
   #poll: ReturnType<typeof setTimeout> | undefined;
   #soon: ReturnType<typeof setTimeout> | undefined;
@@ -46,6 +45,7 @@ export class Wake {
   constructor(db: Db, options: WakeOptions) {
     this.#db = db;
     this.#options = options;
+    this.#foreign = options.seen;
     if (options.pollMs === Infinity) return;
     if (options.file !== undefined) this.#watchFile(options.file);
     if (options.remote) this.#watchKey();
@@ -102,7 +102,7 @@ export class Wake {
     const before = this.#foreign;
     if (before !== undefined && before >= least && before <= most) return false;
     this.#foreign = most;
-    return before !== NOTHING;
+    return true;
   }
 
   /**

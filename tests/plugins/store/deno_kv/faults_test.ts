@@ -21,7 +21,7 @@ async function withCommits(
     return operation;
   };
   const db = new Db(kv, { remote, maxChecks: 100, random: () => 0.1 });
-  const store = new KvStore(db, { file: undefined, remote: false, pollMs: Infinity });
+  const store = new KvStore(db, { file: undefined, remote: false, pollMs: Infinity, seen: 0 });
   try {
     await test(store, kv);
   } finally {

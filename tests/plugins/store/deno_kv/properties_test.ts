@@ -141,7 +141,7 @@ class World {
 async function runWorld(seed: number, steps: number, maxChecks: number): Promise<void> {
   const kv = await Deno.openKv(":memory:");
   const db = new Db(kv, { remote: false, maxChecks, random: Math.random });
-  const store = new KvStore(db, { file: undefined, remote: false, pollMs: Infinity });
+  const store = new KvStore(db, { file: undefined, remote: false, pollMs: Infinity, seen: 0 });
   const world = new World(store, seed);
   try {
     for (let step = 0; step < steps; step++) {

@@ -14,7 +14,7 @@ async function withDatabase(
 ): Promise<void> {
   const kv = await Deno.openKv(":memory:");
   const db = new Db(kv, { remote, maxChecks: remote ? 10 : 100, random: () => 0.5 });
-  const store = new KvStore(db, { file: undefined, remote: false, pollMs: Infinity });
+  const store = new KvStore(db, { file: undefined, remote: false, pollMs: Infinity, seen: 0 });
   try {
     await test(store, kv);
   } finally {
