@@ -300,7 +300,8 @@ export class PoolLoop {
   /** Sets the timer for the earliest of all that time brings. */
   #arm(nowMs: number): void {
     const { steering, runner, rate, state, crew, guard, settler } = this.#parts;
-    let atMs = Math.min(this.#renewAtMs, runner.nextLimitAtMs);
+    const renewAtMs = this.#renewing ? Infinity : this.#renewAtMs; // one that is late is waited for
+    let atMs = Math.min(renewAtMs, runner.nextLimitAtMs);
     if (this.#steers) {
       if (this.#nextTickMs === Infinity && !steering.quiet) {
         this.#nextTickMs = nowMs + state.settings.tickMs;

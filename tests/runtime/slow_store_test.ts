@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
+import type { Timer } from "../../src/clock.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
 import { config } from "./_reload.ts";
 import { slowStore } from "./_slow_store.ts";
@@ -21,5 +22,31 @@ Deno.test("An override that ends while counts are on their way ends with their t
   assert.equal(pool.snapshot().override, undefined);
   const stopping = sluice.stop();
   await clock.advance(1_000);
+  await stopping;
+});
+
+/** A clock that sees a busy loop, which on virtual time would never end. */
+class WatchfulClock extends VirtualClock {
+  #set = 0;
+
+  override at(atMs: number, run: () => void): Timer {
+    assert.ok(++this.#set < 1_000, "the pool sets one timer after the other");
+    return super.at(atMs, run);
+  }
+}
+
+Deno.test("A pool waits for a renewal that is late, without a busy loop", async () => {
+  const clock = new WatchfulClock();
+  const store = slowStore(clock, 2_000); // a renewal is due every 1,000 ms
+  const sluice = await start({ ...config({ leaseMs: 3_000 }), store }, { clock, seed: 1 });
+
+  await sluice.pool("p").resume(); // asks for a turn while the first one is on its way
+  await clock.advance(1_500);
+  await sluice.pool("p").resume(); // and for another while the next one would be due
+  await clock.advance(10_000);
+
+  assert.equal(sluice.pool("p").snapshot().storeWaitMs, 0);
+  const stopping = sluice.stop();
+  await clock.advance(10_000);
   await stopping;
 });
