@@ -4,7 +4,7 @@
  * @module
  */
 
-import { basename, dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { ConfigError, formatFault, messageOf } from "../errors.ts";
 import type { Logger } from "../job.ts";
 import type { Sluice } from "../sluice.ts";
@@ -26,11 +26,8 @@ export interface ReloadOnOptions {
   readonly log: Logger;
 }
 
-/** A file is read so long after the last change in its folder: saving makes several. */
-const QUIET_MS = 100;
-
-/** But no later than so long after the first: something else in the folder may change all the time. */
-const LONGEST_MS = 1_000;
+/** Time between two looks at the files, ms. */
+const LOOK_MS = 200;
 
 /** Reloads at each SIGHUP, and at changes if that is wanted, until what it returns is called. */
 export function reloadOn(sluice: Sluice, options: ReloadOnOptions): () => Promise<void> {
@@ -59,52 +56,40 @@ async function reloadAndTell(sluice: Sluice, options: ReloadOnOptions): Promise<
   }
 }
 
-/** Watches the folder, not the file: editors save by renaming another file to its name. */
-function watch(
-  { file, log }: ReloadOnOptions,
-  reload: () => Promise<void>,
-): () => Promise<void> {
+/**
+ * Looks at the config and the modules beside it again and again. Not by `Deno.watchFs`: that opens and
+ * closes each file that changes in a folder, and with a database there takes the locks off it that
+ * this process holds (POSIX gives up all locks of a file when any handle on it is closed).
+ */
+function watch({ file }: ReloadOnOptions, reload: () => Promise<void>): () => Promise<void> {
   const path = resolve(file);
-  const watcher = Deno.watchFs(dirname(path), { recursive: false });
-  let text = readOrNothing(path);
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let firstAtMs: number | undefined;
-  let isModule = false;
+  let loaded = printOf(path);
+  let seen = loaded;
+  let reloading = Promise.resolve();
 
-  const look = async (): Promise<void> => {
-    timer = undefined;
-    firstAtMs = undefined;
-    const now = readOrNothing(path);
-    const concerns = isModule || (now !== undefined && now !== text);
-    isModule = false;
-    if (!concerns) return;
-    text = now;
-    await reload();
+  const look = (): void => {
+    const now = printOf(path);
+    const isQuiet = now === seen; // saving takes several steps
+    seen = now;
+    if (!isQuiet || now === undefined || now === loaded) return;
+    loaded = now;
+    reloading = reloading.then(reload);
   };
-  const seen = ({ paths, kind }: Deno.FsEvent): void => {
-    if (kind === "access") return; // reading the config itself makes these
-    isModule ||= paths.some((changed) => /\.[cm]?[jt]sx?$/.test(basename(changed)));
-    const nowMs = performance.now();
-    firstAtMs ??= nowMs;
-    clearTimeout(timer);
-    timer = setTimeout(look, Math.max(0, Math.min(QUIET_MS, firstAtMs + LONGEST_MS - nowMs)));
-  };
-  const ended = (async () => {
-    for await (const event of watcher) seen(event);
-  })().catch((thrown) => {
-    log.error("The folder of the config cannot be watched any more", { error: messageOf(thrown) });
-  });
+  const timer = setInterval(look, LOOK_MS);
   return async () => {
-    watcher.close();
-    clearTimeout(timer);
-    await ended;
+    clearInterval(timer);
+    await reloading;
   };
 }
 
-/** `undefined`: the file is not there, as between the two steps of a save. */
-function readOrNothing(path: string): string | undefined {
+/** What tells two states of the files apart. `undefined`: the config is not there, as between the two steps of a save. */
+function printOf(path: string): string | undefined {
   try {
-    return Deno.readTextFileSync(path);
+    const text = Deno.readTextFileSync(path);
+    const modules = [...Deno.readDirSync(dirname(path))]
+      .filter(({ name, isDirectory }) => !isDirectory && /\.[cm]?[jt]sx?$/.test(name))
+      .map(({ name }) => `${name} ${Deno.statSync(join(dirname(path), name)).mtime?.getTime()}`);
+    return [text, ...modules.toSorted()].join("\n");
   } catch {
     return undefined; // what is wrong with it, a reload tells
   }
