@@ -72,6 +72,8 @@ export interface JobRecord extends Job {
   readonly error?: string | undefined;
   /** What its handler last reported, while it runs in this process. */
   readonly progress?: unknown;
+  /** True once a cancel has asked its handler to end, while it still runs in this process. */
+  readonly cancelling?: boolean | undefined;
   /** The key that makes others its duplicates. */
   readonly dedupeKey?: string | undefined;
 }

@@ -31,6 +31,8 @@ export interface PoolSnapshot extends PoolView {
   readonly degraded: boolean;
   /** True after `drain`. */
   readonly draining: boolean;
+  /** True once a drain has ended: nothing runs any more, until the process is started anew. */
+  readonly stopped: boolean;
   /** True while the whole pool is paused. */
   readonly paused: boolean;
   /** Bounds in force instead of the config's. `undefined`: none. */

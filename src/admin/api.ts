@@ -120,6 +120,8 @@ export interface ChangedJson {
   readonly id: string;
   /** Where it stands now. */
   readonly state: JobState | "removed";
+  /** True: it runs, and its handler was asked to end. Left out otherwise. */
+  readonly cancelling?: true | undefined;
 }
 
 /** What a pause or resume did. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import type { BlankEnv } from "hono/types";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Logger } from "../job.ts";
@@ -146,7 +146,7 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     .route("/", reloadRoutes(context))
     .route("/", pageRoutes(context));
   app.notFound((c) =>
-    problem(
+    otherMethods(app.routes, c) ?? problem(
       404,
       `No route is ${c.req.method} ${c.req.path.slice(0, 200)}: see /docs for those that there are`,
     )
@@ -161,4 +161,22 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
   });
   // `hc` types come from the schemas that the routes declare.
   return app as unknown as AdminApp;
+}
+
+/** Answers a route that is there for other methods. `undefined`: there is none at all. */
+function otherMethods(
+  routes: readonly { readonly method: string; readonly path: string }[],
+  c: Context,
+): Response | undefined {
+  const parts = c.req.path.split("/");
+  const allowed = new Set<string>();
+  for (const { method, path } of routes) {
+    const wanted = path.split("/");
+    const fits = method !== "ALL" && wanted.length === parts.length &&
+      wanted.every((part, index) => part.startsWith(":") || part === parts[index]);
+    if (fits) allowed.add(method);
+  }
+  if (allowed.size === 0) return undefined;
+  const allow = [...allowed].join(", ");
+  return problem(405, `Expected ${allow} but received ${c.req.method}`, { headers: { allow } });
 }

@@ -39,6 +39,11 @@ export async function readJson(
       : { ok: true, value: fallback, bytes: 0 };
   }
   if (!isJson(headers.get("content-type"))) {
+    // A proxy may send an empty body in no chunks, so without a length.
+    if (length === null && fallback !== undefined) {
+      const read = await readText(request.body, maxBytes);
+      if (read?.text === "") return { ok: true, value: fallback, bytes: 0 };
+    }
     return refuse(415, 'Expected a JSON body: send it with "Content-Type: application/json"');
   }
   const bytes = length === null ? 0 : Number(length);
@@ -48,6 +53,7 @@ export async function readJson(
     if (length !== null) return { ok: true, value: await request.json(), bytes };
     const read = await readText(request.body, maxBytes);
     if (read === undefined) return refuse(413, tooLarge(maxBytes));
+    if (read.text === "" && fallback !== undefined) return { ok: true, value: fallback, bytes: 0 };
     return { ok: true, value: JSON.parse(read.text), bytes: read.bytes };
   } catch (thrown) {
     if (!(thrown instanceof SyntaxError)) throw thrown;
@@ -81,6 +87,11 @@ export async function readShape<Shape extends GenericSchema>(
 /** The sentence for what is too large. */
 export function tooLarge(maxBytes: number): string {
   return `The body is too large: expected at most ${maxBytes} bytes, send fewer jobs at once or a reference instead of the data`;
+}
+
+/** The sentence for one job that is too large. */
+export function jobTooLarge(maxBytes: number): string {
+  return `The job is too large: expected at most ${maxBytes} bytes of JSON, store the data elsewhere and send its address or key`;
 }
 
 function isJson(type: string | null): boolean {

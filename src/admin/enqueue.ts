@@ -9,10 +9,17 @@ import { messageOf, RejectedError } from "../errors.ts";
 import type { NewJob, Outcome } from "../job.ts";
 import type { JobHandle } from "../sluice.ts";
 import type { Accepted, BulkAccepted, BulkResult, Problem, ProblemError } from "./api.ts";
-import { readJson, tooLarge } from "./body.ts";
+import { jobTooLarge, readJson } from "./body.ts";
 import type { AdminContext, Target } from "./context.ts";
 import { noPool } from "./context.ts";
-import { answer, badRequest, ENQUEUE_HEADERS, problem, queryNumber } from "./problem.ts";
+import {
+  answer,
+  badRequest,
+  ENQUEUE_HEADERS,
+  problem,
+  queryFaults,
+  queryNumber,
+} from "./problem.ts";
 import { giveKey } from "./idempotency.ts";
 import { isSubmitted } from "./submitted.ts";
 
@@ -43,10 +50,13 @@ export async function enqueue(
     const fault = giveKey(body.value, header);
     if (fault !== undefined) return badRequest([fault]);
   }
+  const unknown = queryFaults(c, ["waitMs"]);
+  if (Array.isArray(body.value) && unknown.length > 0) return badRequest(unknown);
   if (Array.isArray(body.value)) return await enqueueMany(target, body.value, body.bytes, context);
-  if (body.bytes > context.maxJobBytes) return problem(413, tooLarge(context.maxJobBytes));
+  if (body.bytes > context.maxJobBytes) return problem(413, jobTooLarge(context.maxJobBytes));
   const faults: ProblemError[] = [];
-  if (!isSubmitted(body.value, target.takes, faults)) return badRequest(faults);
+  if (!isSubmitted(body.value, target.takes, faults)) return badRequest([...unknown, ...faults]);
+  if (unknown.length > 0) return badRequest(unknown);
   const waitMs = c.req.raw.url.includes("?")
     ? queryNumber(c, "waitMs", { min: 0, max: LONGEST_WAIT_MS, default: 0 })
     : 0;
@@ -115,7 +125,7 @@ async function enqueueMany(
     if (!isSubmitted(value, target.takes, faults)) {
       results[place] = { error: faults.map(atPointer).join("; ") };
     } else if (bytes > context.maxJobBytes && sizeOf(value) > context.maxJobBytes) {
-      results[place] = { error: tooLarge(context.maxJobBytes) };
+      results[place] = { error: jobTooLarge(context.maxJobBytes) };
     } else {
       places.push(place);
       jobs.push(value);

@@ -10,7 +10,8 @@ import type { PoolEvent } from "../event.ts";
 import { suggestion } from "../suggest.ts";
 import type { EventRoutes, ProblemError } from "./api.ts";
 import type { AdminContext } from "./context.ts";
-import { API_HEADERS, badRequest, problem } from "./problem.ts";
+import { API_HEADERS, badRequest, problem, queryFaults } from "./problem.ts";
+import { rounded } from "./rounded.ts";
 
 /** Kinds of events: the compiler holds the list complete. */
 const KINDS: Readonly<Record<PoolEvent["kind"], true>> = {
@@ -72,7 +73,7 @@ export function eventText(show: AdminContext["show"]): (event: PoolEvent) => str
     JSON.stringify(
       event.kind === "audit"
         ? { ...event, before: show(event.before), after: show(event.after) }
-        : event,
+        : rounded(event),
     );
 }
 
@@ -80,6 +81,7 @@ function stream(c: Context, { feed, sluice }: AdminContext): Response {
   const pools = c.req.queries("pool") ?? [];
   const kinds = c.req.queries("kind") ?? [];
   const errors = [
+    ...queryFaults(c, ["pool", "kind", "after"]),
     ...unknowns("pool", pools, sluice.pools.map((pool) => pool.name)),
     ...unknowns("kind", kinds, EVENT_KINDS),
   ];

@@ -9,13 +9,14 @@ import type { BlankEnv } from "hono/types";
 import type { JobRecord, JobState } from "../job.ts";
 import type { Change, JobPage, JobQuery } from "../store.ts";
 import { suggestion } from "../suggest.ts";
-import type { JobRoutes, ProblemError } from "./api.ts";
+import type { JobRoutes } from "./api.ts";
 import { audit } from "./audit.ts";
 import { type AdminContext, noPool, type Target } from "./context.ts";
 import { openCursor, sealCursor } from "./cursor.ts";
 import { enqueue } from "./enqueue.ts";
 import { matcher } from "./match.ts";
-import { answer, badRequest, problem, queryNumber } from "./problem.ts";
+import { answer, badRequest, problem, queryFaults, queryNumber } from "./problem.ts";
+import { rounded } from "./rounded.ts";
 import { laneFault } from "./submitted.ts";
 
 const STATES: readonly JobState[] = ["ready", "delayed", "running", "done", "dead", "cancelled"];
@@ -69,7 +70,7 @@ async function list(
   target: Target,
   context: AdminContext,
 ): Promise<ReturnType<typeof badRequest> | ReturnType<typeof answer>> {
-  const errors: ProblemError[] = [];
+  const errors = [...queryFaults(c, ["state", "lane", "limit", "match", "cursor"])];
   const state = c.req.query("state");
   if (state !== undefined && !isState(state)) {
     errors.push({
@@ -139,7 +140,8 @@ async function change(
     if (changed.ok) {
       const { state } = changed;
       audit(c, context, { pool: pool.name, action: ACTIONS[to], target: id, before, after: state });
-      return answer({ id, state }, 200);
+      const ends = to === "cancel" && state === "running";
+      return answer(ends ? { id, state, cancelling: true } : { id, state }, 200);
     }
     if (changed.state !== undefined) {
       return problem(409, `The job is ${changed.state}: ${NEEDS[to]}`);
@@ -157,9 +159,10 @@ function noJob(id: string): ReturnType<typeof problem<404>> {
 }
 
 function shownJob(job: JobRecord, context: AdminContext): JobRecord {
-  const { payload, result, cursor } = job;
+  const { payload, result, cursor, createdAtMs, dueAtMs, startedAtMs, endedAtMs } = job;
   return {
     ...job,
+    ...rounded({ createdAtMs, dueAtMs, startedAtMs, endedAtMs }),
     payload: context.show(payload),
     ...(result === undefined ? {} : { result: context.show(result) }),
     ...(cursor === undefined ? {} : { cursor: context.show(cursor) }),

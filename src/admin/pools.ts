@@ -13,7 +13,8 @@ import type { DecisionJson, PoolJson, PoolRoutes } from "./api.ts";
 import { audit } from "./audit.ts";
 import { readShape } from "./body.ts";
 import { type AdminContext, noPool, type Target } from "./context.ts";
-import { answer, badRequest, queryNumber } from "./problem.ts";
+import { answer, badRequest, problem, queryFaults, queryNumber } from "./problem.ts";
+import { rounded } from "./rounded.ts";
 import { drainShape, overrideShape, pauseShape } from "./shape.ts";
 import { laneFault } from "./submitted.ts";
 
@@ -41,8 +42,10 @@ export function poolRoutes(context: AdminContext): Hono<BlankEnv, PoolRoutes, "/
     .get("/api/pools/:pool/decisions", (c) =>
       onPool(context, c.req.param("pool"), ({ handle }) => {
         const limit = queryNumber(c, "limit", { min: 1, max: 1_000, default: 20 });
-        if (typeof limit === "object") return badRequest([limit]);
-        return answer(handle.explain(limit).map(decisionJson), 200);
+        const faults = queryFaults(c, ["limit"]);
+        if (typeof limit === "object") return badRequest([limit, ...faults]);
+        if (faults.length > 0) return badRequest(faults);
+        return answer(rounded(handle.explain(limit).map(decisionJson)), 200);
       }))
     .post(
       "/api/pools/:pool/pause",
@@ -64,6 +67,8 @@ export function poolRoutes(context: AdminContext): Hono<BlankEnv, PoolRoutes, "/
       "/api/pools/:pool/override",
       (c) =>
         onPool(context, c.req.param("pool"), ({ handle }) => {
+          const refusal = ended(handle);
+          if (refusal !== undefined) return refusal;
           const before = handle.snapshot().override;
           handle.clearOverride();
           audit(c, context, { pool: handle.name, action: "override-end", before });
@@ -77,13 +82,13 @@ export function poolRoutes(context: AdminContext): Hono<BlankEnv, PoolRoutes, "/
 /** A pool as shown: what is unbounded is `null`. */
 export function poolJson(pool: PoolHandle): PoolJson {
   const { readyOlderThan: _, decision, lanes, limit, ...rest } = pool.snapshot();
-  return {
+  return rounded({
     ...rest,
     limit: bounded(limit),
     lanes: lanes.map((lane) => ({ ...lane, maxRunning: bounded(lane.maxRunning) })),
     ...(decision === undefined ? {} : { decision: decisionJson(decision) }),
     diagnosis: pool.diagnosis(),
-  };
+  });
 }
 
 /** A decision as shown: what is unbounded is `null`. */
@@ -109,6 +114,8 @@ async function setPaused(
   context: AdminContext,
   paused: boolean,
 ): Promise<Response> {
+  const refusal = ended(target.handle);
+  if (refusal !== undefined) return refusal;
   const body = await readShape(c, pauseShape);
   if (!body.ok) return body.refusal;
   const { lane } = body.value;
@@ -121,6 +128,14 @@ async function setPaused(
   const action = paused ? "pause" : "resume";
   audit(c, context, { pool: handle.name, action, target: lane, before, after: { paused } });
   return answer({ pool: handle.name, lane: lane ?? null, paused }, 200);
+}
+
+/** Refuses what would change nothing any more. `undefined`: the pool runs. */
+function ended(handle: PoolHandle): ReturnType<typeof problem<409>> | undefined {
+  const { draining, stopped } = handle.snapshot();
+  if (!draining) return undefined;
+  const how = stopped ? "has stopped" : "is draining";
+  return problem(409, `Pool "${handle.name}" ${how}: only a restart brings it back`);
 }
 
 function isPaused(handle: PoolHandle, lane: string | undefined): boolean | undefined {
@@ -144,6 +159,8 @@ async function override(
   { handle }: Target,
   context: AdminContext,
 ): Promise<Response> {
+  const refusal = ended(handle);
+  if (refusal !== undefined) return refusal;
   const body = await readShape(c, overrideShape);
   if (!body.ok) return body.refusal;
   const { expiresInMs, ...bounds } = body.value;
@@ -156,7 +173,7 @@ async function override(
   }
   const after = handle.snapshot().override;
   audit(c, context, { pool: handle.name, action: "override", before, after });
-  return answer({ pool: handle.name, override: after ?? null }, 200);
+  return answer(rounded({ pool: handle.name, override: after ?? null }), 200);
 }
 
 function bounded(value: number): number | null {

@@ -7,10 +7,11 @@
 import type { Context, TypedResponse } from "hono";
 import type { StatusCode } from "hono/utils/http-status";
 import { display } from "../config/faults.ts";
+import { suggestion } from "../suggest.ts";
 import type { Problem, ProblemError } from "./api.ts";
 
 /** Statuses of problems. */
-export type ProblemStatus = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 421 | 429 | 500 | 503;
+export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 421 | 429 | 500 | 503;
 
 /** What a problem may carry besides its sentence. */
 export interface ProblemExtra {
@@ -47,6 +48,7 @@ const TITLES: Readonly<Record<ProblemStatus, string>> = {
   401: "Unauthorized",
   403: "Forbidden",
   404: "Not Found",
+  405: "Method Not Allowed",
   409: "Conflict",
   413: "Content Too Large",
   415: "Unsupported Media Type",
@@ -94,6 +96,15 @@ export function badRequest(
   const first = errors[0]?.detail ?? "The request has faults";
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
   return problem(400, `${first}${more}`, { errors });
+}
+
+/** A fault for each query parameter that is not known. */
+export function queryFaults(c: Context, known: readonly string[]): readonly ProblemError[] {
+  if (!c.req.raw.url.includes("?")) return [];
+  return Object.keys(c.req.queries()).filter((name) => !known.includes(name)).map((name) => ({
+    pointer: `?${name}`,
+    detail: `No query parameter is named ${display(name)}${suggestion(name, known)}`,
+  }));
 }
 
 /**

@@ -14,7 +14,7 @@ import type { ProblemError } from "./api.ts";
 import { audit } from "./audit.ts";
 import { readJson } from "./body.ts";
 import type { AdminContext } from "./context.ts";
-import { answer, badRequest } from "./problem.ts";
+import { answer, badRequest, queryFaults } from "./problem.ts";
 
 /**
  * Makes the route. A body is a config in place of the file, and brings no code: it may only name
@@ -28,7 +28,9 @@ export function reloadRoutes(context: AdminContext): Hono<BlankEnv> {
 
 async function reload(c: Context, context: AdminContext): Promise<Response> {
   const dryRun = readFlag(c.req.query("dryRun"));
-  if (typeof dryRun !== "boolean") return badRequest([dryRun]);
+  const unknown = queryFaults(c, ["dryRun"]);
+  if (typeof dryRun !== "boolean") return badRequest([dryRun, ...unknown]);
+  if (unknown.length > 0) return badRequest(unknown);
   const body = await readJson(c.req.raw, context.maxBodyBytes, {});
   if (!body.ok) return body.refusal;
   const errors = faultsOf(body.value);

@@ -4,12 +4,14 @@
  * @module
  */
 
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import type { BlankEnv } from "hono/types";
+import { isLoopback } from "../config/loopback.ts";
 import { readPool } from "../metrics/catalog.ts";
 import type { Bound } from "../plugin.ts";
 import { optionsSchema } from "../schema.ts";
-import type { PoolHandle } from "../sluice.ts";
+import type { PoolHandle, PoolSnapshot } from "../sluice.ts";
+import { peerOf } from "./actor.ts";
 import type { PluginJson, Readiness, SystemRoutes } from "./api.ts";
 import type { AdminContext } from "./context.ts";
 import { METRICS_TYPE, renderMetrics } from "./metrics.ts";
@@ -21,20 +23,23 @@ const STORE_ANSWERS_WITHIN_MS = 2_000;
 /** A pool that has waited for its store for so long claims nothing, ms. */
 const LOOP_STANDS_AFTER_MS = 5_000;
 
+/** A pool whose workers are all stuck is not ready once a job has waited for so long, ms. */
+const HUNG_AFTER_MS = 60_000;
+
 /**
- * Makes the routes that are open to all: they tell no names and no figures.
+ * Makes the routes that are open to all: they tell no names and no figures to those who may not ask for them.
  *
  * @internal
  */
 export function healthRoutes(context: AdminContext): Hono<BlankEnv, SystemRoutes, "/"> {
-  let asking: Promise<Readiness> | undefined; // one look serves all who ask meanwhile
+  let asking: Promise<readonly Hindrance[]> | undefined; // one look serves all who ask meanwhile
   const routes = new Hono()
     .get("/healthz", () => answer({ ok: true }, 200))
-    .get("/readyz", async () => {
-      asking ??= readiness(context.sluice.pools).finally(() => {
+    .get("/readyz", async (c) => {
+      asking ??= hindrances(context.sluice.pools).finally(() => {
         asking = undefined;
       });
-      const found = await asking;
+      const found = readinessOf(await asking, mayKnowNames(c, context));
       return answer(found, found.ready ? 200 : 503);
     });
   // The routes of the whole are made in two parts: these stand before the guard.
@@ -67,18 +72,49 @@ export function systemRoutes(context: AdminContext): Hono<BlankEnv> {
     );
 }
 
-async function readiness(pools: readonly PoolHandle[]): Promise<Readiness> {
-  const reasons = new Set<string>();
-  for (const pool of pools) {
-    const { stale, draining, decision, storeWaitMs } = pool.snapshot();
-    if (draining) reasons.add("A pool is draining");
-    else if (decision === undefined) reasons.add("A pool has not made its first decision");
-    if (stale) reasons.add("A store could not be read");
-    if (storeWaitMs >= LOOP_STANDS_AFTER_MS) reasons.add("A pool's loop does not advance");
-  }
-  const answers = await Promise.all(pools.map(storeAnswers));
-  if (answers.includes(false)) reasons.add("A store does not answer");
-  return reasons.size === 0 ? { ready: true } : { ready: false, reasons: [...reasons] };
+/** Something that keeps a pool from its work. */
+interface Hindrance {
+  /** Name of the pool. */
+  readonly pool: string;
+  /** What it is, said of "a pool": `is draining`. */
+  readonly says: string;
+}
+
+/** Names of pools are for those who may ask for the pools. */
+function mayKnowNames(c: Context, { identify }: AdminContext): boolean {
+  const actor = identify(c);
+  if (actor?.by !== "loopback") return actor !== undefined;
+  const peer = peerOf(c.env);
+  return peer === undefined || isLoopback(peer);
+}
+
+function readinessOf(found: readonly Hindrance[], named: boolean): Readiness {
+  if (found.length === 0) return { ready: true };
+  const reasons = found.map(({ pool, says }) => `${named ? `Pool "${pool}"` : "A pool"} ${says}`);
+  return { ready: false, reasons: [...new Set(reasons)] };
+}
+
+async function hindrances(pools: readonly PoolHandle[]): Promise<readonly Hindrance[]> {
+  const all = await Promise.all(pools.map(async (handle) => {
+    const says = [...hindrancesOf(handle.snapshot())];
+    if (!await storeAnswers(handle)) says.push("has a store that does not answer");
+    return says.map((text) => ({ pool: handle.name, says: text }));
+  }));
+  return all.flat();
+}
+
+function* hindrancesOf(pool: PoolSnapshot): Iterable<string> {
+  if (pool.stopped) yield "has stopped";
+  else if (pool.draining) yield "is draining";
+  else if (pool.decision === undefined) yield "has not made its first decision";
+  if (pool.stale) yield "has a store that could not be read";
+  if (pool.storeWaitMs >= LOOP_STANDS_AFTER_MS) yield "has a loop that does not advance";
+  if (isHung(pool)) yield "has no worker that could take a job: all are stuck";
+}
+
+function isHung({ live, workers, lanes }: PoolSnapshot): boolean {
+  return live === 0 && workers.some(({ state }) => state === "stuck") &&
+    lanes.some(({ ready, oldestWaitMs }) => ready > 0 && oldestWaitMs >= HUNG_AFTER_MS);
 }
 
 async function storeAnswers(pool: PoolHandle): Promise<boolean> {

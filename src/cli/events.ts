@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rounded } from "../admin/rounded.ts";
 import type { Observer, PoolEvent } from "../event.ts";
 import type { Logger } from "../job.ts";
 
@@ -44,7 +45,7 @@ export function eventLogger(log: Logger): Observer {
   const last = new Map<string, { atMs: number; more: number }>();
   return (event) => {
     if (event.kind === "audit") return; // the admin API writes these itself, for those without an observer
-    const { kind, atMs, ...rest } = event;
+    const { kind, atMs, ...rest } = rounded(event);
     let more: number | undefined;
     if (FREQUENT.has(kind)) {
       const key = `${kind} ${event.pool} ${"lane" in event ? event.lane : ""}`;

@@ -41,6 +41,8 @@ export class Drain {
   readonly #parts: DrainParts;
   #report: Promise<StopReport> | undefined;
 
+  #ended = false;
+
   /** Begins nothing yet. */
   constructor(parts: DrainParts) {
     this.#parts = parts;
@@ -49,6 +51,11 @@ export class Drain {
   /** True once `run` was called. */
   get begun(): boolean {
     return this.#report !== undefined;
+  }
+
+  /** True once nothing runs any more. */
+  get ended(): boolean {
+    return this.#ended;
   }
 
   /** Stops claiming, waits for running jobs until the deadline, hands back the rest. */
@@ -63,7 +70,7 @@ export class Drain {
       if (hub.active) hub.emit({ kind, atMs: clock.nowMs(), pool: state.pool });
     };
     emit("draining");
-    intake.close(`pool "${state.pool}" is stopping`);
+    intake.close(`pool "${state.pool}" is stopping and takes no jobs until it is started anew`);
     dispatch.close();
     loop.stopSteering();
     crew.close(clock.nowMs());
@@ -84,6 +91,7 @@ export class Drain {
     let waiting = 0;
     for (const lane of state.lanes) waiting += lane.depth;
     await queue.leave(clock.nowMs());
+    this.#ended = true;
     emit("stopped");
     return { handedBack: settler.handedBack, stuck: runner.stuckJobs(), waiting };
   }

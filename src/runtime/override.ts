@@ -6,6 +6,9 @@
 
 import type { Override } from "../sluice.ts";
 
+/** Longest override, ms: what holds for longer belongs into the config. */
+const LONGEST_MS = 7 * 86_400_000;
+
 /**
  * Checks an override against the config's bounds.
  *
@@ -20,8 +23,10 @@ export function checkOverride(
   if (min === undefined && max === undefined && target === undefined) {
     throw new RangeError("Expected an override with min, max or target but received none");
   }
-  if (!(expiresInMs > 0 && expiresInMs < Infinity)) {
-    throw new RangeError(`Expected expiresInMs > 0 but received ${expiresInMs}`);
+  if (!(expiresInMs > 0 && expiresInMs <= LONGEST_MS)) {
+    throw new RangeError(
+      `Expected expiresInMs > 0 and at most ${LONGEST_MS} (7 days) but received ${expiresInMs}: change the config for longer`,
+    );
   }
   const most = max ?? size.max;
   const least = min ?? Math.min(size.min, most);

@@ -131,6 +131,7 @@ export class Pool implements PoolHandle {
       ...freeze(this.#parts.state),
       degraded: this.#parts.slots.degraded,
       draining: this.#parts.drain.begun,
+      stopped: this.#parts.drain.ended,
       paused: this.#parts.pauses.pool,
       override: this.#parts.steering.override,
       decision: this.#parts.steering.log.last,
@@ -231,8 +232,14 @@ export class Pool implements PoolHandle {
 
   async find(id: string): Promise<JobRecord | undefined> {
     const record = await this.#queue.find(id);
-    const progress = this.#parts.runner.progressOf(id);
-    return record === undefined || progress === undefined ? record : { ...record, progress };
+    if (record?.state !== "running") return record;
+    const { runner } = this.#parts;
+    const progress = runner.progressOf(id);
+    return {
+      ...record,
+      ...(progress === undefined ? {} : { progress }),
+      ...(runner.isCancelling(id) ? { cancelling: true } : {}),
+    };
   }
 
   async list(query: JobQuery): Promise<JobPage> {

@@ -193,6 +193,13 @@ export class Runner implements WorkerOwner, RunOwner {
     }
   }
 
+  /** True if the handler of a running job was asked to end because the job was cancelled. */
+  isCancelling(id: string): boolean {
+    return this.#state.workers.some(({ run, aborted }) =>
+      run?.job.id === id && aborted === "cancelled"
+    );
+  }
+
   /** What the handler of a running job last reported. `undefined`: nothing, or it does not run here. */
   progressOf(id: string): unknown {
     return this.#state.workers.find((worker) => worker.run?.job.id === id)?.run?.reported;

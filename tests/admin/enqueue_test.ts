@@ -194,7 +194,7 @@ Deno.test("POST jobs answers 413 to a job over 64 KiB and to a body over 1 MiB",
   assert.equal(single.status, 413);
   assert.equal(
     (await problemOf(single)).detail,
-    "The body is too large: expected at most 65536 bytes, send fewer jobs at once or a reference instead of the data",
+    "The job is too large: expected at most 65536 bytes of JSON, store the data elsewhere and send its address or key",
   );
   assert.equal(bulk.status, 413);
   assert.match((await problemOf(bulk)).detail, /expected at most 1048576 bytes/);

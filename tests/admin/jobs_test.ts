@@ -196,3 +196,18 @@ Deno.test("GET jobs finds jobs by a text in what is shown of them, page by page"
   assert.deepEqual([all.jobs.length, byKey.jobs.length, hidden.jobs.length], [3, 1, 0]);
   assert.deepEqual([...first.jobs, ...second.jobs], all.jobs.slice(0, 2));
 });
+
+Deno.test("POST cancel says of a running job that it was asked to end, and so does a look at it", async () => {
+  await using system = await running();
+  const job = { lane: "urgent", payload: { hang: true } };
+  const { id } = await (await system.send("POST", "/api/pools/mail/jobs", job)).json();
+  await system.clock.advance(10);
+
+  const before = await (await system.send("GET", `/api/jobs/${id}`)).json();
+  const cancelled = await (await system.send("POST", `/api/jobs/${id}/cancel`)).json();
+  const shown = await (await system.send("GET", `/api/jobs/${id}`)).json();
+
+  assert.equal(before.cancelling, undefined);
+  assert.deepEqual(cancelled, { id, state: "running", cancelling: true });
+  assert.deepEqual([shown.state, shown.cancelling], ["running", true]);
+});

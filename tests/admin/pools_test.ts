@@ -190,3 +190,97 @@ Deno.test("POST drain lets running jobs end and reports what is left", async () 
   assert.deepEqual(await response.json(), { handedBack: [], stuck: [], waiting: 1 });
   assert.equal(later.status, 429);
 });
+
+Deno.test("Routes that steer a pool answer 409 once it was drained, and jobs are told", async () => {
+  await using system = await running();
+  await system.send("POST", "/api/pools/mail/drain", { deadlineMs: 10 });
+
+  const answers = await Promise.all([
+    system.send("POST", "/api/pools/mail/pause"),
+    system.send("POST", "/api/pools/mail/resume"),
+    system.send("PUT", "/api/pools/mail/override", { max: 1, expiresInMs: 10 }),
+    system.send("DELETE", "/api/pools/mail/override"),
+  ]);
+  const job = await system.send("POST", "/api/pools/mail/jobs", { lane: "urgent", payload: 1 });
+  const shown = await (await system.send("GET", "/api/pools/mail")).json();
+
+  for (const response of answers) {
+    assert.equal(response.status, 409);
+    const { detail } = await problemOf(response);
+    assert.equal(detail, 'Pool "mail" has stopped: only a restart brings it back');
+  }
+  assert.equal(
+    (await problemOf(job)).reason,
+    'pool "mail" is stopping and takes no jobs until it is started anew',
+  );
+  assert.deepEqual([shown.draining, shown.stopped], [true, true]);
+});
+
+Deno.test("POST pause takes an empty body of no announced length, of any type", async () => {
+  await using system = await running();
+
+  for (const type of ["application/json", "text/plain"]) {
+    const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
+    const response = await system.app.request("/api/pools/mail/pause", {
+      method: "POST",
+      headers: { "content-type": type },
+      body,
+    });
+
+    assert.equal(response.status, 200, type);
+  }
+});
+
+Deno.test("Routes answer 400 for a query parameter that does not exist", async () => {
+  await using system = await running();
+  const job = { lane: "urgent", payload: 1 };
+
+  const answers = await Promise.all([
+    system.send("GET", "/api/pools/mail/decisions?limt=3"),
+    system.send("GET", "/api/pools/mail/jobs?limt=3"),
+    system.send("GET", "/api/events?limt=3"),
+    system.send("POST", "/api/pools/mail/jobs?limt=3", job),
+    system.send("POST", "/api/pools/mail/jobs?limt=3", [job]),
+    system.send("POST", "/api/reload?limt=3", {}),
+  ]);
+
+  for (const response of answers) {
+    assert.equal(response.status, 400);
+    assert.match((await problemOf(response)).detail, /^No query parameter is named "limt"/);
+  }
+});
+
+Deno.test("Routes answer 405 with what is allowed, where only the method is wrong", async () => {
+  await using system = await running();
+
+  const pause = await system.send("GET", "/api/pools/mail/pause");
+  const override = await system.send("POST", "/api/pools/mail/override");
+  const nowhere = await system.send("POST", "/api/pools/mail/nowhere");
+
+  assert.equal(pause.status, 405);
+  assert.equal(pause.headers.get("allow"), "POST");
+  assert.equal((await problemOf(pause)).detail, "Expected POST but received GET");
+  assert.equal(override.headers.get("allow"), "PUT, DELETE");
+  assert.equal(nowhere.status, 404);
+});
+
+Deno.test("PUT override refuses what holds for more than a week", async () => {
+  await using system = await running();
+  const body = { max: 1, expiresInMs: 604_800_001 };
+
+  const response = await system.send("PUT", "/api/pools/mail/override", body);
+
+  assert.equal(
+    (await problemOf(response)).detail,
+    "Expected expiresInMs > 0 and at most 604800000 (7 days) but received 604800001: change the config for longer",
+  );
+});
+
+Deno.test("GET pool shows times to three digits after the point", async () => {
+  await using system = await running();
+  await system.clock.advance(100.123456789);
+
+  const text = await (await system.send("GET", "/api/pools/mail")).text();
+
+  assert.doesNotMatch(text, /Ms":-?\d+\.\d{4,}/);
+});

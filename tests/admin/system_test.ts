@@ -23,7 +23,7 @@ Deno.test("GET /readyz answers 200 once every pool has decided, 503 after a drai
   assert.deepEqual([ready.status, await ready.json()], [200, { ready: true }]);
   assert.equal(drained.status, 503);
   const { reasons } = await drained.json();
-  assert.ok(reasons.includes("A pool is draining"));
+  assert.deepEqual(reasons, ['Pool "mail" has stopped']);
 });
 
 Deno.test("GET /readyz answers 503, when a store fails or cannot be read", async () => {
@@ -40,9 +40,9 @@ Deno.test("GET /readyz answers 503, when a store fails or cannot be read", async
   assert.deepEqual(await response.json(), {
     ready: false,
     reasons: [
-      "A pool has not made its first decision",
-      "A store could not be read",
-      "A store does not answer",
+      'Pool "mail" has not made its first decision',
+      'Pool "mail" has a store that could not be read',
+      'Pool "mail" has a store that does not answer',
     ],
   });
 });
@@ -68,7 +68,7 @@ Deno.test("GET /readyz answers 503, when a store has not answered a claim for fi
   const answered = await look();
 
   assert.deepEqual(before, { ready: true });
-  assert.deepEqual(after, { ready: false, reasons: ["A pool's loop does not advance"] });
+  assert.deepEqual(after, { ready: false, reasons: ['Pool "p" has a loop that does not advance'] });
   assert.deepEqual(answered, { ready: true });
   const stopped = sluice.stop();
   await clock.advance(60_000);
@@ -189,7 +189,7 @@ Deno.test("A preflight is not answered: no other origin may send JSON", async ()
     headers: { origin: "https://evil.example", "access-control-request-method": "POST" },
   });
 
-  assert.equal(response.status, 404);
+  assert.equal(response.status, 405);
   assert.equal(response.headers.get("access-control-allow-methods"), null);
 });
 
@@ -243,3 +243,50 @@ function withPool(
     get: (target, key) => key === "pools" ? [pool, ...rest] : Reflect.get(target, key, target),
   });
 }
+
+Deno.test("GET /readyz names no pool to those who may not ask for it", async () => {
+  await using system = await running({ adminToken: "0123456789abcdef" });
+  await system.clock.advance(100);
+  await system.sluice.pool("mail").drain();
+
+  const anyone = await (await system.app.request("/readyz")).json();
+  const known = await (await system.app.request("/readyz", {
+    headers: { authorization: "Bearer 0123456789abcdef" },
+  })).json();
+
+  assert.deepEqual(anyone.reasons, ["A pool has stopped"]);
+  assert.deepEqual(known.reasons, ['Pool "mail" has stopped']);
+});
+
+Deno.test("GET /readyz answers 503, when all workers are stuck and a job has waited for a minute", async () => {
+  const clock = new VirtualClock();
+  await using sluice: Sluice = await start({
+    pools: {
+      p: {
+        handler: () => new Promise(() => {}),
+        timeoutMs: 1000,
+        size: { min: 1, max: 2 },
+        lanes: [{ name: "l", attempts: 1 }],
+      },
+    },
+  }, { clock });
+  const app = admin(sluice);
+  const look = async () => (await app.request("/readyz")).json();
+  for (let job = 0; job < 3; job++) await sluice.enqueue("p", { lane: "l", payload: job });
+
+  await clock.advance(30_000);
+  const before = await look();
+  await clock.advance(60_000);
+  const after = await look();
+
+  assert.deepEqual(before, { ready: true });
+  assert.deepEqual(after, {
+    ready: false,
+    reasons: ['Pool "p" has no worker that could take a job: all are stuck'],
+  });
+  const [decision] = sluice.pool("p").explain();
+  assert.match(decision?.sentence ?? "", /, 2 workers are stuck$/);
+  const stopped = sluice.stop();
+  await clock.advance(60_000);
+  await stopped;
+});

@@ -141,6 +141,7 @@ const pool = said(
     ),
     degraded: said(v.boolean(), "A strategy fails: its last answer stands."),
     draining: v.boolean(),
+    stopped: said(v.boolean(), "A drain has ended."),
     paused: v.boolean(),
     override: v.optional(override),
     decision: v.optional(decision),
@@ -195,6 +196,7 @@ const job = said(
     reason: v.optional(v.string()),
     error: v.optional(v.string()),
     progress: v.optional(anything),
+    cancelling: v.optional(said(v.boolean(), "It runs, and its handler was asked to end.")),
   }),
   "Everything known about a job.",
 );
@@ -244,7 +246,11 @@ export const answerShapes = {
     jobs: v.array(job),
     cursor: v.optional(said(v.string(), "Give it as ?cursor= to go on. Left out: the last page.")),
   }),
-  Changed: v.strictObject({ id: v.string(), state: v.picklist([...states.options, "removed"]) }),
+  Changed: v.strictObject({
+    id: v.string(),
+    state: v.picklist([...states.options, "removed"]),
+    cancelling: v.optional(said(v.literal(true), "It runs, and its handler was asked to end.")),
+  }),
   Operation: operation,
   Operations: v.array(operation),
   Config: said(v.record(v.string(), anything), "The config as given, secrets as { env }."),

@@ -94,7 +94,7 @@ export const endpoints: readonly Endpoint[] = [
     summary: "Starts no more jobs of a lane, or of all; running ones go on",
     body: "Pause",
     answers: { 200: "Paused" },
-    problems: [400, 404, 413, 415],
+    problems: [400, 404, 409, 413, 415],
   },
   {
     method: "post",
@@ -103,7 +103,7 @@ export const endpoints: readonly Endpoint[] = [
     summary: "Ends a pause",
     body: "Pause",
     answers: { 200: "Paused" },
-    problems: [400, 404, 413, 415],
+    problems: [400, 404, 409, 413, 415],
   },
   {
     method: "post",
@@ -121,7 +121,7 @@ export const endpoints: readonly Endpoint[] = [
     summary: "Holds other bounds for a while",
     body: "SetOverride",
     answers: { 200: "Override" },
-    problems: [400, 404, 413, 415],
+    problems: [400, 404, 409, 413, 415],
   },
   {
     method: "delete",
@@ -129,7 +129,7 @@ export const endpoints: readonly Endpoint[] = [
     tag: "Pools",
     summary: "Goes back to the config's bounds",
     answers: { 200: "Override" },
-    problems: [404],
+    problems: [404, 409],
   },
   {
     method: "post",
