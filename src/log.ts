@@ -5,6 +5,7 @@
  */
 
 import type { Logger } from "./job.ts";
+import { visible } from "./visible.ts";
 
 /** How much a line matters, least first. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -43,7 +44,7 @@ export function prettyLogger(options: LogOptions = {}): Logger {
     const shown = Object.entries(fields).map(([key, value]) => ` ${key}=${bare(value)}`).join("");
     const color = options.color === true ? COLORS[level] : "";
     const name = color === "" ? level : `${color}${level}\x1b[0m`;
-    return `${time} ${name} ${message}${shown}`;
+    return `${time} ${name} ${visible(message)}${visible(shown)}`;
   });
 }
 

@@ -102,3 +102,15 @@ Deno.test("loggers write to standard error, and silentLogger() writes nothing", 
   assert.equal(decoder.decode(stdout), "");
   assert.equal(decoder.decode(stderr), "00:00:00.000 info Kept\n");
 });
+
+Deno.test("prettyLogger() shows control characters rather than sends them", () => {
+  const lines: string[] = [];
+  const log = prettyLogger({ write: (line) => lines.push(line), nowMs: () => 0 });
+
+  log.info("a\x1b[2J", { error: "\x1b[31m\x9b2J", name: "x\u007f y" });
+
+  assert.equal(
+    lines[0],
+    '00:00:00.000 info a\\u001b[2J error=\\u001b[31m\\u009b2J name="x\\u007f y"',
+  );
+});

@@ -8,6 +8,7 @@ import type { Command } from "commander";
 import type { Accepted } from "../admin/api.ts";
 import { messageOf } from "../errors.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
+import { enqueueMany } from "./enqueue_many.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { json, line } from "./print.ts";
@@ -28,7 +29,7 @@ interface EnqueueOptions extends RemoteOptions {
 export function addEnqueue(program: Command, { io }: Tools): void {
   withRemote(program.command("enqueue").description("give a pool a job"))
     .argument("<pool>")
-    .argument("[-]", "read the payload from standard input")
+    .argument("[-]", "read the payload from standard input, or one a line")
     .requiredOption("--lane <lane>", "lane of the job")
     .option("--payload <json>", "what the handler works on; - reads standard input", "null")
     .option("--type <type>", "which handler, for a pool with several")
@@ -58,18 +59,18 @@ async function enqueue(
     );
   }
   const given = dash === "-" ? "-" : options.payload;
+  const payloads = await readPayloads(io, given ?? "null");
+  const jobs = payloads.map(({ line, value }) => ({ line, body: bodyOf(value, options) }));
+  if (jobs.length > 1) {
+    if (options.wait !== undefined || options.dedupeKey !== undefined) {
+      throw new CliError("--wait and --dedupe-key are for one job: leave them out for lines", 2);
+    }
+    return await enqueueMany(io, pool, jobs, options);
+  }
   const accepted = await call<Accepted>(io, options, path("pools", pool, "jobs"), {
     method: "POST",
     query: { waitMs: durationMs("--wait", options.wait) },
-    body: {
-      lane: options.lane,
-      payload: await readPayload(io, given ?? "null"),
-      type: options.type,
-      key: options.key,
-      delayMs: durationMs("--delay", options.delay),
-      dedupeKey: options.dedupeKey,
-      ttlMs: durationMs("--ttl", options.ttl),
-    },
+    body: jobs[0]?.body,
   });
   if (options.json) json(io, accepted);
   else show(io, accepted, options);
@@ -83,18 +84,74 @@ async function enqueue(
   }
 }
 
-async function readPayload(io: Io, given: string): Promise<unknown> {
+function bodyOf(payload: unknown, options: EnqueueOptions): unknown {
+  return {
+    lane: options.lane,
+    payload,
+    type: options.type,
+    key: options.key,
+    delayMs: durationMs("--delay", options.delay),
+    dedupeKey: options.dedupeKey,
+    ttlMs: durationMs("--ttl", options.ttl),
+  };
+}
+
+interface Payload {
+  readonly line: number;
+  readonly value: unknown;
+}
+
+/** One payload; several, if the input is no JSON as a whole but each of its lines is. */
+async function readPayloads(io: Io, given: string): Promise<readonly Payload[]> {
   const text = given === "-" ? await io.readInput() : given;
+  const from = given === "-" ? "standard input" : "--payload";
   try {
-    return JSON.parse(text);
+    return [{ line: 1, value: parse(text) }];
   } catch (thrown) {
-    const from = given === "-" ? "standard input" : "--payload";
-    throw new CliError(
-      `Expected JSON from ${from} (a text in double quotes is JSON): ${messageOf(thrown)}`,
-      2,
-      { cause: thrown },
-    );
+    const lines = text.split("\n").map((text, index) => ({ line: index + 1, text: text.trim() }))
+      .filter(({ text }) => text !== "");
+    if (given === "-" && lines.length > 1 && isJson(lines[0]?.text ?? "")) {
+      return lines.map(({ line, text }) => {
+        return { line, value: parsed(text, `line ${line} of standard input`) };
+      });
+    }
+    throw noJson(from, thrown);
   }
+}
+
+function parsed(text: string, from: string): unknown {
+  try {
+    return parse(text);
+  } catch (thrown) {
+    throw noJson(from, thrown);
+  }
+}
+
+/** Numbers too large for JSON would be sent as null. */
+function parse(text: string): unknown {
+  return JSON.parse(text, (_, value: unknown) => {
+    if (value === Infinity || value === -Infinity) {
+      throw new RangeError("Expected a finite number but one is too large: send it as a text");
+    }
+    return value;
+  });
+}
+
+function isJson(text: string): boolean {
+  try {
+    parse(text);
+    return true;
+  } catch {
+    return false; // the whole is then told as what is no JSON
+  }
+}
+
+function noJson(from: string, thrown: unknown): CliError {
+  return new CliError(
+    `Expected JSON from ${from} (a text in double quotes is JSON): ${messageOf(thrown)}`,
+    2,
+    { cause: thrown },
+  );
 }
 
 function show(io: Io, accepted: Accepted, options: EnqueueOptions): void {

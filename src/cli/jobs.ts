@@ -7,6 +7,7 @@
 import type { Command } from "commander";
 import type { ChangedJson, JobPageJson } from "../admin/api.ts";
 import type { JobRecord } from "../job.ts";
+import { visible } from "../visible.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
@@ -85,7 +86,9 @@ export async function showJob(io: Io, id: string, options: RemoteOptions): Promi
   if (options.json) return json(io, job);
   line(
     io,
-    `${bold(io, job.id)}  ${job.state}${job.reason === undefined ? "" : ` (${job.reason})`}`,
+    `${bold(io, job.id)}  ${job.state}${job.reason === undefined ? "" : ` (${job.reason})`}${
+      job.cancelling ? ", asked to end" : ""
+    }`,
   );
   line(
     io,
@@ -116,12 +119,14 @@ export async function changeJobs(
     try {
       const done = await call<ChangedJson>(io, options, where, { method: change.method });
       results.push(done);
-      if (!options.json) line(io, `Job ${id} is ${done.state}`);
+      if (!options.json) {
+        line(io, `Job ${id} ${done.cancelling ? "was asked to end" : `is ${done.state}`}`);
+      }
     } catch (thrown) {
       if (!(thrown instanceof CliError) || ids.length === 1) throw thrown;
       failed++;
       results.push({ id, error: thrown.message });
-      if (!options.json) io.err(`${id}: ${thrown.message}\n`);
+      if (!options.json) io.err(visible(`${id}: ${thrown.message}\n`));
     }
   }
   if (options.json) json(io, results);

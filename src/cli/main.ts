@@ -11,6 +11,7 @@ import { ConfigError, messageOf } from "../errors.ts";
 import { resolveConfig } from "../resolve.ts";
 import { schemaText } from "../schema.ts";
 import { simulate } from "../simulate.ts";
+import { visible } from "../visible.ts";
 import { addCheck, faultsOf } from "./check.ts";
 import { addCompletions } from "./completions.ts";
 import { addDlq } from "./dlq.ts";
@@ -31,6 +32,7 @@ import { addTop } from "./top.ts";
 import type { Tools } from "./verb.ts";
 
 export type { Io } from "./io.ts";
+export type { Screen, ScreenEvent } from "./screen.ts";
 
 /**
  * Runs one verb.
@@ -93,10 +95,10 @@ function programOf(tools: Tools): Command {
 function failed(io: Io, thrown: unknown): number {
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2; // it has said why
   if (thrown instanceof ConfigError) {
-    io.err(faultsOf(thrown));
+    io.err(visible(faultsOf(thrown)));
     return 2;
   }
-  io.err(`${messageOf(thrown)}\n`);
+  io.err(`${visible(messageOf(thrown))}\n`);
   return thrown instanceof CliError ? thrown.exitCode : 1;
 }
 

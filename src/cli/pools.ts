@@ -202,7 +202,9 @@ function workersOf(pool: PoolJson): string {
 
 function stateOf(pool: PoolJson): string {
   const states = [
-    pool.draining && "draining",
+    pool.stopped ? "stopped" : pool.draining && "draining",
+    stuckOf(pool),
+    ...pool.diagnosis.map(({ code }) => (code === "stalled" || code === "failing") && code),
     pool.paused && "paused",
     pool.degraded && "degraded",
     pool.stale && "stale",
@@ -210,4 +212,10 @@ function stateOf(pool: PoolJson): string {
     pool.rateBound && "rate-bound",
   ].filter((state) => state !== false);
   return states.length === 0 ? "ok" : states.join(", ");
+}
+
+/** `stuck` where no worker is left that could take a job. */
+function stuckOf({ live, workers }: PoolJson): string | false {
+  const stuck = workers.filter(({ state }) => state === "stuck").length;
+  return stuck > 0 && (live === 0 ? "stuck" : `${stuck} stuck`);
 }

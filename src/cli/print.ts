@@ -4,12 +4,18 @@
  * @module
  */
 
+import { visible } from "../visible.ts";
 import type { Io } from "./io.ts";
 
-/** Writes one line. */
+/** Writes one line. What a terminal would obey is shown instead, but for the styles of this file. */
 export function line(io: Io, text = ""): void {
-  io.out(`${text}\n`);
+  const parts = io.color ? text.split(STYLES) : [text];
+  io.out(`${parts.map((part) => STYLES.test(part) ? part : visible(part)).join("")}\n`);
 }
+
+/** What `bold` and `red` write. */
+// deno-lint-ignore no-control-regex -- the escapes are its own
+const STYLES = /(\x1b\[(?:1|22|31|39)m)/;
 
 /** Writes a value as JSON. */
 export function json(io: Io, value: unknown): void {
@@ -28,7 +34,7 @@ export function tableLines(
   head: readonly string[],
   rows: readonly (readonly Cell[])[],
 ): readonly string[] {
-  const texts = rows.map((row) => row.map(String));
+  const texts = rows.map((row) => row.map((cell) => visible(String(cell))));
   const widths = head.map((title, column) =>
     Math.max(title.length, ...texts.map((row) => row[column]?.length ?? 0))
   );

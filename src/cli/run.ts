@@ -80,7 +80,9 @@ async function runUntilSignal(
   const signalled = untilSignal(io);
   announce(io, sluice, served?.url ?? sluice.adminUrl ?? "", options);
   const unlisten = await signalled;
-  if (!options.json) line(io, "Draining; a second signal exits at once");
+  if (!options.json) {
+    line(io, "Draining; a second signal, half a second later or more, exits at once");
+  }
   const report = await sluice.stop();
   await served?.stop();
   unlisten();

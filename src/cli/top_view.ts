@@ -5,6 +5,7 @@
  */
 
 import type { DecisionJson, PoolJson } from "../admin/api.ts";
+import { visible } from "../visible.ts";
 import { POOL_COLUMNS, poolRow } from "./pools.ts";
 import { type Cell, duration, rate, tableLines } from "./print.ts";
 
@@ -86,11 +87,13 @@ export function fit(
   lines: readonly TopLine[],
   { columns, rows }: { readonly columns: number; readonly rows: number },
 ): readonly TopLine[] {
-  return lines.slice(0, rows).map((line) =>
-    line.text.length <= columns
-      ? line
-      : { ...line, text: `${line.text.slice(0, Math.max(0, columns - 1))}…` }
-  );
+  return lines.slice(0, rows).map((line) => {
+    const text = visible(line.text);
+    return {
+      ...line,
+      text: text.length <= columns ? text : `${text.slice(0, Math.max(0, columns - 1))}…`,
+    };
+  });
 }
 
 type LaneJson = PoolJson["lanes"][number];

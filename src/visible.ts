@@ -1,0 +1,18 @@
+/**
+ * Texts from outside as a terminal may show them.
+ *
+ * @module
+ */
+
+/**
+ * A text whose control characters are seen rather than obeyed: an escape sequence in an error or a name
+ * could color, move or clear a terminal. Line breaks and tabs stay.
+ */
+export function visible(text: string): string {
+  // deno-lint-ignore no-control-regex -- these are what it looks for
+  return text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { start } from "../../mod.ts";
+import { serveAdmin } from "../../src/admin/mod.ts";
+import type { Job } from "../../src/job.ts";
+import type { Sluice } from "../../src/sluice.ts";
+import { VirtualClock } from "../../src/virtual_clock.ts";
+import { running } from "../admin/_app.ts";
+import { sluice } from "./_io.ts";
+
+const SERVED = {
+  hostname: "127.0.0.1",
+  port: 0,
+  adminToken: undefined,
+  viewerToken: undefined,
+  allowedHosts: [],
+};
+
+Deno.test("pools ls says stuck and stalled of a pool whose workers hang, failing where attempts fail", async () => {
+  const handler = ({ payload }: Job) =>
+    payload === "hang" ? new Promise(() => {}) : Promise.reject(new Error("no"));
+  const clock = new VirtualClock();
+  const lanes = [{ name: "l", attempts: 1 }];
+  const system: Sluice = await start({
+    pools: {
+      hung: { handler, timeoutMs: 1000, admission: "admit-all", size: { min: 1, max: 1 }, lanes },
+      bad: { handler, size: { min: 1, max: 1 }, lanes },
+    },
+  }, { clock });
+  const server = await serveAdmin(system, SERVED);
+  await clock.advance(100);
+  for (let job = 0; job < 6; job++) {
+    await system.enqueue("hung", { lane: "l", payload: "hang" });
+    await system.enqueue("bad", { lane: "l", payload: "fail" });
+    await clock.advance(1_000);
+  }
+  await clock.advance(30_000);
+
+  const { out } = await sluice(["pools", "--url", server.url]);
+
+  const [, hung, bad] = out.split("\n");
+  assert.match(hung ?? "", /stuck, stalled$/);
+  assert.match(bad ?? "", /failing$/);
+  await server.stop();
+  const stopped = system.stop();
+  await clock.advance(60_000);
+  await stopped;
+});
+
+Deno.test("jobs show and ls let no escape sequence of an error through", async () => {
+  await using system = await running();
+  const server = await serveAdmin(system.sluice, SERVED);
+  const fail = "\x1b[2Jgone\x9b31m\u202e";
+  const job = await system.sluice.enqueue("mail", { lane: "urgent", payload: { fail } });
+  await system.clock.advance(1);
+
+  const at = ["--url", server.url];
+  for (const color of [false, true]) {
+    const shown = await sluice(["jobs", "show", job.id, ...at], { color });
+    const listed = await sluice(["dlq", "ls", "mail", ...at], { color });
+
+    assert.ok(shown.out.includes("\\u001b[2Jgone\\u009b31m\\u202e"), shown.out);
+    assert.ok(listed.out.includes("\\u001b[2Jgone\\u009b31m\\u202e"), listed.out);
+  }
+  await server.stop();
+});
