@@ -169,14 +169,13 @@ function readToken(
   const path = ["admin", "tokens", role];
   const token = readSecret(reference, path, options);
   if (token === undefined) return undefined;
-  const variable = `the environment variable "${reference.env}"`;
   if (!/^[\x21-\x7e]*$/.test(token)) {
     const message =
-      `Expected a token of visible ASCII characters but ${variable} holds others, such as a blank or a line break at its end: no header can carry it`;
+      `Expected a token of visible ASCII characters but the environment variable "${reference.env}" holds others, such as a blank or a line break at its end: no header can carry it`;
     options.faults.add(path, message);
   } else if (token.length < shortestToken) {
     const message =
-      `Expected a token of at least ${shortestToken} characters but ${variable} holds a shorter one`;
+      `Expected a token of at least ${shortestToken} characters but the environment variable "${reference.env}" holds a shorter one`;
     options.faults.add(path, message);
   } else return token;
   return undefined;

@@ -34,7 +34,7 @@ export async function importModule(
   const timer = setTimeout(() => {
     late.reject(
       new Error(
-        `it has not finished within ${withinMs / 1000} s: see what it awaits at its top level`,
+        `Not finished within ${withinMs / 1000} s: see what it awaits at its top level`,
       ),
     );
   }, withinMs);

@@ -269,7 +269,7 @@ async function imported(code: string): Promise<{ readonly code: number; readonly
 Deno.test("importModule() gives a module up that does not finish, and says what to look at", async () => {
   assert.deepEqual(await imported("await new Promise(() => {});"), {
     code: 1,
-    err: "it has not finished within 0.2 s: see what it awaits at its top level\n",
+    err: "Not finished within 0.2 s: see what it awaits at its top level\n",
   });
 });
 
