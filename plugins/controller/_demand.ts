@@ -69,7 +69,7 @@ function predicted(
   const starts = startsWithin(view, lane, growMs, available);
   const lacking = (ready - starts) / (1 + growMs / serviceOf(lane));
   if (lacking <= 1e-9) return undefined;
-  const reason = `${lane.name}: ${ready} ready, ${starts.toFixed(1)} start within ${
+  const reason = `${lane.name}: ${ready} ready, ${Math.max(0, starts).toFixed(1)} start within ${
     round(growMs)
   } ms`;
   return { extra: Math.ceil(lacking - 1e-9), reason };
