@@ -40,10 +40,9 @@ export async function importModule(
   }, withinMs);
   // Nothing can be caught of a call of Deno.exit: what is left is to say who made it.
   const told = (): void => {
-    console.error(
-      `${pointer}: The module "${module}" ends the process while it is loaded: ` +
-        "call Deno.exit in the handler, if at all",
-    );
+    const text = `${pointer}: The module "${module}" ends the process while it is loaded: ` +
+      "call Deno.exit in the handler, if at all\n";
+    Deno.stderr.writeSync(new TextEncoder().encode(text));
     Deno.exitCode = FAULTS;
   };
   globalThis.addEventListener("unload", told);

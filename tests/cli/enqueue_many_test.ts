@@ -56,7 +56,10 @@ Deno.test("enqueue - says which lines were refused, and exits 1", async () => {
   const { code, out, err, count } = await ran(`1\n"${"x".repeat(70_000)}"\n3\n`);
 
   assert.equal(code, 1);
-  assert.match(out, /^2 jobs stored\n  line 2: The job is too large: expected at most 65536 bytes/);
+  assert.match(
+    out,
+    /^2 jobs stored\n {2}line 2: The job is too large: expected at most 65536 bytes/,
+  );
   assert.equal(err, "1 job refused\n");
   assert.equal(count, 2);
 });
