@@ -240,7 +240,11 @@ Deno.test("Pool refuses an override that does not fit", async () => {
         10,
         /override target to be a whole number from 2 to max \(8\) but received 1/,
       ],
-      [{ target: 3 }, 0, /Expected expiresInMs > 0 but received 0/],
+      [
+        { target: 3 },
+        0,
+        /Expected expiresInMs > 0 and at most 604800000 \(7 days\) but received 0/,
+      ],
     ];
     for (const [bounds, ms, message] of cases) {
       assert.throws(() => pool.override(bounds, ms), { name: "RangeError", message });
