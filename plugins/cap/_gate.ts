@@ -7,7 +7,7 @@
 import type { Limit } from "../../src/strategy.ts";
 import type { PoolView } from "../../src/view.ts";
 import { GateBase, runningIn, TOLERANCE, waitingIn } from "./_gate_base.ts";
-import { Hold, isOldLevel } from "./_gate_hold.ts";
+import { Hold, type Refusal } from "./_gate_hold.ts";
 import { GateMeter, type Span } from "./_gate_meter.ts";
 import { Lateness, Overloads } from "./_gate_signs.ts";
 import { Trial } from "./_gate_trial.ts";
@@ -134,8 +134,8 @@ export class Gate {
     this.#why = verdict.why;
     if (verdict.accepted) this.#accept(Math.max(view.size.min, 1, verdict.workers));
     else {
-      const isOld = isOldLevel(verdict.workers, this.#verified);
-      this.#refuse(view, verdict.workers, isOld ? this.#base.serviceMs : undefined);
+      const before = { verified: this.#verified, baseMs: this.#base.serviceMs };
+      this.#refuse(view, verdict.workers, { span: verdict.span, ...before });
     }
   }
 
@@ -148,7 +148,7 @@ export class Gate {
     this.#hold.end();
     if (result === "spare") this.#accept(Math.max(view.live, this.#verified));
     else {
-      this.#why = "attempts are slower without growth too";
+      this.#why = "attempts are as slow with fewer running";
       this.#refusedAtMs = -Infinity;
     }
   }
@@ -159,11 +159,11 @@ export class Gate {
     this.#reached = Math.max(this.#reached, verified);
   }
 
-  #refuse(view: PoolView, level: number, suspectMs?: number): void {
+  #refuse(view: PoolView, level: number, refused?: Refusal): void {
     this.#trial = undefined;
     this.#refusedAtMs = view.nowMs;
     this.#lateness.forget();
-    this.#hold.begin(view, level, suspectMs);
+    this.#hold.begin(view, level, refused);
     this.#verified = this.#reached = this.#hold.level;
   }
 

@@ -18,12 +18,21 @@ const KEEP = 0.97;
 /** Share of the added workers that a larger pool has to bring as throughput. */
 const GAIN = 0.5;
 
-/** Steps down grow so much while they work, to so much. */
+/** Steps grow so much while they work, to so much. */
 const STRIDE = 1.5;
 const LONGEST_STEP = 0.4;
 
 /** Below this share of busy workers, with nothing waiting, the pool needs no more than it has. */
 const SPARE = 0.8;
+
+/** Growth that was refused. */
+export interface Refusal {
+  /** What it was like. */
+  readonly span: Span;
+  /** Concurrency and run time before it, ms. */
+  readonly verified: number;
+  readonly baseMs: number;
+}
 
 /** Holds a pool at a level, and tries others while there is more work than it can do. */
 export class Hold {
@@ -32,6 +41,7 @@ export class Hold {
   readonly #meter: GateMeter;
   readonly #base: GateBase;
   #phase: "rest" | "down" | "up" = "rest";
+  #next: "down" | "up" = "down"; // it goes on in the direction that worked
   #restMs = FIRST_REST_MS;
   #restUntilMs = 0;
   #reached: Mark | undefined; // since when no more jobs run than the level allows
@@ -39,7 +49,7 @@ export class Hold {
   #restedPerMs = 0; // throughput at `from`, where the last rest was
   #from = 0;
   #step = 0;
-  #suspectMs: number | undefined; // run time before the growth that was refused, until compared with
+  #refused: Refusal | undefined; // the growth that was undone, until compared with
 
   constructor(meter: GateMeter, base: GateBase) {
     this.#meter = meter;
@@ -51,9 +61,10 @@ export class Hold {
     return this.level < Infinity;
   }
 
-  /** @param suspectMs Run time before, if the level was held then: is it slower there now, too? */
-  begin({ nowMs, size }: PoolView, level: number, suspectMs?: number): void {
-    this.#suspectMs = suspectMs;
+  /** @param refused What the growth was like that is undone: was it to blame? */
+  begin({ nowMs, size }: PoolView, level: number, refused?: Refusal): void {
+    this.#refused = refused;
+    this.#next = "down";
     this.#step = 0;
     this.#rest(Math.max(size.min, 1, level), nowMs + this.#restMs);
     this.#restMs = Math.min(LONGEST_REST_MS, this.#restMs * 2);
@@ -71,8 +82,8 @@ export class Hold {
   }
 
   /**
-   * Walks on. `spare`: the pool has more than it needs; `slower`: attempts are slower at the old level
-   * too, so growth was not to blame. In both cases it is to be let go.
+   * Walks on. `spare`: the pool has more than it needs; `slower`: attempts take as long with fewer
+   * running, so growth was not to blame. In both cases it is to be let go.
    */
   walk(view: PoolView, latest: Span): "spare" | "slower" | undefined {
     const running = runningIn(view);
@@ -82,20 +93,33 @@ export class Hold {
       return undefined;
     }
     const here = this.#meter.since(this.#mark);
-    const { variation } = this.#meter;
     if (this.#phase === "rest") {
       this.#base.learn(latest);
-      if (this.#suspectMs !== undefined) {
-        if (here.timed < Math.max(8, view.live / 2, 24 * variation)) return undefined;
-        if (this.#base.isSlower(here, this.#suspectMs)) {
-          this.#base.reset(here.serviceMs, here.timed);
-          return "slower";
-        }
-        this.#suspectMs = undefined;
+      if (this.#isSlowAnyway(view, here)) {
+        this.#refused = undefined;
+        this.#base.reset(here.serviceMs, here.timed);
+        return "slower";
       }
     }
-    if (here.timed >= Math.max(30, view.live, 120 * variation)) this.#turn(view, here);
+    const enough = Math.max(30, view.live, 120 * this.#meter.variation);
+    if (here.timed >= enough) this.#turn(view, here);
     return undefined;
+  }
+
+  /**
+   * True if growth was not to blame: back at the old level attempts are slower than before; or they are
+   * as slow with fewer running, where behind a limit run times fall with the number, S ~ n. The latter
+   * is decided at the middle between the two, once that is clear of chance.
+   */
+  #isSlowAnyway(view: PoolView, here: Span): boolean {
+    if (this.#refused === undefined) return false;
+    if (here.timed < Math.max(8, view.live / 2, 24 * this.#meter.variation)) return false;
+    const { span, verified, baseMs } = this.#refused;
+    if (this.level <= TOLERANCE * verified && this.#base.isSlower(here, baseMs)) return true;
+    const fewer = here.concurrency / span.concurrency;
+    if (2 * this.#base.errorOf(here.timed) > (1 - fewer) / 2) return false;
+    this.#refused = undefined;
+    return here.serviceMs > span.serviceMs * (1 + fewer) / 2;
   }
 
   #arrive(running: number): void {
@@ -115,9 +139,17 @@ export class Hold {
       this.#restedPerMs = here.perMs;
       this.#from = this.level;
       this.#step = this.#step === 0 ? small : Math.min(LONGEST_STEP, this.#step * STRIDE);
-      const lower = Math.min(this.#from - 1, Math.ceil(this.#from * (1 - this.#step) - 1e-9));
-      this.#go("down", Math.max(view.size.min, 1, lower));
+      this.#go(this.#next, this.#next === "down" ? this.#below(view) : this.#above());
     }
+  }
+
+  #below({ size }: PoolView): number {
+    const lower = Math.ceil(this.#from * (1 - this.#step) - 1e-9);
+    return Math.max(size.min, 1, Math.min(this.#from - 1, lower));
+  }
+
+  #above(): number {
+    return Math.max(this.#from + 1, Math.ceil(this.#from * (1 + this.#step) - 1e-9));
   }
 
   #judgeDown({ nowMs }: PoolView, here: Span, small: number): void {
@@ -125,19 +157,18 @@ export class Hold {
     else if (this.#step > small) { // too long a step: a short one from there
       this.#step = 0;
       this.#rest(this.#from, nowMs);
-    } else {
-      this.#step = 0;
-      this.#go("up", Math.max(this.#from + 1, Math.ceil(this.#from * (1 + small) - 1e-9)));
-    }
+    } else this.#go("up", this.#above());
   }
 
   #judgeUp({ nowMs }: PoolView, here: Span): void {
-    const wanted = 1 + GAIN * (this.level / this.#from - 1);
-    if (here.perMs >= this.#restedPerMs * wanted) {
+    if (here.perMs >= this.#restedPerMs * (1 + GAIN * (this.level / this.#from - 1))) {
       this.#base.reset(here.serviceMs, here.timed);
       this.#restMs = FIRST_REST_MS;
+      this.#next = "up";
       this.#rest(this.level, nowMs);
     } else {
+      this.#next = "down";
+      this.#step = 0;
       this.#rest(this.#from, nowMs + this.#restMs);
       this.#restMs = Math.min(LONGEST_REST_MS, this.#restMs * 2);
     }
@@ -153,9 +184,4 @@ export class Hold {
     this.level = level;
     this.disturb();
   }
-}
-
-/** True if undoing the growth leads back to about the level where run times are known. */
-export function isOldLevel(level: number, verified: number): boolean {
-  return level <= TOLERANCE * verified;
 }

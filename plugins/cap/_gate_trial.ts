@@ -23,6 +23,8 @@ export interface Verdict {
   readonly accepted: boolean;
   /** The concurrency whose worth is shown. */
   readonly workers: number;
+  /** What decided. */
+  readonly span: Span;
   /** Why, with the numbers that decided. */
   readonly why: string;
 }
@@ -41,8 +43,7 @@ export interface TrialParts {
 export class Trial {
   readonly #parts: TrialParts;
   readonly #begun: Mark;
-  readonly #before: number; // jobs that ran already
-  #own: Mark | undefined; // when as many had ended: what ends now was started in the trial
+  readonly #before: number; // jobs that ran already: taken to have run as fast as before
   #slow: Mark | undefined; // when its run times were found longer: throughput decides from there
 
   constructor(view: PoolView, parts: TrialParts) {
@@ -67,14 +68,18 @@ export class Trial {
   /** Accepts by run time as soon as it can, else by throughput. `undefined`: no verdict yet. */
   judge(view: PoolView): Verdict | undefined {
     const { meter, base } = this.#parts;
-    if (this.#own === undefined) {
-      if (meter.since(this.#begun).ended < this.#before) return undefined;
-      this.#own = meter.now;
+    const all = meter.since(this.#begun);
+    const timed = all.timed - this.#before;
+    if (timed < this.#enough(view)) return undefined;
+    if (base.isThin(view)) {
+      // What has ended so soon is the short ones: time spent for each that ended is nearer to the truth.
+      const spentMs = all.concurrency * all.ms / all.timed;
+      base.learn({ ...all, serviceMs: Math.max(all.serviceMs, spentMs) });
+      return this.#accepted(view, all, "too little is known to compare with");
     }
-    const own = meter.since(this.#own);
-    if (own.timed < this.#enough(view)) return undefined;
-    const thin = base.isThin(view);
-    if (thin || !base.isSlower(own)) return this.#accepted(view, own, thin);
+    const serviceMs = (all.timed * all.serviceMs - this.#before * base.serviceMs) / timed;
+    const own = { ...all, serviceMs, timed: timed ** 2 / all.timed }; // what was taken out adds its own error
+    if (!base.isSlower(own)) return this.#accepted(view, own, `${ms(base.serviceMs)} before`);
     this.#slow ??= meter.now;
     return this.#byThroughput(view, meter.since(this.#slow));
   }
@@ -84,13 +89,10 @@ export class Trial {
     return Math.max(3, live / 4, 12 * this.#parts.meter.variation);
   }
 
-  #accepted(view: PoolView, own: Span, thin: boolean): Verdict {
-    const { meter, base, verified } = this.#parts;
-    const before = thin ? "too little is known to compare with" : `${ms(base.serviceMs)} before`;
-    if (thin) base.learn(own);
-    const { concurrency } = meter.since(this.#begun);
-    const workers = Math.max(verified, Math.min(view.live, Math.ceil(concurrency - 0.25)));
-    return { accepted: true, workers, why: `run time ${ms(own.serviceMs)}, ${before}` };
+  #accepted({ live }: PoolView, span: Span, before: string): Verdict {
+    const reached = Math.min(live, Math.ceil(span.concurrency - 0.25));
+    const workers = Math.max(this.#parts.verified, reached);
+    return { accepted: true, workers, span, why: `run time ${ms(span.serviceMs)}, ${before}` };
   }
 
   /** X = n / S: gain = X B / V - 1 for paid = n / V - 1. */
@@ -103,13 +105,13 @@ export class Trial {
     const gain = carried / verified - 1;
     const paid = span.concurrency / verified - 1;
     const why = `${share(paid)} more running jobs brought ${share(gain)} more throughput`;
-    if (paid <= LITTLE || gain + base.errorOf(span.timed) >= GAIN * paid) {
+    if (paid <= LITTLE || gain + 2 * base.errorOf(span.timed) >= GAIN * paid) {
       base.reset(span.serviceMs, span.timed);
-      return { accepted: true, workers: Math.round(span.concurrency), why };
+      return { accepted: true, workers: Math.round(span.concurrency), span, why };
     }
     const least = Math.ceil(span.concurrency / factor); // one round is undone, not more
     const workers = Math.max(verified, least, Math.min(view.live - 1, Math.ceil(1.1 * carried)));
-    return { accepted: false, workers, why };
+    return { accepted: false, workers, span, why };
   }
 }
 

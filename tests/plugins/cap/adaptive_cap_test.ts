@@ -185,7 +185,7 @@ Deno.test("adaptiveCap takes a slow-down before growth for the downstream's own"
   assert.equal(workers, Infinity);
 });
 
-Deno.test("adaptiveCap takes it back when attempts are slow at the old level too", () => {
+Deno.test("adaptiveCap takes it back when attempts stay slow with fewer running", () => {
   const { drive, level } = refused();
   const slow = { ...pressed, live: level, serviceMs: 60, wanted: 32 };
 
@@ -194,7 +194,7 @@ Deno.test("adaptiveCap takes it back when attempts are slow at the old level too
     limit = drive.pass(5, slow);
   }
 
-  assert.equal(limit.reason, "attempts are slower without growth too: growth may go to 33");
+  assert.equal(limit.reason, "attempts are as slow with fewer running: growth may go to 33");
 });
 
 Deno.test("adaptiveCap looks for a smaller pool when jobs stay late although nothing is refused", () => {
