@@ -141,6 +141,8 @@ export class PoolLoop {
     if (this.#closed) return;
     const { settler, dispatch, state, steering } = this.#parts;
     const nowMs = this.#readClock();
+    // After a suspension, a turn may come before the timer: what was lost is not mixed with new leases.
+    if (nowMs >= this.#renewAtMs) this.#renew(nowMs);
     settler.flush(nowMs);
     if (this.#woken) this.#lookAround(nowMs);
     if (nowMs >= this.#nextDueMs()) this.#recount(nowMs);

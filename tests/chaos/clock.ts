@@ -1,0 +1,78 @@
+/**
+ * The clock of one process: it is off, it stops when the process stalls, and it ends with it.
+ *
+ * @module
+ */
+
+import type { Clock, Timer } from "../../src/clock.ts";
+
+/** A clock that differs from the true one by `offsetMs`. */
+export class SkewedClock implements Clock {
+  /** True once the process was killed. */
+  dead = false;
+  readonly #base: Clock;
+  /** How far ahead of the true time it is. */
+  readonly offsetMs: number;
+  readonly #pending = new Set<Timer>();
+  #stalledUntilMs = -Infinity;
+
+  /** Runs on `base`, `offsetMs` ahead of it. */
+  constructor(base: Clock, offsetMs: number) {
+    this.#base = base;
+    this.offsetMs = offsetMs;
+  }
+
+  /** True while nothing of the process runs. */
+  get stalled(): boolean {
+    return this.#base.nowMs() < this.#stalledUntilMs;
+  }
+
+  /** The true time. */
+  get trueMs(): number {
+    return this.#base.nowMs();
+  }
+
+  nowMs(): number {
+    return this.#base.nowMs() + this.offsetMs;
+  }
+
+  at(atMs: number, run: () => void): Timer {
+    let inner: Timer | undefined;
+    const timer = {
+      cancel: (): void => {
+        this.#pending.delete(timer);
+        inner?.cancel();
+      },
+    };
+    const ring = (): void => {
+      if (this.stalled) {
+        inner = this.#base.at(this.#stalledUntilMs, ring);
+        return;
+      }
+      this.#pending.delete(timer);
+      run();
+    };
+    if (this.dead) return timer;
+    inner = this.#base.at(atMs - this.offsetMs, ring);
+    this.#pending.add(timer);
+    return timer;
+  }
+
+  /** Nothing of the process runs any more. */
+  kill(): void {
+    this.dead = true;
+    for (const timer of this.#pending) timer.cancel();
+  }
+
+  /** Nothing runs for so long: what was due meanwhile comes after it. */
+  stall(ms: number): void {
+    this.#stalledUntilMs = this.#base.nowMs() + ms;
+  }
+
+  /** Runs at once, or after the stall; never in a dead process. */
+  soon(run: () => void): void {
+    if (this.dead) return;
+    if (this.stalled) this.at(this.nowMs(), run);
+    else run();
+  }
+}
