@@ -301,7 +301,7 @@ export class PoolLoop {
 
   /** Sets the timer for the earliest of all that time brings. */
   #arm(nowMs: number): void {
-    const { steering, runner, rate, state, crew, guard, settler } = this.#parts;
+    const { steering, runner, rate, state, crew, guard, settler, dispatch } = this.#parts;
     const renewAtMs = this.#renewing ? Infinity : this.#renewAtMs; // one that is late is waited for
     let atMs = Math.min(renewAtMs, runner.nextLimitAtMs);
     if (this.#steers) {
@@ -315,7 +315,9 @@ export class PoolLoop {
         this.#ticking ? Infinity : steering.override?.untilMs ?? Infinity, // the tick under way ends it
         this.#dueAfter(nowMs),
       );
-      if (state.rateBound) atMs = Math.min(atMs, rate.nextAtMs());
+      // A start that the rate allows already waits for the lease that is on its way.
+      const startAtMs = state.rateBound ? rate.nextAtMs() : Infinity;
+      if (startAtMs > nowMs || !dispatch.leasing) atMs = Math.min(atMs, startAtMs);
       if (state.live < state.target && crew.restartAtMs > nowMs) {
         atMs = Math.min(atMs, crew.restartAtMs);
       }

@@ -50,3 +50,22 @@ Deno.test("A pool waits for a renewal that is late, without a busy loop", async 
   await clock.advance(10_000);
   await stopping;
 });
+
+Deno.test("A pool that a start rate holds back waits for a lease that is late, without a busy loop", async () => {
+  const clock = new WatchfulClock();
+  const caps = [{ use: "api-rate-cap", with: { callsPerSec: 10, headroom: 0 } }];
+  const parts = { caps, size: { min: 4, max: 4 } };
+  const store = slowStore(clock, 40);
+  const sluice = await start({ ...config(parts), store }, { clock, seed: 1 });
+  await clock.advance(1_000);
+
+  for (let count = 0; count < 15; count++) {
+    void sluice.enqueue("p", { lane: "high", payload: count });
+  }
+  await clock.advance(3_000);
+
+  assert.equal(sluice.pool("p").snapshot().totals.completions, 15);
+  const stopping = sluice.stop();
+  await clock.advance(1_000);
+  await stopping;
+});
