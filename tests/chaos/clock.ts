@@ -6,6 +6,9 @@
 
 import type { Clock, Timer } from "../../src/clock.ts";
 
+/** A pool that sets so many timers in one instant is in a busy loop, which on virtual time never ends. */
+const MOST_TIMERS = 10_000;
+
 /** A clock that differs from the true one by `offsetMs`. */
 export class SkewedClock implements Clock {
   /** True once the process was killed. */
@@ -15,6 +18,8 @@ export class SkewedClock implements Clock {
   readonly offsetMs: number;
   readonly #pending = new Set<Timer>();
   #stalledUntilMs = -Infinity;
+  #lastSetMs = -Infinity;
+  #setThen = 0;
 
   /** Runs on `base`, `offsetMs` ahead of it. */
   constructor(base: Clock, offsetMs: number) {
@@ -37,6 +42,7 @@ export class SkewedClock implements Clock {
   }
 
   at(atMs: number, run: () => void): Timer {
+    this.#watch();
     let inner: Timer | undefined;
     const timer = {
       cancel: (): void => {
@@ -74,5 +80,11 @@ export class SkewedClock implements Clock {
     if (this.dead) return;
     if (this.stalled) this.at(this.nowMs(), run);
     else run();
+  }
+
+  #watch(): void {
+    if (this.trueMs !== this.#lastSetMs) this.#setThen = 0;
+    this.#lastSetMs = this.trueMs;
+    if (++this.#setThen > MOST_TIMERS) throw new Error("A pool sets one timer after the other");
   }
 }

@@ -73,13 +73,17 @@ class Schedule {
 
   async play(steps: readonly Step[]): Promise<Played> {
     let done = 0;
-    for (const step of steps) {
-      done++;
-      await this.#act(step);
-      await this.#clock.settle();
-      if (this.#looks()) break;
+    try {
+      for (const step of steps) {
+        done++;
+        await this.#act(step);
+        await this.#clock.settle();
+        if (this.#looks()) break;
+      }
+      if (this.#referee.broken === undefined) await this.#end();
+    } catch (thrown) {
+      this.#referee.breach(String(thrown));
     }
-    if (this.#referee.broken === undefined) await this.#end();
     const { broken, jobs } = this.#referee;
     let starts = 0;
     for (const known of jobs.values()) starts += known.starts;
