@@ -138,7 +138,7 @@ Deno.test("lint() takes a cap that learns as it stands before it has learned any
 
 Deno.test("lint() is silent on every config of the README that has no faults, unless it stands there to be warned of", async () => {
   const configs = blocksIn(README).filter(({ info, text }) =>
-    /^jsonc?\b/.test(info) && text.includes('"pools"')
+    /^jsonc?\b/.test(info) && !info.endsWith(" scenario") && text.includes('"pools"')
   );
   let checked = 0;
   for (const { info, text } of configs) {
@@ -147,7 +147,7 @@ Deno.test("lint() is silent on every config of the README that has no faults, un
       builtins,
       defaults,
       plugins: { "./handler.ts": () => {}, "./steady.ts#steady": fixed },
-      env: () => "a-token-of-the-environment",
+      env: (name) => `${name}-0123456789`,
     }).catch((thrown) => {
       if (thrown instanceof ConfigError) return undefined; // the one that shows what faults look like
       throw thrown;

@@ -178,7 +178,7 @@ export class PoolLoop {
   }
 
   #tick(nowMs: number): void {
-    const { signals, steering } = this.#parts;
+    const { signals, steering, settler, dispatch } = this.#parts;
     this.#ticking = true;
     this.#nextTickMs = this.#tickAfter(nowMs);
     steering.reviewAtMs = Infinity;
@@ -187,6 +187,8 @@ export class PoolLoop {
       this.#ticking = false;
       if (this.#closed) return;
       const laterMs = this.#readClock();
+      settler.flush(laterMs);
+      dispatch.run(laterMs); // what idle workers can take is no reason to grow
       if (this.#steers) steering.tick(laterMs);
       if (steering.quiet) this.#nextTickMs = Infinity;
       this.#turn();

@@ -129,7 +129,7 @@ Deno.test("simulate --html says why it cannot write", async () => {
 
   assert.equal(code, 1);
   assert.match(out, /^urgent /m);
-  assert.match(err, /^Cannot write the picture: .*no\.html'/);
+  assert.match(err, /^Cannot write the picture: .+/);
 });
 
 Deno.test("simulate exits 2 with every fault of the scenario in its place", async () => {

@@ -338,3 +338,20 @@ Deno.test("A decision that is repeated says why it still stands", async () => {
     assert.ok(untilMs > atMs);
   });
 });
+
+Deno.test("A tick at the instant of an arrival sees no wait that an idle worker ends at once", async () => {
+  const clock = new VirtualClock();
+  const parts = { handler: sleeper(() => clock, 20), size: { min: 2, max: 9 } };
+  await withPool(parts, async ({ pool }) => {
+    for (let step = 0; step < 200; step++) {
+      clock.at(clock.nowMs() + 50, () => {
+        pool.post({ lane: "high", payload: null });
+        pool.post({ lane: "low", payload: null });
+      });
+      await clock.advance(50);
+    }
+
+    assert.equal(pool.snapshot().scaleEvents, 0);
+    assert.equal(pool.snapshot().live, 2);
+  }, { clock });
+});

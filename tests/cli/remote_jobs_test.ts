@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { sluice } from "./_io.ts";
+import { type Served, served } from "./_served.ts";
+
+async function deadJob({ system }: Served): Promise<string> {
+  const job = await system.sluice.enqueue("mail", { lane: "urgent", payload: { fail: "no way" } });
+  await system.clock.advance(1);
+  return job.id;
+}
+
+Deno.test("jobs ls, show, cancel and retry", async () => {
+  await using remote = await served();
+  const dead = await deadJob(remote);
+  const waiting = await remote.system.sluice.enqueue("mail", {
+    lane: "batch",
+    payload: { password: "p" },
+    delayMs: 1_000,
+  });
+
+  const listed = await remote.run(["jobs", "ls", "mail"]);
+  const page = await remote.run(["jobs", "ls", "mail", "--limit", "1"]);
+  const none = await remote.run(["jobs", "ls", "mail", "--state", "running"]);
+  const shown = await remote.run(["jobs", "show", waiting.id]);
+  const shownDead = await remote.run(["jobs", "show", dead]);
+  const cancelled = await remote.run(["jobs", "cancel", waiting.id, "--yes"]);
+  const again = await remote.run(["jobs", "cancel", waiting.id, "--yes"]);
+  const retried = await remote.run(["jobs", "retry", dead]);
+
+  assert.match(listed.out, new RegExp(`^${dead} +urgent +dead \\(attempts\\) +1 .* no way$`, "m"));
+  assert.match(page.out, /\nThere are more: add --cursor \S+\n$/);
+  assert.equal(none.out, "There are no such jobs\n");
+  assert.match(shown.out, /\npayload \{"password":"\[redacted\]"\}\n/);
+  assert.match(shownDead.out, /^\S+ {2}dead \(attempts\)\npool mail, lane urgent, attempt 1\n/);
+  assert.match(shownDead.out, /\nerror no way\n$/);
+  assert.equal(cancelled.out, `Job ${waiting.id} is cancelled\n`);
+  assert.deepEqual([again.code, again.err], [
+    1,
+    "The job is cancelled: only one that has not ended can be cancelled\n",
+  ]);
+  assert.equal(retried.out, `Job ${dead} is ready\n`);
+});
+
+Deno.test("jobs cancel goes on with the others, when one cannot be changed", async () => {
+  await using remote = await served();
+  const job = await remote.system.sluice.enqueue("mail", { lane: "full", payload: 1 });
+
+  const { code, out, err } = await remote.run(["jobs", "cancel", "nope", job.id, "--yes"]);
+
+  assert.equal(code, 1);
+  assert.equal(out, `Job ${job.id} is cancelled\n`);
+  assert.match(err, /^nope: No job has the id "nope": .*\n1 of 2 jobs were not changed\n$/);
+});
+
+Deno.test("dlq ls, retry and discard --all act on dead jobs only, discard asks", async () => {
+  await using remote = await served();
+  const [first] = [await deadJob(remote), await deadJob(remote)];
+  await remote.system.sluice.enqueue("mail", { lane: "full", payload: 1 });
+
+  const listed = await remote.run(["dlq", "ls", "mail"]);
+  const alone = await remote.run(["dlq", "discard", "mail", "--all"]);
+  const retried = await remote.run(["dlq", "retry", "mail", first]);
+  await remote.system.clock.advance(1);
+  const discarded = await remote.run(["dlq", "discard", "mail", "--all"], { confirm: () => true });
+  const none = await remote.run(["dlq", "retry", "mail", "--all"]);
+
+  assert.equal(listed.out.trimEnd().split("\n").length, 3);
+  assert.equal(
+    alone.err,
+    'Nobody can be asked "Discard all dead jobs of pool "mail"?": give --yes to do it\n',
+  );
+  assert.equal(retried.out, `Job ${first} is ready\n`);
+  assert.deepEqual(discarded.asked, ['Discard all dead jobs of pool "mail"?']);
+  assert.equal(discarded.out, 'Pool "mail": 2 jobs forgotten\n');
+  assert.equal(none.out, 'Pool "mail" has no such jobs\n');
+  assert.equal(remote.system.sluice.pool("mail").snapshot().lanes.at(-1)?.blocked, 1);
+});
+
+Deno.test("dlq retry --all makes those ready again that --lane and --match choose", async () => {
+  await using remote = await served();
+  for (const fail of ["no way", "no address"]) {
+    await remote.system.sluice.enqueue("mail", { lane: "urgent", payload: { fail } });
+  }
+  await remote.system.clock.advance(1);
+  await remote.system.sluice.pool("mail").pause();
+
+  const other = await remote.run(["dlq", "retry", "mail", "--all", "--lane", "batch"]);
+  const { code, out } = await remote.run(["dlq", "retry", "mail", "--all", "--match", "address"]);
+  const json = await remote.run(["dlq", "retry", "mail", "--all", "--json"]);
+
+  assert.equal(other.out, 'Pool "mail" has no such jobs\n');
+  assert.deepEqual([code, out], [0, 'Pool "mail": 1 job made ready again\n']);
+  const { status, action, changed } = JSON.parse(json.out);
+  assert.deepEqual([status, action, changed], ["done", "retry", 1]);
+});
+
+Deno.test("dlq discard --all asks about just those that it would forget", async () => {
+  const asked = await sluice(
+    ["dlq", "discard", "mail", "--all", "--lane", "batch", "--match", "timeout"],
+    { confirm: () => false },
+  );
+
+  assert.deepEqual(asked.asked, [
+    'Discard all dead jobs in lane "batch" with "timeout" in them of pool "mail"?',
+  ]);
+  assert.deepEqual([asked.code, asked.err], [1, "Nothing was changed\n"]);
+});
+
+Deno.test("dlq retry exits 2, when --lane or --match stands without --all", async () => {
+  const { code, err } = await sluice(["dlq", "retry", "mail", "id", "--lane", "batch"]);
+
+  assert.deepEqual([code, err], [
+    2,
+    "--lane and --match choose among all: give --all with them, and no ids\n",
+  ]);
+});
+
+Deno.test("dlq retry exits 2, when neither ids nor --all are given", async () => {
+  const { code, err } = await sluice(["dlq", "retry", "mail"]);
+
+  assert.deepEqual([code, err], [
+    2,
+    'Give the ids of jobs, or --all for all; "sluice dlq ls" lists them\n',
+  ]);
+});
