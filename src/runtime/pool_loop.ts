@@ -55,6 +55,7 @@ export class PoolLoop {
   #woken = false;
   #counting = false;
   #ticking = false;
+  #asked = false; // the tick of this turn has asked the store for jobs already
   #renewing = false;
   #nextTickMs = Infinity;
   #renewAtMs = -Infinity;
@@ -146,7 +147,8 @@ export class PoolLoop {
     settler.flush(nowMs);
     if (this.#woken) this.#lookAround(nowMs);
     if (nowMs >= this.#nextDueMs()) this.#recount(nowMs);
-    dispatch.run(nowMs);
+    if (!this.#asked) dispatch.run(nowMs);
+    this.#asked = false;
     if (this.#arrived) {
       this.#arrived = false;
       if (this.#steers && steering.mayGrow && state.ready > 0) {
@@ -189,6 +191,7 @@ export class PoolLoop {
       const laterMs = this.#readClock();
       settler.flush(laterMs);
       dispatch.run(laterMs); // what idle workers can take is no reason to grow
+      this.#asked = dispatch.leasing;
       if (this.#steers) steering.tick(laterMs);
       if (steering.quiet) this.#nextTickMs = Infinity;
       this.#turn();
