@@ -80,6 +80,10 @@ export interface LaneView {
   readonly meanServiceMs: number;
   /** Worker time spent on this lane so far, running jobs included, ms. */
   readonly servedMs: number;
+  /** Attempts ended so far whose run time counts: a deferral's or an aborted one's does not. */
+  readonly timed: number;
+  /** Sum of the run times of these, ms. */
+  readonly timedMs: number;
   /** When a job of this lane started last. 0 if none has. */
   readonly lastServedAtMs: number;
   /** Rates and durations of the last tick's window. */

@@ -6,7 +6,7 @@
 
 import type { Limit } from "../../src/strategy.ts";
 import type { PoolView } from "../../src/view.ts";
-import { GateBase, runningIn, TOLERANCE, waitingIn } from "./_gate_base.ts";
+import { GateBase, KNOWN, runningIn, TOLERANCE, waitingIn } from "./_gate_base.ts";
 import { Hold, type Refusal } from "./_gate_hold.ts";
 import { GateMeter, type Span } from "./_gate_meter.ts";
 import { Lateness, Overloads } from "./_gate_signs.ts";
@@ -30,19 +30,23 @@ const LATEST_MS = 50;
 export class Gate {
   readonly #factor: number;
   readonly #meter = new GateMeter();
-  readonly #base = new GateBase(this.#meter);
-  readonly #hold = new Hold(this.#meter, this.#base);
-  readonly #overloads = new Overloads(this.#meter);
-  readonly #lateness = new Lateness(this.#meter, this.#base);
+  readonly #base: GateBase;
+  readonly #hold: Hold;
+  readonly #overloads: Overloads;
+  readonly #lateness: Lateness;
   #trial: Trial | undefined;
   #verified = 0; // concurrency whose worth is shown; 0 until asked
   #reached = 0; // highest accepted level, which may be come back to at once
   #refusedAtMs = -Infinity;
   #why = "nothing measured yet";
 
-  /** @param factor Growth per round, > 1. */
-  constructor(factor: number) {
+  /** @param lanes How many lanes the pool has: a gate is made for certain lanes. */
+  constructor(factor: number, lanes: number) {
     this.#factor = factor;
+    this.#base = new GateBase(lanes, this.#meter);
+    this.#hold = new Hold(this.#meter, this.#base);
+    this.#overloads = new Overloads(this.#meter);
+    this.#lateness = new Lateness(this.#base);
   }
 
   /** How far the pool may grow now. No bound where growth is not to be refused. */
@@ -52,7 +56,7 @@ export class Gate {
     const said = this.#overloads.hear(view);
     if (said > 0) this.#backOff(view, said);
     else if (view.stale || view.rateBound) this.#disturb();
-    else if (this.#hold.active) this.#walk(view, latest);
+    else if (this.#hold.active) this.#walk(view);
     else {
       if (this.#trial !== undefined) this.#judge(view, this.#trial, wanted);
       else this.#watch(view, latest, wanted);
@@ -69,13 +73,15 @@ export class Gate {
     this.#refuse(view, Math.floor(BACK_OFF * Math.min(view.live, this.#hold.level) + 1e-9));
   }
 
-  /** Late for long although nothing holds the pool: a smaller one may do as much. */
+  /** Late for long although nothing holds the pool, and slower than ever: a smaller one may do as much. */
   #seekBelow(view: PoolView): void {
     if (this.#hold.active) return;
     const forMs = this.#lateness.lateForMs(view);
     if (forMs === 0) return;
-    this.#why = `late for ${Math.round(forMs)} ms with ${view.live} workers`;
-    this.#refuse(view, view.live);
+    const recent = this.#meter.recent(Math.max(KNOWN, view.live >> 1, 24 * this.#meter.variation));
+    if (!this.#base.isSlowerThanEver(recent)) return;
+    this.#why = `late for ${Math.round(forMs)} ms, and slower than ever, with ${view.live} workers`;
+    this.#refuse(view, Math.max(view.live, view.target));
   }
 
   #answer(view: PoolView, wanted: number): Limit {
@@ -87,7 +93,7 @@ export class Gate {
     }
     const says = this.#hold.active ? "held at" : "growth may go to";
     return {
-      workers: this.#hold.active || wanted > workers ? workers : Infinity,
+      workers: this.#hold.active || (wanted > workers && waitingIn(view) > 0) ? workers : Infinity,
       reason: `${this.#why}: ${says} ${workers}`,
       reviewAtMs: this.#reviewAtMs(view),
     };
@@ -114,8 +120,9 @@ export class Gate {
   #begin(view: PoolView, verified: number): void {
     const recent = this.#meter.recent(Math.max(8, verified >> 1));
     // Slower although the pool did not grow: not the pool's doing.
-    if (recent.concurrency <= TOLERANCE * verified && this.#base.isSlower(recent)) {
-      this.#base.reset(recent.serviceMs, recent.timed);
+    const slowness = this.#base.slowness(recent);
+    if (recent.concurrency <= TOLERANCE * verified && this.#base.isSlow(slowness, recent.timed)) {
+      this.#base.scale(slowness);
     }
     this.#verified = verified;
     this.#trial = new Trial(view, {
@@ -133,14 +140,11 @@ export class Gate {
     if (verdict === undefined) return;
     this.#why = verdict.why;
     if (verdict.accepted) this.#accept(Math.max(view.size.min, 1, verdict.workers));
-    else {
-      const before = { verified: this.#verified, baseMs: this.#base.serviceMs };
-      this.#refuse(view, verdict.workers, { span: verdict.span, ...before });
-    }
+    else this.#refuse(view, verdict.workers, verdict.refusal);
   }
 
-  #walk(view: PoolView, latest: Span): void {
-    const result = this.#hold.walk(view, latest);
+  #walk(view: PoolView): void {
+    const result = this.#hold.walk(view);
     if (result === undefined) {
       this.#verified = this.#reached = this.#hold.level;
       return;

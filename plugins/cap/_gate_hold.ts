@@ -5,7 +5,7 @@
  */
 
 import type { PoolView } from "../../src/view.ts";
-import { type GateBase, runningIn, TOLERANCE, waitingIn } from "./_gate_base.ts";
+import { type GateBase, KNOWN, runningIn, waitingIn } from "./_gate_base.ts";
 import type { GateMeter, Mark, Span } from "./_gate_meter.ts";
 
 /** First and longest rest between two walks, ms. */
@@ -27,11 +27,10 @@ const SPARE = 0.8;
 
 /** Growth that was refused. */
 export interface Refusal {
-  /** What it was like. */
-  readonly span: Span;
-  /** Concurrency and run time before it, ms. */
-  readonly verified: number;
-  readonly baseMs: number;
+  /** Running jobs. */
+  readonly concurrency: number;
+  /** How slow attempts were, 1 as before. */
+  readonly slowness: number;
 }
 
 /** Holds a pool at a level, and tries others while there is more work than it can do. */
@@ -46,7 +45,7 @@ export class Hold {
   #restUntilMs = 0;
   #reached: Mark | undefined; // since when no more jobs run than the level allows
   #mark: Mark | undefined; // since when these have ended: what ends now was started at the level
-  #restedPerMs = 0; // throughput at `from`, where the last rest was
+  #restedAt = 0; // throughput at `from`, where the last rest was
   #from = 0;
   #step = 0;
   #refused: Refusal | undefined; // the growth that was undone, until compared with
@@ -61,7 +60,7 @@ export class Hold {
     return this.level < Infinity;
   }
 
-  /** @param refused What the growth was like that is undone: was it to blame? */
+  /** @param refused The growth that is undone: was it to blame? */
   begin({ nowMs, size }: PoolView, level: number, refused?: Refusal): void {
     this.#refused = refused;
     this.#next = "down";
@@ -85,7 +84,7 @@ export class Hold {
    * Walks on. `spare`: the pool has more than it needs; `slower`: attempts take as long with fewer
    * running, so growth was not to blame. In both cases it is to be let go.
    */
-  walk(view: PoolView, latest: Span): "spare" | "slower" | undefined {
+  walk(view: PoolView): "spare" | "slower" | undefined {
     const running = runningIn(view);
     if (waitingIn(view) === 0 && (running === 0 || running < SPARE * view.live)) return "spare";
     if (this.#mark === undefined) {
@@ -93,13 +92,9 @@ export class Hold {
       return undefined;
     }
     const here = this.#meter.since(this.#mark);
-    if (this.#phase === "rest") {
-      this.#base.learn(latest);
-      if (this.#isSlowAnyway(view, here)) {
-        this.#refused = undefined;
-        this.#base.reset(here.serviceMs, here.timed);
-        return "slower";
-      }
+    if (this.#isSlowAnyway(here)) {
+      this.#base.scale(this.#base.slowness(here));
+      return "slower";
     }
     const enough = Math.max(30, view.live, 120 * this.#meter.variation);
     if (here.timed >= enough) this.#turn(view, here);
@@ -107,19 +102,16 @@ export class Hold {
   }
 
   /**
-   * True if growth was not to blame: back at the old level attempts are slower than before; or they are
-   * as slow with fewer running, where behind a limit run times fall with the number, S ~ n. The latter
-   * is decided at the middle between the two, once that is clear of chance.
+   * True if growth was not to blame: attempts are as slow with fewer running, where behind a limit run
+   * times fall with the number, S ~ n. Decided at the middle between the two, once clear of chance.
    */
-  #isSlowAnyway(view: PoolView, here: Span): boolean {
-    if (this.#refused === undefined) return false;
-    if (here.timed < Math.max(8, view.live / 2, 24 * this.#meter.variation)) return false;
-    const { span, verified, baseMs } = this.#refused;
-    if (this.level <= TOLERANCE * verified && this.#base.isSlower(here, baseMs)) return true;
-    const fewer = here.concurrency / span.concurrency;
+  #isSlowAnyway(here: Span): boolean {
+    if (this.#refused === undefined || here.timed < KNOWN) return false;
+    const { concurrency, slowness } = this.#refused;
+    const fewer = here.concurrency / concurrency;
     if (2 * this.#base.errorOf(here.timed) > (1 - fewer) / 2) return false;
     this.#refused = undefined;
-    return here.serviceMs > span.serviceMs * (1 + fewer) / 2;
+    return this.#base.slowness(here) > slowness * (1 + fewer) / 2;
   }
 
   #arrive(running: number): void {
@@ -128,7 +120,11 @@ export class Hold {
       return;
     }
     const { ended, ms } = this.#meter.since(this.#reached);
-    if (ended >= running && ms >= 2 * this.#meter.meanMs) this.#mark = this.#meter.now;
+    const crowdedMs = Math.max(
+      this.#meter.meanMs,
+      (this.#refused?.slowness ?? 0) * this.#base.meanMs,
+    );
+    if (ended >= running && ms >= crowdedMs) this.#mark = this.#meter.now;
   }
 
   #turn(view: PoolView, here: Span): void {
@@ -136,7 +132,7 @@ export class Hold {
     if (this.#phase === "down") this.#judgeDown(view, here, small);
     else if (this.#phase === "up") this.#judgeUp(view, here);
     else if (view.nowMs >= this.#restUntilMs) {
-      this.#restedPerMs = here.perMs;
+      this.#restedAt = this.#doneBy(here);
       this.#from = this.level;
       this.#step = this.#step === 0 ? small : Math.min(LONGEST_STEP, this.#step * STRIDE);
       this.#go(this.#next, this.#next === "down" ? this.#below(view) : this.#above());
@@ -153,7 +149,7 @@ export class Hold {
   }
 
   #judgeDown({ nowMs }: PoolView, here: Span, small: number): void {
-    if (here.perMs >= KEEP * this.#restedPerMs) this.#rest(this.level, nowMs);
+    if (this.#doneBy(here) >= KEEP * this.#restedAt) this.#rest(this.level, nowMs);
     else if (this.#step > small) { // too long a step: a short one from there
       this.#step = 0;
       this.#rest(this.#from, nowMs);
@@ -161,8 +157,8 @@ export class Hold {
   }
 
   #judgeUp({ nowMs }: PoolView, here: Span): void {
-    if (here.perMs >= this.#restedPerMs * (1 + GAIN * (this.level / this.#from - 1))) {
-      this.#base.reset(here.serviceMs, here.timed);
+    if (this.#doneBy(here) >= this.#restedAt * (1 + GAIN * (this.level / this.#from - 1))) {
+      this.#base.scale(this.#base.slowness(here));
       this.#restMs = FIRST_REST_MS;
       this.#next = "up";
       this.#rest(this.level, nowMs);
@@ -172,6 +168,11 @@ export class Hold {
       this.#rest(this.#from, nowMs + this.#restMs);
       this.#restMs = Math.min(LONGEST_REST_MS, this.#restMs * 2);
     }
+  }
+
+  /** Throughput, by Little's law: running jobs over how long each takes. Counts of so few would depend on where a reading falls. */
+  #doneBy(here: Span): number {
+    return here.concurrency / this.#base.slowness(here);
   }
 
   #rest(level: number, untilMs: number): void {

@@ -1,5 +1,5 @@
 /**
- * Measures what a pool's workers bring: run time, concurrency and throughput over spans of time.
+ * Measures what a pool's workers do over spans of time.
  *
  * @module
  */
@@ -18,57 +18,64 @@ export interface Mark {
   readonly atMs: number;
   /** Attempts ended, deferrals included. */
   readonly ended: number;
-  /** Of these, attempts whose run time counts: a deferral's does not. */
-  readonly timed: number;
-  /** Their run time, ms. */
-  readonly serviceMs: number;
   /** Integral of the running jobs over time, ms. */
   readonly busyMs: number;
+  /** By lane. */
+  readonly lanes: readonly Runs[];
+}
+
+/** Attempts whose run time counts: a deferral's does not. */
+export interface Runs {
+  readonly timed: number;
+  /** Sum of their run times, ms. */
+  readonly timedMs: number;
 }
 
 /** What happened between a mark and the latest reading. */
-export interface Span {
+export interface Span extends Runs {
   readonly ms: number;
   /** Attempts ended, deferrals included. */
   readonly ended: number;
-  /** Of these, attempts whose run time counts. */
-  readonly timed: number;
-  /** Mean run time of these, ms. NaN if there are none. */
-  readonly serviceMs: number;
   /** Mean number of running jobs. NaN over no time. */
   readonly concurrency: number;
-  /**
-   * Attempts per ms, by Little's law: concurrency over run time. Few attempts may be counted a run
-   * time too early or too late; these two are exact. NaN if no run time is known.
-   */
-  readonly perMs: number;
+  /** By lane. */
+  readonly lanes: readonly Runs[];
 }
+
+const NOTHING: Mark = { atMs: 0, ended: 0, busyMs: 0, lanes: [] };
 
 /** Takes a reading at each ask. */
 export class GateMeter {
-  /** Smoothed run time, ms. NaN until an attempt has ended. */
+  /** The latest reading. */
+  now: Mark = NOTHING;
+  /** Smoothed run time over all lanes, ms. NaN until an attempt has ended. */
   meanMs = NaN;
-  #now: Mark | undefined;
-  #squareMs = NaN; // smoothed square of the run time
   #squares = 0; // sum of squares at the latest reading
+  #squareMs = NaN; // smoothed mean square of run times
+  #evenMs = NaN; // what it would be if all attempts of a lane ran equally long
   #timed = 0;
   readonly #marks: Mark[] = [];
 
-  /** The latest reading. */
-  get now(): Mark {
-    return this.#now ?? { atMs: 0, ended: 0, timed: 0, serviceMs: 0, busyMs: 0 };
-  }
-
   /** Takes a reading. Answers what happened since the one before, nothing at the first. */
-  take({ nowMs, totals }: PoolView): Span {
-    const { serviceMs, serviceMsSq, busyMs, completions, failures, deferrals } = totals;
-    const timed = completions + failures;
-    const mark = { atMs: nowMs, ended: timed + deferrals, timed, serviceMs, busyMs };
-    const before = this.#now ?? mark;
-    this.#now = mark;
+  take({ nowMs, totals, lanes }: PoolView): Span {
+    const mark: Mark = {
+      atMs: nowMs,
+      ended: totals.completions + totals.failures + totals.deferrals,
+      busyMs: totals.busyMs,
+      lanes: lanes.map(({ timed, timedMs }) => ({ timed, timedMs })),
+    };
+    const before = this.now === NOTHING ? mark : this.now;
+    this.now = mark;
     const span = this.since(before);
-    if (span.timed > 0) this.#smooth(span, (serviceMsSq - this.#squares) / span.timed);
-    this.#squares = serviceMsSq;
+    if (span.timed > 0) {
+      const square = (totals.serviceMsSq - this.#squares) / span.timed;
+      const even = span.lanes.reduce(
+        (sum, { timed }, index) => sum + timed * lanes[index]!.meanServiceMs ** 2,
+        0,
+      );
+      this.#smooth(span, square, even / span.timed);
+    }
+    this.#squares = totals.serviceMsSq;
     const last = this.#marks.at(-1);
     if (last === undefined || nowMs - last.atMs >= LEAST_GAP_MS) {
       if (this.#marks.length === KEPT) this.#marks.shift();
@@ -77,22 +84,27 @@ export class GateMeter {
     return span;
   }
 
-  /** Squared coefficient of variation of run times, 0 to 3. 0 until known. */
+  /** Squared coefficient of variation of run times within a lane, 0 to 3. 0 until known. */
   get variation(): number {
-    if (!(this.meanMs > 0)) return 0;
-    const squared = this.#squareMs / (this.meanMs * this.meanMs) - 1;
-    return Math.max(0, Math.min(MOST_VARIATION, squared));
+    if (!(this.#evenMs > 0)) return 0;
+    return Math.max(0, Math.min(MOST_VARIATION, this.#squareMs / this.#evenMs - 1));
   }
 
   /** From a mark to the latest reading. */
   since(mark: Mark): Span {
     const { now } = this;
     const ms = now.atMs - mark.atMs;
-    const ended = now.ended - mark.ended;
-    const timed = now.timed - mark.timed;
-    const serviceMs = (now.serviceMs - mark.serviceMs) / timed;
+    let timed = 0;
+    let timedMs = 0;
+    const lanes = now.lanes.map((lane, index): Runs => {
+      const before = mark.lanes[index]!; // a gate is made for certain lanes
+      const runs = { timed: lane.timed - before.timed, timedMs: lane.timedMs - before.timedMs };
+      timed += runs.timed;
+      timedMs += runs.timedMs;
+      return runs;
+    });
     const concurrency = (now.busyMs - mark.busyMs) / ms;
-    return { ms, ended, timed, serviceMs, concurrency, perMs: concurrency / serviceMs };
+    return { ms, ended: now.ended - mark.ended, timed, timedMs, concurrency, lanes };
   }
 
   /** The latest span in which so many attempts ended; the longest known if there is none. */
@@ -104,14 +116,13 @@ export class GateMeter {
     return this.since(mark ?? this.#marks[0] ?? now);
   }
 
-  /** Smooths over about 20 attempts (mean) and 40 (square); running means at first. */
-  #smooth(span: Span, squareMs: number): void {
-    this.#timed += span.timed;
-    const mean = weight(span.timed, Math.min(this.#timed, 20));
-    const square = weight(span.timed, Math.min(this.#timed, 40));
-    const isFirst = Number.isNaN(this.meanMs);
-    this.meanMs = isFirst ? span.serviceMs : mix(this.meanMs, span.serviceMs, mean);
-    this.#squareMs = isFirst ? squareMs : mix(this.#squareMs, squareMs, square);
+  /** Smooths over about 20 attempts (mean) and 40 (squares); running means at first. */
+  #smooth({ timed, timedMs }: Span, square: number, even: number): void {
+    this.#timed += timed;
+    this.meanMs = mix(this.meanMs, timedMs / timed, weight(timed, Math.min(this.#timed, 20)));
+    const part = weight(timed, Math.min(this.#timed, 40));
+    this.#squareMs = mix(this.#squareMs, square, part);
+    this.#evenMs = mix(this.#evenMs, even, part);
   }
 }
 
@@ -120,6 +131,7 @@ function weight(count: number, memory: number): number {
   return memory <= count ? 1 : 1 - (1 - 1 / memory) ** count;
 }
 
+/** `old` may be NaN: then nothing is known yet. */
 function mix(old: number, fresh: number, part: number): number {
-  return old + (fresh - old) * part;
+  return Number.isNaN(old) ? fresh : old + (fresh - old) * part;
 }

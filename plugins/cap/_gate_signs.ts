@@ -6,7 +6,7 @@
  */
 
 import type { PoolView } from "../../src/view.ts";
-import { type GateBase, targetOf } from "./_gate_base.ts";
+import type { GateBase } from "./_gate_base.ts";
 import type { GateMeter } from "./_gate_meter.ts";
 
 /** Calls of `context.overloaded()` that come sooner after one that was followed speak of the same, ms. */
@@ -38,12 +38,10 @@ export class Overloads {
 
 /** Watches for jobs that stay late. */
 export class Lateness {
-  readonly #meter: GateMeter;
   readonly #base: GateBase;
   #sinceMs: number | undefined;
 
-  constructor(meter: GateMeter, base: GateBase) {
-    this.#meter = meter;
+  constructor(base: GateBase) {
     this.#base = base;
   }
 
@@ -52,7 +50,7 @@ export class Lateness {
     this.#sinceMs = undefined;
   }
 
-  /** For how long jobs that more workers could help have been late, ms. 0: not for long. */
+  /** For how long jobs that more workers could help have been late, ms. 0: not for long, or run times are not known. */
   lateForMs(view: PoolView): number {
     const isLate = view.lanes.some(({ oldestWaitMs, targetWaitMs, running, maxRunning }) =>
       targetWaitMs !== null && oldestWaitMs > targetWaitMs && running < maxRunning
@@ -63,13 +61,6 @@ export class Lateness {
     }
     this.#sinceMs ??= view.nowMs;
     const forMs = view.nowMs - this.#sinceMs;
-    return forMs > Math.max(LATE_MS, LATE_RUNS * this.#runMs(view)) ? forMs : 0;
-  }
-
-  /** Run time where it is known; as long as it may be where it is not. */
-  #runMs(view: PoolView): number {
-    const { serviceMs } = this.#base;
-    if (!this.#base.isThin(view)) return serviceMs;
-    return Math.max(serviceMs || 0, this.#meter.meanMs || 0, targetOf(view));
+    return forMs > Math.max(LATE_MS, LATE_RUNS * this.#base.bestMs) ? forMs : 0;
   }
 }

@@ -6,6 +6,7 @@
 
 import type { PoolView } from "../../src/view.ts";
 import { type GateBase, runningIn, targetOf, TOLERANCE } from "./_gate_base.ts";
+import type { Refusal } from "./_gate_hold.ts";
 import type { GateMeter, Mark, Span } from "./_gate_meter.ts";
 
 /** Least throughput gained, as a share of what the added workers would bring at best. */
@@ -23,10 +24,10 @@ export interface Verdict {
   readonly accepted: boolean;
   /** The concurrency whose worth is shown. */
   readonly workers: number;
-  /** What decided. */
-  readonly span: Span;
   /** Why, with the numbers that decided. */
   readonly why: string;
+  /** The growth that is refused. */
+  readonly refusal?: Refusal;
 }
 
 /** What a trial is judged by. */
@@ -60,7 +61,7 @@ export class Trial {
     if (this.#slow !== undefined) return 0;
     const { base } = this.#parts;
     const passedMs = view.nowMs - this.#begun.atMs;
-    const dueMs = TOLERANCE * base.serviceMs * (1 + Math.max(1, this.#enough(view) / view.live));
+    const dueMs = TOLERANCE * base.meanMs * (1 + Math.max(1, this.#enough(view) / view.live));
     const countedMs = base.isThin(view) ? passedMs : Math.min(passedMs, dueMs);
     return Math.min(MOST_ROUNDS, Math.floor(countedMs / targetOf(view)));
   }
@@ -73,13 +74,19 @@ export class Trial {
     if (timed < this.#enough(view)) return undefined;
     if (base.isThin(view)) {
       // What has ended so soon is the short ones: time spent for each that ended is nearer to the truth.
-      const spentMs = all.concurrency * all.ms / all.timed;
-      base.learn({ ...all, serviceMs: Math.max(all.serviceMs, spentMs) });
-      return this.#accepted(view, all, "too little is known to compare with");
+      base.learn(all, Math.max(1, all.concurrency * all.ms / all.timedMs));
+      return this.#accepted(view, all, "too little is known to compare run times with");
     }
-    const serviceMs = (all.timed * all.serviceMs - this.#before * base.serviceMs) / timed;
-    const own = { ...all, serviceMs, timed: timed ** 2 / all.timed }; // what was taken out adds its own error
-    if (!base.isSlower(own)) return this.#accepted(view, own, `${ms(base.serviceMs)} before`);
+    const { actualMs, usualMs } = base.compare(all);
+    const share = timed / all.timed;
+    const slowness = (actualMs - (1 - share) * usualMs) / (share * usualMs);
+    if (!base.isSlow(slowness, timed * share)) { // what was taken out adds its own error
+      return this.#accepted(
+        view,
+        all,
+        `attempts take ${slowness.toFixed(1)} times as long as before`,
+      );
+    }
     this.#slow ??= meter.now;
     return this.#byThroughput(view, meter.since(this.#slow));
   }
@@ -89,10 +96,9 @@ export class Trial {
     return Math.max(3, live / 4, 12 * this.#parts.meter.variation);
   }
 
-  #accepted({ live }: PoolView, span: Span, before: string): Verdict {
-    const reached = Math.min(live, Math.ceil(span.concurrency - 0.25));
-    const workers = Math.max(this.#parts.verified, reached);
-    return { accepted: true, workers, span, why: `run time ${ms(span.serviceMs)}, ${before}` };
+  #accepted({ live }: PoolView, { concurrency }: Span, why: string): Verdict {
+    const reached = Math.min(live, Math.ceil(concurrency - 0.25));
+    return { accepted: true, workers: Math.max(this.#parts.verified, reached), why };
   }
 
   /** X = n / S: gain = X B / V - 1 for paid = n / V - 1. */
@@ -101,24 +107,22 @@ export class Trial {
     const enough = Math.max(20, 2 * view.live, 60 * meter.variation);
     const isDue = span.timed >= enough || span.ms > Math.max(300, 3 * meter.meanMs);
     if (span.timed === 0 || !isDue) return undefined;
-    const carried = span.perMs * base.serviceMs; // workers that do as much at the run time before
+    const { concurrency } = span;
+    const slowness = base.slowness(span);
+    const carried = concurrency / slowness; // running jobs that do as much when not slow
     const gain = carried / verified - 1;
-    const paid = span.concurrency / verified - 1;
-    const why = `${share(paid)} more running jobs brought ${share(gain)} more throughput`;
+    const paid = concurrency / verified - 1;
+    const why = `${percent(paid)} more running jobs brought ${percent(gain)} more throughput`;
     if (paid <= LITTLE || gain + 2 * base.errorOf(span.timed) >= GAIN * paid) {
-      base.reset(span.serviceMs, span.timed);
-      return { accepted: true, workers: Math.round(span.concurrency), span, why };
+      base.scale(slowness);
+      return { accepted: true, workers: Math.round(concurrency), why };
     }
-    const least = Math.ceil(span.concurrency / factor); // one round is undone, not more
+    const least = Math.ceil(concurrency / factor); // one round is undone, not more
     const workers = Math.max(verified, least, Math.min(view.live - 1, Math.ceil(1.1 * carried)));
-    return { accepted: false, workers, span, why };
+    return { accepted: false, workers, why, refusal: { concurrency, slowness } };
   }
 }
 
-function ms(value: number): string {
-  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
-}
-
-function share(value: number): string {
-  return `${Math.round(100 * value)} %`;
+function percent(share: number): string {
+  return `${Math.round(100 * share)} %`;
 }

@@ -6,6 +6,7 @@
 
 import * as v from "valibot";
 import { defineCap, type Plugin } from "../../src/plugin.ts";
+import type { PoolView } from "../../src/view.ts";
 import { Gate } from "./_gate.ts";
 
 /** Options of `adaptive-cap`. */
@@ -23,6 +24,7 @@ export interface AdaptiveCapOptions {
  * slower, Little's law decides, X = n / S: throughput must rise by half of what the added jobs would
  * bring at best. Refused growth is undone, and the pool walks to the smallest size that carries the
  * same throughput. A slow-down at unchanged concurrency is the downstream's own and holds nobody back.
+ * Run times are compared lane by lane, so a new mix of lanes is no slow-down.
  *
  * `context.overloaded()` lowers the pool at once, to 0.7 of what it has, though not below `size.min`;
  * it finds its way up again by the same walk. A deferral (`RetryLater`) is no such sign and lowers
@@ -34,8 +36,6 @@ export interface AdaptiveCapOptions {
  *   from the best size, and attempts longer than four targets are never a reason to refuse;
  * - it costs a burst far above anything seen a little time: growth waits for proof, so some jobs of
  *   it may be late;
- * - where lanes of very different run times share a pool, a new mix looks like a slow-down until the
- *   first verdict;
  * - each process judges by its own jobs, whatever others do to the same downstream.
  *
  * So it is no replacement for `size.max`, nor for the caps that say what a downstream bears.
@@ -52,7 +52,18 @@ export const adaptiveCap: Plugin<"cap", AdaptiveCapOptions> = defineCap({
     ),
   }),
   create: ({ factor }) => {
-    const gate = new Gate(factor);
-    return (view, wanted) => gate.ask(view, wanted);
+    let gate = new Gate(factor, 0);
+    let names: readonly string[] = [];
+    return (view, wanted) => {
+      if (!hasLanes(view, names)) { // a reload: figures of other lanes say nothing of these
+        names = view.lanes.map(({ name }) => name);
+        gate = new Gate(factor, names.length);
+      }
+      return gate.ask(view, wanted);
+    };
   },
 });
+
+function hasLanes({ lanes }: PoolView, names: readonly string[]): boolean {
+  return lanes.length === names.length && lanes.every(({ name }, index) => name === names[index]);
+}

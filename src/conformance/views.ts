@@ -117,6 +117,8 @@ export function makeLane(overrides: LaneOverrides = {}): LaneView {
     arrivalsPerSec: 0,
     meanServiceMs: 0,
     servedMs: 0,
+    timed: 0,
+    timedMs: 0,
     lastServedAtMs: 0,
     ...overrides,
     window: makeWindow(overrides.window),

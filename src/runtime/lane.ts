@@ -91,6 +91,8 @@ export class Lane implements LaneView {
   window: WindowStats;
   /** Counters and samples. */
   readonly traffic = new Traffic();
+  timed = 0;
+  timedMs = 0;
   /** Attempts ended with `RetryLater`. */
   deferrals = 0;
   /** Jobs that died. */
@@ -199,6 +201,8 @@ export class Lane implements LaneView {
     const serviceMs = nowMs - startedAtMs;
     this.#endedMs += serviceMs;
     if (!measured) return;
+    this.timed++;
+    this.timedMs += serviceMs;
     this.#service.add(serviceMs);
     this.traffic.serviceTimes.add(nowMs, serviceMs);
     this.#runs.add(serviceMs);

@@ -213,6 +213,8 @@ function freezeLane(lane: LaneView): LaneView {
     arrivalsPerSec: lane.arrivalsPerSec,
     meanServiceMs: lane.meanServiceMs,
     servedMs: lane.servedMs,
+    timed: lane.timed,
+    timedMs: lane.timedMs,
     lastServedAtMs: lane.lastServedAtMs,
     window: freezeWindow(lane.window),
   });

@@ -74,6 +74,8 @@ const lane = said(
     arrivalsPerSec: v.number(),
     meanServiceMs: ms,
     servedMs: said(ms, "Worker time so far."),
+    timed: said(count, "Attempts ended so far whose run time counts."),
+    timedMs: said(ms, "Sum of the run times of these."),
     lastServedAtMs: v.nullable(atMs),
     window,
   }),

@@ -69,7 +69,7 @@ export class GateDrive {
 
   /** Asks once, with no time passing. */
   ask(figures: PoolFigures, overrides: ViewOverrides = {}): Limit {
-    const { live, ready, oldestWaitMs, wanted } = figures;
+    const { live, ready, oldestWaitMs, serviceMs, wanted } = figures;
     const running = figures.running ?? live;
     const totals: Partial<Totals> = { ...this.#totals, overloads: this.#overloads };
     const view = makeView({
@@ -77,7 +77,15 @@ export class GateDrive {
       size: this.#size,
       live,
       busy: Math.min(live, running),
-      lanes: [{ targetWaitMs: 50, ready, running, oldestWaitMs }],
+      lanes: [{
+        targetWaitMs: 50,
+        ready,
+        running,
+        oldestWaitMs,
+        timed: this.#totals.completions,
+        timedMs: this.#totals.serviceMs,
+        meanServiceMs: serviceMs < Infinity ? serviceMs : 0,
+      }],
       totals,
       ...overrides,
     });

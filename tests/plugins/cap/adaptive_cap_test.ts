@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { adaptiveCap } from "../../../plugins/cap/adaptive_cap.ts";
 import { makeView } from "../../../src/conformance/views.ts";
-import type { Cap } from "../../../src/strategy.ts";
+import type { Cap, Limit } from "../../../src/strategy.ts";
 import { faultsOf, make } from "../_make.ts";
 import { GateDrive, type PoolFigures } from "./_gate_drive.ts";
 
@@ -63,7 +63,7 @@ Deno.test("adaptiveCap accepts a round once as many attempts as before have ende
   const { workers, reason } = drive.pass(20, { ...pressed, live: 6 });
 
   assert.equal(workers, Infinity); // 16 are within 3 x 6
-  assert.equal(reason, "run time 20 ms, 20 ms before: growth may go to 18");
+  assert.equal(reason, "attempts take 1.0 times as long as before: growth may go to 18");
 });
 
 Deno.test("adaptiveCap allows a round more for each target that passes without a verdict", () => {
@@ -197,17 +197,69 @@ Deno.test("adaptiveCap takes it back when attempts stay slow with fewer running"
   assert.equal(limit.reason, "attempts are as slow with fewer running: growth may go to 33");
 });
 
-Deno.test("adaptiveCap looks for a smaller pool when jobs stay late although nothing is refused", () => {
+Deno.test("adaptiveCap looks for a smaller pool when jobs stay late and attempts are slower than ever", () => {
   const drive = new GateDrive(gate());
-  const late = { ...pressed, live: 32, oldestWaitMs: 400, wanted: 32 };
+  const full = { ...pressed, live: 32, wanted: 32 };
+  drive.pass(1000, full);
+  const late = { ...full, serviceMs: 60, oldestWaitMs: 400 };
   drive.pass(500, late);
   assert.equal(drive.ask(late).workers, Infinity);
 
   const { workers, reason } = drive.pass(5, late);
 
   assert.equal(workers, 32);
-  assert.equal(reason, "late for 505 ms with 32 workers: held at 32");
+  assert.equal(reason, "late for 505 ms, and slower than ever, with 32 workers: held at 32");
   assert.equal(drive.pass(1000, late).workers, 29); // the first step down
+});
+
+Deno.test("adaptiveCap leaves a pool alone that has too much to do and is as fast as ever", () => {
+  const drive = new GateDrive(gate());
+  const late = { ...pressed, live: 32, oldestWaitMs: 9000, wanted: 32 };
+
+  assert.equal(drive.pass(5000, late).workers, Infinity);
+});
+
+Deno.test("adaptiveCap takes no new mix of lanes for a slow-down", () => {
+  const cap = gate();
+  let shorts = 0;
+  let longs = 0;
+  let nowMs = 1000;
+  const ask = (passedMs: number, live: number): Limit => {
+    nowMs += passedMs;
+    const view = makeView({
+      nowMs,
+      live,
+      busy: live,
+      size: { min: 2, max: 32 },
+      lanes: [
+        { targetWaitMs: 50, timed: shorts, timedMs: 20 * shorts, meanServiceMs: 20 },
+        {
+          targetWaitMs: 500,
+          timed: longs,
+          timedMs: 100 * longs,
+          meanServiceMs: 100,
+          running: live,
+          ready: 20,
+        },
+      ],
+      totals: {
+        completions: shorts + longs,
+        serviceMsSq: 400 * shorts + 10_000 * longs,
+        busyMs: 20 * shorts + 100 * longs,
+      },
+    });
+    return cap(view, live === 2 ? 2 : 20);
+  };
+  for (let step = 0; step < 20; step++, shorts += 45, longs++) ask(1000, 2);
+  const limits = [ask(0, 3)]; // to 6 of the 20 that are wanted
+  for (let step = 0; step < 12; step++) {
+    longs += 6; // and nothing else
+    limits.push(ask(100, 6));
+  }
+
+  assert.equal(limits[0]?.workers, 6);
+  assert.ok(limits.at(-1)!.workers > 6);
+  assert.match(limits.at(-1)!.reason, /^attempts take 1.0 times as long as before/);
 });
 
 Deno.test("adaptiveCap does not count jobs as late that no worker could help", () => {

@@ -27,6 +27,8 @@ export class Lane implements LaneView {
   readonly delayed = 0;
   readonly paused = false;
   readonly servedMs = 0;
+  readonly timed = 0;
+  readonly timedMs = 0;
   readonly lastServedAtMs = 0;
   readonly window = makeWindow();
   readonly waits: number[] = [];
