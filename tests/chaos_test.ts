@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { playSeed } from "./chaos/play.ts";
 import { scheduleOf } from "./chaos/step.ts";
 
-const SEEDS = 60;
+const SEEDS = 150;
 
 Deno.test("Pools hold every invariant under random load and faults, in virtual time", async () => {
   for (let seed = 1; seed <= SEEDS; seed++) {

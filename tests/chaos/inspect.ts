@@ -47,7 +47,11 @@ function inspectSeat(seat: Seat): void {
   if (decision === undefined || draining || !healthy) return;
   expect(target === seat.target, `the target of ${target} was not recorded`);
   expect(target <= size.max && target <= limit, `the target of ${target} is out of bounds`);
-  expect(live <= size.max, `${live} live workers over size.max of ${size.max}`);
+  const keepsBusy = pool.settings.retirement.name === "idle-only";
+  expect(
+    live <= size.max || (keepsBusy && idle === 0),
+    `${live} live workers over size.max of ${size.max}`,
+  );
   const starting = workers.filter(({ state }) => state === "starting").length;
   expect(isManned(seat, snapshot, live + starting + stuck), `${live} workers are too few`);
   expect(!isIdling(seat, snapshot), "jobs are ready, workers are idle, and nothing happens");

@@ -236,7 +236,7 @@ export class Seat {
         return;
       }
       case "worker-stuck":
-        for (const run of this.runs) if (run.id === event.id) run.givenUp = true;
+        this.#givenUp(event.id);
         return;
       case "job-handed-back":
         // Who was held for dead gives up all it runs, what it has leased since as well.
@@ -255,6 +255,12 @@ export class Seat {
       case "worker-failed":
         this.#breach(event.error);
     }
+  }
+
+  /** The oldest run of the job: a process that lost its lease may run it anew beside. */
+  #givenUp(id: string): void {
+    const run = this.runs.values().find((run) => run.id === id && !run.givenUp);
+    if (run !== undefined) run.givenUp = true;
   }
 
   #breach(what: string): void {

@@ -70,8 +70,8 @@ const KINDS: readonly (readonly [Step["do"], number])[] = [
   ["advance", 26],
   ["start", 4],
   ["kill", 2],
-  ["drain", 2],
-  ["stall", 2],
+  ["drain", 3],
+  ["stall", 6],
   ["fail", 4],
   ["late", 2],
   ["slow", 2],
@@ -103,7 +103,7 @@ function stepOf(chance: Chance, configs: number): Step {
     case "drain":
       return { do: kind, who };
     case "stall":
-      return { do: kind, who, ms: chance.of(50, 400, 2000, 5000, 9000) };
+      return { do: kind, who, ms: chance.of(50, 400, 4000, 5000, 9000) };
     case "enqueue":
       return {
         do: kind,
@@ -117,7 +117,7 @@ function stepOf(chance: Chance, configs: number): Step {
         dedupeKey: chance.of(undefined, undefined, undefined, "x", "y"),
       };
     case "advance":
-      return { do: kind, ms: chance.of(0, 1, chance.whole(0, 300), chance.whole(0, 900), 4000) };
+      return { do: kind, ms: chance.of(0, 1, chance.whole(0, 300), chance.whole(0, 900), 3200) };
     case "fail":
       return {
         do: kind,
@@ -149,7 +149,7 @@ function stepOf(chance: Chance, configs: number): Step {
 }
 
 function planOf(chance: Chance): Plan {
-  const ms = chance.is(0.02) ? HANGS : chance.is(0.06) ? 4000 : chance.whole(0, 400);
+  const ms = chance.is(0.02) ? HANGS : chance.is(0.15) ? 4500 : chance.whole(0, 400);
   const end = chance.of("ok", "ok", "ok", "ok", "throw", "later", "fatal", "once");
   return { ms, end, heedsAbort: chance.is(0.6) };
 }
