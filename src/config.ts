@@ -64,6 +64,8 @@ export interface PoolInput {
   readonly lanePolicy?: SlotInput<"lane-policy"> | undefined;
   /** How far may it grow? @default {[]} */
   readonly caps?: readonly CapInput[] | undefined;
+  /** Whether growth that brings no throughput is refused: `adaptive-cap` stands beside the caps. @default {true} */
+  readonly adaptive?: boolean | undefined;
   /** Whom to let go? @default {"cooperative"} */
   readonly retirement?: SlotInput<"retirement"> | undefined;
   /** Take this job? @default {"shed-at-cap"} */

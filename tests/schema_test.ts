@@ -54,7 +54,6 @@ Deno.test("configSchema() describes every key, and none that comes later", () =>
       "isolation",
       "uses",
       "maxPauseMs",
-      "adaptive",
       "minShare",
       "fairness",
       "preemptible",

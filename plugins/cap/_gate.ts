@@ -105,7 +105,8 @@ export class Gate {
     const isCareful = view.nowMs - this.#refusedAtMs <= CAREFUL_MS;
     const growth = (isCareful ? Math.min(CAREFUL, this.#factor) : this.#factor) **
       (1 + (this.#trial?.rounds(view) ?? 0));
-    return Math.max(this.#reached, Math.ceil(base * growth - 1e-9), base + 1);
+    // What was let through is taken back by a refusal only.
+    return Math.max(this.#reached, view.target, Math.ceil(base * growth - 1e-9), base + 1);
   }
 
   /** Free: learns what attempts take; concurrency well above what is verified opens a trial, too. */

@@ -135,7 +135,9 @@ export class Hold {
       this.#restedAt = this.#doneBy(here);
       this.#from = this.level;
       this.#step = this.#step === 0 ? small : Math.min(LONGEST_STEP, this.#step * STRIDE);
-      this.#go(this.#next, this.#next === "down" ? this.#below(view) : this.#above());
+      const below = this.#below(view);
+      if (this.#next === "down" && below < this.#from) this.#go("down", below);
+      else this.#go("up", this.#above());
     }
   }
 

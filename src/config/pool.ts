@@ -6,24 +6,19 @@
 
 import type { InferOutput } from "valibot";
 import type { Bound, Kind } from "../plugin.ts";
-import type { CapSettings, LaneSettings, PoolSettings } from "../settings.ts";
+import type { LaneSettings, PoolSettings } from "../settings.ts";
 import type { SignalReader } from "../strategy.ts";
+import { type CapDefaults, resolveCaps } from "./caps.ts";
 import { checkShape } from "./check.ts";
-import {
-  display,
-  type FaultList,
-  isRecord,
-  nameFault,
-  type Path,
-  poolNameFault,
-} from "./faults.ts";
+import { type FaultList, isRecord, nameFault, type Path, poolNameFault } from "./faults.ts";
 import { probeOf } from "./probe.ts";
 import { laneShape, poolShape, slotKinds } from "./shape.ts";
 import { findSignals, type SignalSources } from "./signals.ts";
 import { resolveSlot, type SlotOptions, type SlotPlace } from "./slot.ts";
 
-/** Names of the plugins that stand in slots left empty. */
-export type Defaults = Readonly<Record<Exclude<Kind, "handler" | "cap">, string>>;
+/** What stands in slots left empty. */
+export interface Defaults
+  extends CapDefaults, Readonly<Record<Exclude<Kind, "handler" | "cap">, string>> {}
 
 /** What pools are resolved with. */
 export interface PoolOptions extends SlotOptions, SignalSources {
@@ -59,7 +54,7 @@ export async function resolvePool(
   const handlers = await resolveHandlers(raw, path, options);
   const controller = await slot("controller", slotKinds.controller);
   const lanePolicy = await slot("lanePolicy", slotKinds.lanePolicy);
-  const caps = await resolveCaps(raw.caps, { path: [...path, "caps"], probe }, options);
+  const caps = await resolveCaps(raw, { path, probe, controller: controller?.name }, options);
   const retirement = await slot("retirement", slotKinds.retirement);
   const admission = await slot("admission", slotKinds.admission);
   const signals = isRecord(raw.signals)
@@ -186,25 +181,6 @@ function unreadSignals(raw: Readonly<Record<string, unknown>>): ReadonlyMap<stri
     throw new TypeError("A simulation does not read signals");
   };
   return new Map(Object.keys(raw).map((name) => [name, read]));
-}
-
-async function resolveCaps(
-  raw: unknown,
-  { path, probe }: Pick<SlotPlace<"cap">, "path" | "probe">,
-  options: PoolOptions,
-): Promise<readonly CapSettings[]> {
-  const caps: CapSettings[] = [];
-  for (const [index, slot] of (Array.isArray(raw) ? raw : []).entries()) {
-    const here = [...path, index];
-    const resolved = await resolveSlot({ kind: "cap", raw: slot, path: here, probe }, options);
-    const given: unknown = isRecord(slot) ? slot.scope : undefined;
-    const scope = given ?? resolved?.plugin.scope ?? "process";
-    if (scope !== "cluster" && scope !== "process") {
-      const message = `Expected "cluster" or "process" but received ${display(scope)}`;
-      options.faults.add([...here, "scope"], message);
-    } else if (resolved !== undefined) caps.push({ bound: resolved.bound, scope });
-  }
-  return caps;
 }
 
 /** What a lane's target is by default: the controller's own, if it has one. */

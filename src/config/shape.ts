@@ -123,6 +123,10 @@ export const poolShape = object({
     v.optional(v.array(v.unknown(), wants("a list of caps")), []),
     "How far may it grow?",
   ),
+  adaptive: described(
+    v.optional(flag(), true),
+    "Whether growth that brings no throughput is refused: adaptive-cap stands beside the caps.",
+  ),
   retirement: described(v.optional(v.unknown()), "Whom to let go?"),
   admission: described(v.optional(v.unknown()), "Take this job, or turn it away?"),
   signals: described(
@@ -137,7 +141,7 @@ export const poolShape = object({
   timeoutMs: described(v.optional(endless(), 60_000), "Longest run of one attempt, ms."),
   drainMs: described(v.optional(atLeast(0), 30_000), "How long a stop waits for running jobs, ms."),
   keep: described(v.optional(keep, {}), "How many ended jobs stay to be looked up."),
-}, ["schedules", "shadow", "isolation", "uses", "maxPauseMs", "adaptive"]);
+}, ["schedules", "shadow", "isolation", "uses", "maxPauseMs"]);
 
 const tokens = object({
   admin: described(envRefShape, "May read and write; at least 16 characters."),

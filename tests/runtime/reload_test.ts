@@ -30,7 +30,8 @@ function counting() {
 Deno.test("reload() swaps a strategy between two ticks and touches no worker, while jobs run", async () => {
   const clock = new VirtualClock();
   const handler = sleeper(() => clock, 500);
-  const parts = { handler, controller: named("fixed", { workers: 3 }) };
+  // With `fixed` a pool has no adaptive-cap: it would come with the other controller.
+  const parts = { handler, adaptive: false, controller: named("fixed", { workers: 3 }) };
   await withPool(parts, async ({ sluice, pool, events }) => {
     await clock.advance(100);
     const jobs = [];

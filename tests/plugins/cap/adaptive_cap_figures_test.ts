@@ -2,7 +2,6 @@
 // the default controller, 20 ms jobs, a target of 50 ms, timers that fire 0.5 ms late on average.
 
 import assert from "node:assert/strict";
-import { adaptiveCap } from "../../../plugins/cap/adaptive_cap.ts";
 import { defineAdmission } from "../../../src/plugin.ts";
 import { randomStream } from "../../../src/random.ts";
 import { type LaneLoad, type PoolReport, simulate } from "../../../src/simulate.ts";
@@ -56,7 +55,7 @@ async function play(trial: Trial): Promise<Outcome> {
         handler: "http",
         size: { min: 2, max },
         lanes: [{ name: "all", targetWaitMs }],
-        caps: gated ? [adaptiveCap] : [],
+        adaptive: gated,
         admission: counting,
       },
     },

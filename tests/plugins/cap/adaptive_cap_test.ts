@@ -137,6 +137,27 @@ Deno.test("adaptiveCap walks up once the downstream has more to give", () => {
   assert.ok(workers > 15, `${workers} workers`);
 });
 
+Deno.test("adaptiveCap walks up from a pool that can be no smaller", () => {
+  const drive = warm();
+  let live = 4;
+  for (let said = 0; said < 4; said++) {
+    drive.say(1);
+    live = Math.min(4, drive.pass(400, { ...pressed, live }).workers);
+  }
+  assert.equal(live, 2); // size.min
+  for (let passed = 0; passed < 20_000 && live < 8; passed += 5) {
+    live = Math.min(32, drive.pass(5, { ...pressed, live, wanted: 32 }).workers);
+  }
+
+  assert.ok(live >= 8, `${live} workers`);
+});
+
+Deno.test("adaptiveCap takes back what it let through by a refusal only", () => {
+  const drive = warm();
+
+  assert.equal(drive.ask({ ...pressed, wanted: 32 }, { target: 20 }).workers, 20); // 3 x 2 are 6
+});
+
 Deno.test("adaptiveCap lets the pool go when it has more workers than work", () => {
   const { drive } = refused();
 

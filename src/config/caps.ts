@@ -1,0 +1,71 @@
+/**
+ * The caps of a pool: those that its config lists, and the one that judges growth.
+ *
+ * @module
+ */
+
+import type { CapSettings } from "../settings.ts";
+import { display, isRecord, type Path } from "./faults.ts";
+import { resolveSlot, type SlotOptions, type SlotPlace } from "./slot.ts";
+
+/** What stands beside the caps of a config. */
+export interface CapDefaults {
+  /** What the key `adaptive` adds. `undefined`: nothing. */
+  readonly adaptive?: {
+    /** Name of the cap. */
+    readonly cap: string;
+    /** Names of the controllers whose pools do without: they ask for one size. */
+    readonly except: readonly string[];
+  } | undefined;
+}
+
+/** Where caps stand. */
+export interface CapPlace extends Pick<SlotPlace<"cap">, "probe"> {
+  /** Where the pool stands. */
+  readonly path: Path;
+  /** Name of the pool's controller. `undefined`: it has faults. */
+  readonly controller: string | undefined;
+}
+
+/** What caps are resolved with. */
+export interface CapOptions extends SlotOptions {
+  /** What stands beside them. */
+  readonly defaults: CapDefaults;
+}
+
+/** Resolves the caps of a pool. */
+export async function resolveCaps(
+  pool: Readonly<Record<string, unknown>>,
+  place: CapPlace,
+  options: CapOptions,
+): Promise<readonly CapSettings[]> {
+  const { path, probe } = place;
+  const caps: CapSettings[] = [];
+  for (const [index, slot] of (Array.isArray(pool.caps) ? pool.caps : []).entries()) {
+    const here = [...path, "caps", index];
+    const resolved = await resolveSlot({ kind: "cap", raw: slot, path: here, probe }, options);
+    const given: unknown = isRecord(slot) ? slot.scope : undefined;
+    const scope = given ?? resolved?.plugin.scope ?? "process";
+    if (scope !== "cluster" && scope !== "process") {
+      const message = `Expected "cluster" or "process" but received ${display(scope)}`;
+      options.faults.add([...here, "scope"], message);
+    } else if (resolved !== undefined) caps.push({ bound: resolved.bound, scope });
+  }
+  const cap = adaptiveCapOf(pool, place.controller, options);
+  if (cap === undefined || caps.some(({ bound }) => bound.name === cap)) return caps;
+  const own = { kind: "cap", raw: cap, path: [...path, "adaptive"], probe } as const;
+  const resolved = await resolveSlot(own, options);
+  return resolved === undefined ? caps : [...caps, { bound: resolved.bound, scope: "process" }];
+}
+
+/** The cap that judges growth. `undefined`: none is wanted, or the pool has one size. */
+function adaptiveCapOf(
+  { adaptive, size }: Readonly<Record<string, unknown>>,
+  controller: string | undefined,
+  { defaults }: CapOptions,
+): string | undefined {
+  if (defaults.adaptive === undefined || adaptive === false) return undefined;
+  if (isRecord(size) && size.min === size.max) return undefined;
+  const { cap, except } = defaults.adaptive;
+  return controller === undefined || except.includes(controller) ? undefined : cap;
+}
