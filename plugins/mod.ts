@@ -27,7 +27,7 @@ import { idleOnly } from "./retirement/idle_only.ts";
 import { denoKv } from "./store/deno_kv/mod.ts";
 import { memory } from "./store/memory/mod.ts";
 
-export type { Defaults } from "../src/resolve.ts";
+export type { CapDefaults, Defaults } from "../src/resolve.ts";
 export { type ShedAtCapOptions } from "./admission/shed_at_cap.ts";
 export { type AdaptiveCapOptions } from "./cap/adaptive_cap.ts";
 export { type ApiRateCapOptions } from "./cap/api_rate_cap.ts";

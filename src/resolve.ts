@@ -24,6 +24,7 @@ import type { Plugin } from "./plugin.ts";
 import type { AdminSettings, PoolSettings, Settings } from "./settings.ts";
 import type { SignalReader } from "./strategy.ts";
 
+export type { CapDefaults } from "./config/caps.ts";
 export type { Defaults } from "./config/pool.ts";
 export type { ReadEnv } from "./config/secrets.ts";
 
