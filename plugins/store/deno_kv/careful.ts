@@ -80,7 +80,7 @@ async function addSome(context: QueueContext, items: readonly Item[]): Promise<n
 
 function prepare(context: QueueContext, item: Item): Ready {
   const { lane, entry, payload, apart, atMs, isDelayed } = item;
-  const segment = context.holder.names.next(atMs);
+  const segment = context.holder.term.names.next(atMs);
   const delayMs = isDelayed ? Math.ceil(entry.dueAtMs) - atMs : 0;
   const text = apart === 0
     ? lineOf(entry, payload)

@@ -9,13 +9,13 @@ import type { Owner } from "./careful.ts";
 import { changeLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { withoutJobs } from "./done.ts";
-import { markOf, type Marks } from "./holder.ts";
 import { createdIn } from "./id.ts";
 import { delayOf, type StoredJob } from "./job.ts";
 import type { Space } from "./keys.ts";
 import { type Found, locate, type Running, type Waiting } from "./locate.ts";
 import { jobsIn } from "./promote.ts";
 import { Step } from "./step.ts";
+import { markOf, type Marks } from "./term.ts";
 
 /** How often others may be quicker in a row. */
 const MOST_TRIES = 50;

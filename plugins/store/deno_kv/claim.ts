@@ -11,6 +11,7 @@ import { type HeldPart, KvJob, payloadOf, type StoredJob } from "./job.ts";
 import type { KvLane } from "./lanes.ts";
 import { promote } from "./promote.ts";
 import { Step } from "./step.ts";
+import type { Term } from "./term.ts";
 
 /** How often others may be quicker in a row. */
 const MOST_TRIES = 30;
@@ -20,6 +21,7 @@ const LARGEST_BATCH = 50;
 
 /** One claim in the making. */
 interface Claim {
+  readonly term: Term;
   readonly step: Step;
   readonly parts: HeldPart[];
   readonly jobs: KvJob[];
@@ -39,36 +41,38 @@ export class Claims {
     this.#density = context.lanes.own.map(() => 1);
   }
 
-  /** Leases up to `wants[lane]` jobs of each lane. Empty once this holder was declared dead. */
+  /** Leases up to `wants[lane]` jobs of each lane. Empty once this holder was declared dead, until its pool knows. */
   async lease(wants: readonly number[], nowMs: number): Promise<readonly KvJob[]> {
     const { holder, lanes, counts, db } = this.#context;
     for (const lane of lanes.own) {
       const isDue = (counts.of(lane.ordinal)?.nextDueAtMs ?? Infinity) <= nowMs;
       if (isDue && (wants[lane.index] ?? 0) > 0) await promote(this.#context, lane, nowMs);
     }
-    for (let tries = 0; tries < MOST_TRIES && !holder.lost;) {
+    if (holder.untold) return [];
+    const { term } = holder;
+    for (let tries = 0; tries < MOST_TRIES && !term.lost;) {
       const moves = counts.moves;
-      const claim = await this.#gather(wants, nowMs);
+      const claim = await this.#gather(term, wants, nowMs);
       if (claim.step.checks === 1) {
         this.#note(wants, claim, moves);
         return [];
       }
       if (!await claim.step.commit()) {
-        if (!await holder.isAlive(db)) return [];
-        await db.pause(tries++);
+        if (await term.isAlive(db)) await db.pause(tries++);
         continue;
       }
-      for (const part of claim.parts) holder.parts.add(part);
+      if (term.lost) return []; // declared dead meanwhile: they are others' by now, or will be
+      for (const part of claim.parts) term.parts.add(part);
       this.#note(wants, claim, moves + 1);
       if (claim.jobs.length > 0) return claim.jobs;
     }
     return [];
   }
 
-  async #gather(wants: readonly number[], nowMs: number): Promise<Claim> {
+  async #gather(term: Term, wants: readonly number[], nowMs: number): Promise<Claim> {
     const step = new Step(this.#context, nowMs);
-    step.check(this.#context.holder.fence);
-    const claim: Claim = { step, parts: [], jobs: [], exhausted: true };
+    step.check(term.fence);
+    const claim: Claim = { term, step, parts: [], jobs: [], exhausted: true };
     for (const lane of this.#context.lanes.own) {
       const want = wants[lane.index] ?? 0;
       if (want > 0) await this.#gatherLane(claim, lane, want);
@@ -103,8 +107,8 @@ export class Claims {
     entry: Deno.KvEntry<Bytes>,
     room: number,
   ): Promise<number> {
-    const { keys, holder } = this.#context;
-    const { step } = claim;
+    const { keys } = this.#context;
+    const { step, term } = claim;
     const place = keys.placeIn(entry.key);
     const cut = takeLines(entry.value, room);
     step.check(entry);
@@ -114,11 +118,11 @@ export class Claims {
     }
     const { dueMs, segment, first, ordinal } = place;
     const startedAtMs = step.atMs;
-    const { worker } = holder;
-    const number = ++holder.leases;
+    const { worker } = term;
+    const number = ++term.leases;
     const lease = { worker, number, segment, first, ordinal, dueMs, startedAtMs };
     const part: HeldPart = {
-      holder: holder.identity,
+      term,
       key: keys.lease(lease),
       progressKey: keys.progress(lease),
       ordinal,

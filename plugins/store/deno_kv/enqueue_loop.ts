@@ -169,7 +169,7 @@ export class EnqueueLoop {
     ) return known;
     const part: Part = {
       lane,
-      segment: this.#context.holder.names.next(nowMs),
+      segment: this.#context.holder.term.names.next(nowMs),
       dueMs: isDelayed ? dueMs : nowMs,
       delayMs: isDelayed ? dueMs - nowMs : 0,
       lines: [],

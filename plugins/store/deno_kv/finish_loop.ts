@@ -9,9 +9,9 @@ import type { Settlement } from "../../../src/store.ts";
 import { changeLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { type End, shortened } from "./ended.ts";
-import { markOf, type Marks } from "./holder.ts";
 import { type HeldPart, KvJob, type StoredJob } from "./job.ts";
 import { Step } from "./step.ts";
+import { markOf, type Marks, type Term } from "./term.ts";
 import { Ticket } from "./ticket.ts";
 
 /** Most jobs of one commit. */
@@ -76,16 +76,19 @@ export class FinishLoop {
   }
 
   #holds(job: Settlement["job"]): job is KvJob {
-    return job instanceof KvJob && !job.settling &&
-      job.part.holder === this.#context.holder.identity;
+    if (!(job instanceof KvJob) || job.settling) return false;
+    const { term } = job.part;
+    return term === this.#context.holder.term && !term.lost;
   }
 
   async #run(): Promise<void> {
     await null; // what is settled in this turn of the event loop goes together
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, MOST_JOBS);
+      const { term } = this.#waiting[0]!.job.part;
+      const next = this.#waiting.findIndex(({ job }) => job.part.term !== term);
+      const batch = this.#waiting.splice(0, Math.min(MOST_JOBS, next === -1 ? Infinity : next));
       try {
-        const done = await this.#commit(batch);
+        const done = await this.#commit(term, batch);
         this.#waiting = batch.slice(done).concat(this.#waiting);
       } catch (thrown) {
         for (const { ticket, job } of batch) {
@@ -97,16 +100,16 @@ export class FinishLoop {
     this.#running = undefined;
   }
 
-  /** Commits the first of a batch, as many as fit. How many those were. */
-  async #commit(batch: readonly Item[]): Promise<number> {
-    const { holder, gate, db } = this.#context;
+  /** Commits the first of a batch, all leased in one term, as many as fit. How many those were. */
+  async #commit(term: Term, batch: readonly Item[]): Promise<number> {
+    const { gate, db } = this.#context;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      if (holder.lost) return answer(batch, batch.length, false);
+      if (term.lost) return answer(batch, batch.length, false);
       const usesKeys = batch.some(({ job }) => job.line[3]?.h === 1);
-      const attempt = (): Promise<number> => this.#attempt(batch);
+      const attempt = (): Promise<number> => this.#attempt(term, batch);
       const done = usesKeys ? await gate.run(attempt) : await attempt();
       if (done > 0) return done;
-      if (!await holder.isAlive(db)) return answer(batch, batch.length, false);
+      if (!await term.isAlive(db)) continue;
       await this.#refreshMarks();
       await db.pause(tries);
     }
@@ -114,10 +117,9 @@ export class FinishLoop {
   }
 
   /** One try. 0: a check failed. */
-  async #attempt(batch: readonly Item[]): Promise<number> {
-    const { holder } = this.#context;
+  async #attempt(term: Term, batch: readonly Item[]): Promise<number> {
     const step = new Step(this.#context, batch[0]!.nowMs);
-    step.check(holder.fence);
+    step.check(term.fence);
     const parts = new Map<HeldPart, Ends>();
     const unmarked = new Set<string>();
     let count = 0;
@@ -127,8 +129,8 @@ export class FinishLoop {
       if (step.isFull || parts.size > MOST_PARTS || step.checksLeft < 4) break;
       count++;
       const ends = endsOf(parts, job);
-      const mark = holder.marked.size === 0 ? "" : markOf(job.segment, job.index);
-      const isMarked = mark !== "" && holder.marked.has(mark);
+      const mark = term.marked.size === 0 ? "" : markOf(job.segment, job.index);
+      const isMarked = mark !== "" && term.marked.has(mark);
       if (settlement.to === "done" && settlement.charged && job.isPlain && !isMarked) {
         ends.done.push(job);
         ends.ends.push(endOf(job, settlement));
@@ -140,10 +142,10 @@ export class FinishLoop {
       await this.#end(step, job, requeues && isMarked ? cancelled(settlement) : settlement);
     }
     for (const [part, ends] of parts) writeEnds(step, part, ends);
-    if (goesOn || unmarked.size > 0) this.#checkMarks(step, unmarked);
+    if (goesOn || unmarked.size > 0) checkMarks(step, term, unmarked);
     if (!await step.commit()) return 0;
-    for (const [part, { lines }] of parts) this.#progress(part, lines);
-    for (const mark of unmarked) holder.marked.delete(mark);
+    for (const [part, { lines }] of parts) progress(part, lines);
+    for (const mark of unmarked) term.marked.delete(mark);
     // A mark that cannot be read now is read when the next check of them fails.
     if (unmarked.size > 0) await this.#refreshMarks().catch(() => {});
     return answer(batch, count, true);
@@ -179,26 +181,25 @@ export class FinishLoop {
     // Half a ms: behind all that became claimable in this one.
     else await step.places.enter(step, free, step.atMs + 0.5);
   }
+}
 
-  /** Whoever cancels changes this key: a job that goes on does so only if nobody has. */
-  #checkMarks(step: Step, unmarked: ReadonlySet<string>): void {
-    const { marks, marked } = this.#context.holder;
-    step.check(marks);
-    if (unmarked.size === 0) return;
-    const left: Marks = [...marked].filter((mark) => !unmarked.has(mark)).map((mark) => {
-      const [segment = "", index] = mark.split(".");
-      return [segment, Number(index)];
-    });
-    if (left.length === 0) step.delete(marks.key);
-    else step.set(marks.key, left, 40 * left.length);
-  }
+/** Whoever cancels changes this key: a job that goes on does so only if nobody has. */
+function checkMarks(step: Step, { marks, marked }: Term, unmarked: ReadonlySet<string>): void {
+  step.check(marks);
+  if (unmarked.size === 0) return;
+  const left: Marks = [...marked].filter((mark) => !unmarked.has(mark)).map((mark) => {
+    const [segment = "", index] = mark.split(".");
+    return [segment, Number(index)];
+  });
+  if (left.length === 0) step.delete(marks.key);
+  else step.set(marks.key, left, 40 * left.length);
+}
 
-  #progress(part: HeldPart, lines: readonly number[]): void {
-    part.left -= lines.length;
-    part.ended.push(...lines);
-    part.hasProgress = true;
-    if (part.left === 0) this.#context.holder.parts.delete(part);
-  }
+function progress(part: HeldPart, lines: readonly number[]): void {
+  part.left -= lines.length;
+  part.ended.push(...lines);
+  part.hasProgress = true;
+  if (part.left === 0) part.term.parts.delete(part);
 }
 
 function endsOf(parts: Map<HeldPart, Ends>, { part, index }: KvJob): Ends {

@@ -6,9 +6,9 @@
 
 import type { Renewal } from "../../../src/store.ts";
 import type { QueueContext } from "./context.ts";
-import { type Beat, markOf, type Marks } from "./holder.ts";
 import { numberAt } from "./keys.ts";
 import { declareDead, takeBackOrphans } from "./reaper.ts";
+import { type Beat, markOf, type Marks, type Term } from "./term.ts";
 
 /** How many heartbeats fit into a lease. */
 const BEATS = 3;
@@ -16,13 +16,11 @@ const BEATS = 3;
 /** Owns the rhythm of one holder. */
 export class Heartbeat {
   readonly #context: QueueContext;
-  readonly #leaseMs: number;
   #renewedAtMs: number;
 
   /** Its queue has just joined. */
-  constructor(context: QueueContext, leaseMs: number, nowMs: number) {
+  constructor(context: QueueContext, nowMs: number) {
     this.#context = context;
-    this.#leaseMs = leaseMs;
     this.#renewedAtMs = nowMs;
   }
 
@@ -31,19 +29,20 @@ export class Heartbeat {
     const { db, keys, holder } = this.#context;
     const sinceMs = Math.max(0, nowMs - this.#renewedAtMs);
     this.#renewedAtMs = nowMs;
-    const alive = !holder.lost && await this.#beat();
-    if (!alive) {
-      holder.lose();
+    if (holder.term.lost || !await this.#beat(holder.term)) {
+      holder.term.lost = true;
+      holder.untold = true;
       await holder.join(db, keys);
     }
+    const { worker } = holder.term;
     const dead: { readonly worker: number; readonly entry: Deno.KvEntry<Beat> }[] = [];
-    const live = new Set<number>();
+    const live = new Set([worker]);
     for (const entry of await db.list<Beat>({ prefix: keys.of("h") })) {
-      const worker = numberAt(entry.key, 4);
-      const lives = worker === holder.worker ||
-        holder.sees(worker, entry.versionstamp, entry.value, sinceMs);
-      if (lives) live.add(worker);
-      else dead.push({ worker, entry });
+      const other = numberAt(entry.key, 4);
+      const lives = other === worker ||
+        holder.sees(other, entry.versionstamp, entry.value, sinceMs);
+      if (lives) live.add(other);
+      else dead.push({ worker: other, entry });
     }
     for (const { worker, entry } of dead) await declareDead(this.#context, worker, entry);
     const reaped = await takeBackOrphans(this.#context, nowMs);
@@ -51,31 +50,37 @@ export class Heartbeat {
     await this.refreshMarks();
     holder.peers = live.size;
     holder.alone = live.size === 1;
-    const rank = [...live].sort((a, b) => a - b).indexOf(holder.worker);
-    const nextAtMs = nowMs + this.#leaseMs / BEATS;
-    return { alive, peers: live.size, rank: Math.max(0, rank), reaped, nextAtMs };
+    const rank = [...live].sort((a, b) => a - b).indexOf(worker);
+    const nextAtMs = nowMs + holder.leaseMs / BEATS;
+    const alive = !holder.untold; // a renewal that failed midway has not told it
+    holder.untold = false;
+    return { alive, peers: live.size, rank, reaped, nextAtMs };
   }
 
-  /** Reads which of its jobs are to be cancelled, and tells the pool of new ones. */
+  /** Reads which of its jobs are to be cancelled, and tells the pool of those that it does not know of. */
   async refreshMarks(): Promise<void> {
     const { db, holder, listener } = this.#context;
-    const entry = await db.get<Marks>(holder.marks.key);
-    const before = new Set(holder.marked);
-    holder.marks = { key: entry.key, versionstamp: entry.versionstamp };
-    holder.marked.clear();
-    for (const [segment, index] of entry.value ?? []) holder.marked.add(markOf(segment, index));
-    for (const part of holder.parts) {
+    const { term } = holder;
+    const { key, versionstamp, value } = await db.get<Marks>(term.marks.key);
+    term.marks = { key, versionstamp };
+    term.marked.clear();
+    for (const [segment, index] of value ?? []) term.marked.add(markOf(segment, index));
+    for (const mark of term.told) if (!term.marked.has(mark)) term.told.delete(mark);
+    if (term.marked.size === term.told.size) return;
+    for (const part of term.parts) {
       for (const job of part.jobs) {
         const mark = markOf(job.segment, job.index);
-        if (holder.marked.has(mark) && !before.has(mark)) listener.cancelled(job.id);
+        if (!term.marked.has(mark) || term.told.has(mark)) continue;
+        term.told.add(mark);
+        listener.cancelled(job.id);
       }
     }
   }
 
-  async #beat(): Promise<boolean> {
+  async #beat({ fence, worker }: Term): Promise<boolean> {
     const { db, keys, holder } = this.#context;
-    const beat: Beat = { leaseMs: this.#leaseMs };
-    const atomic = db.kv.atomic().check(holder.fence).set(keys.of("h", holder.worker), beat);
+    const beat: Beat = { leaseMs: holder.leaseMs };
+    const atomic = db.kv.atomic().check(fence).set(keys.of("h", worker), beat);
     return await db.commit({ atomic, signals: false });
   }
 }

@@ -8,6 +8,7 @@ import type { JobRecord, JobState } from "../../../src/job.ts";
 import type { Added, Leased } from "../../../src/store.ts";
 import type { Bytes, Line } from "./codec.ts";
 import { createdIn, formatId } from "./id.ts";
+import type { Term } from "./term.ts";
 
 /** A job wherever it is stored. */
 export interface StoredJob {
@@ -27,8 +28,8 @@ export interface StoredJob {
 
 /** A part of a segment that this process has leased. */
 export interface HeldPart {
-  /** Identity of the holder: another once it was declared dead. */
-  readonly holder: object;
+  /** The membership that it was leased in. */
+  readonly term: Term;
   /** Key of the lease. */
   readonly key: Deno.KvKey;
   /** Key of what has ended of it. */

@@ -42,6 +42,7 @@ import { unblock } from "./promote.ts";
 import { Reader } from "./reader.ts";
 import { giveBack } from "./reaper.ts";
 import type { Step } from "./step.ts";
+import { markOf } from "./term.ts";
 
 /** What a queue shares with others of this process. */
 export interface QueueShares {
@@ -107,7 +108,7 @@ export class KvQueue implements Queue {
     this.#nowMs = options.nowMs;
     this.#enqueues = new EnqueueLoop(context);
     this.#claims = new Claims(context);
-    this.#heartbeat = new Heartbeat(context, options.leaseMs, options.nowMs);
+    this.#heartbeat = new Heartbeat(context, options.nowMs);
     this.#finishes = new FinishLoop(context, () => this.#heartbeat.refreshMarks());
     this.#reader = new Reader(context);
     this.#outcomes = new Outcomes(context, this);
@@ -120,7 +121,13 @@ export class KvQueue implements Queue {
 
   /** Leases claimable jobs. */
   async lease(wants: readonly number[], nowMs: number): Promise<readonly Leased[]> {
-    return this.#left ? [] : await this.#claims.lease([...wants], nowMs);
+    const jobs = this.#left ? [] : await this.#claims.lease([...wants], nowMs);
+    const { marked } = this.#context.holder.term;
+    // Cancelled before its pool has it: told once it does.
+    if (marked.size > 0 && jobs.some((job) => marked.has(markOf(job.segment, job.index)))) {
+      this.#readAgain();
+    }
+    return jobs;
   }
 
   /** Ends leases. */
@@ -194,9 +201,7 @@ export class KvQueue implements Queue {
   changed(): Promise<void> {
     this.#context.holder.alone = false;
     this.#context.counts.changes++;
-    this.#changes = true;
-    this.#changing ??= this.#readChanges().finally(() => this.#changing = undefined);
-    return this.#changing;
+    return this.#readAgain();
   }
 
   /** Stops without leaving: what it has leased stays so until others take it back. */
@@ -214,8 +219,8 @@ export class KvQueue implements Queue {
     if (this.#left) return;
     await this.close();
     const { db, keys, holder, others } = this.#context;
-    const { worker, fence } = holder;
-    if (!holder.lost) {
+    const { worker, fence, lost } = holder.term;
+    if (!lost) {
       const back = { worker, charged: false, guard: (step: Step): void => step.check(fence) };
       await this.#context.gate.run(() => giveBack(this.#context, back, nowMs));
       const atomic = db.kv.atomic().check(fence).delete(fence.key).delete(keys.of("h", worker))
@@ -226,11 +231,17 @@ export class KvQueue implements Queue {
     others.wake();
   }
 
+  #readAgain(): Promise<void> {
+    this.#changes = true;
+    this.#changing ??= this.#readChanges().finally(() => this.#changing = undefined);
+    return this.#changing;
+  }
+
   async #readChanges(): Promise<void> {
     const { holder, listener } = this.#context;
     while (this.#changes && !this.#left) {
       this.#changes = false;
-      if (holder.parts.size > 0) await this.#heartbeat.refreshMarks();
+      if (holder.term.parts.size > 0) await this.#heartbeat.refreshMarks();
       await this.#reader.read(this.#nowMs); // the counts are live: the pool sees what woke it
       this.#outcomes.hurry();
       listener.wake();

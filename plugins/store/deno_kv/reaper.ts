@@ -6,12 +6,12 @@
 
 import { type Bytes, changeLine, decodeLines, parseLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
-import { type Beat, markOf, type Marks } from "./holder.ts";
 import { tagOf } from "./id.ts";
 import type { StoredJob } from "./job.ts";
 import { type LeasePlace, numberAt, textAt } from "./keys.ts";
 import { leaseholders } from "./locate.ts";
 import { Step } from "./step.ts";
+import { type Beat, markOf, type Marks } from "./term.ts";
 
 /** Leases read at once. */
 const PAGE = 100;

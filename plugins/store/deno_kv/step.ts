@@ -247,7 +247,7 @@ export class Step {
     }
     for (const group of kept.reverse()) {
       for (const { key, bytes } of entriesOf(group)) {
-        this.setBytes(keys.of("d", this.atMs, holder.names.next(this.atMs), ...key), bytes);
+        this.setBytes(keys.of("d", this.atMs, holder.term.names.next(this.atMs), ...key), bytes);
       }
     }
   }

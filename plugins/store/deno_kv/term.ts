@@ -1,0 +1,89 @@
+/**
+ * One membership of a holder: from its joining until it is declared dead. What was leased in it is
+ * lost with it, so whatever ends a lease depends on the fence of the term that the lease is from.
+ *
+ * @module
+ */
+
+import type { Db } from "./db.ts";
+import { SegmentNames } from "./id.ts";
+import type { HeldPart } from "./job.ts";
+import { type PoolKeys, SIGNAL_KEY, WORKERS_KEY } from "./keys.ts";
+import type { Expected } from "./step.ts";
+
+/** What a heartbeat says. */
+export interface Beat {
+  /** Its worker is dead once others have seen no change for so long. */
+  readonly leaseMs: number;
+}
+
+/** Jobs of a worker that are to be cancelled: segment and index. */
+export type Marks = readonly (readonly [segment: string, index: number])[];
+
+/** One membership. */
+export class Term {
+  /** Its number: no other worker of the database ever has it. */
+  readonly worker: number;
+  /** Checked by each claim and each end: fails once it was declared dead. */
+  readonly fence: Expected;
+  /** Names for its segments. */
+  readonly names: SegmentNames;
+  /** What it has leased. */
+  readonly parts = new Set<HeldPart>();
+  /** How many leases it has had. */
+  leases = 0;
+  /** Names of its jobs that are to be cancelled. */
+  readonly marked = new Set<string>();
+  /** Those of them that the pool was told of. */
+  readonly told = new Set<string>();
+  /** Version of the key that says so. */
+  marks: Expected;
+  /** True once it was declared dead. */
+  lost: boolean;
+
+  /** Begins with nothing leased. */
+  constructor(worker: number, fence: Expected, marks: Expected) {
+    this.worker = worker;
+    this.fence = fence;
+    this.names = new SegmentNames(worker);
+    this.marks = marks;
+    this.lost = fence.versionstamp === null;
+  }
+
+  /** Looks whether its fence still stands. */
+  async isAlive(db: Db): Promise<boolean> {
+    const { versionstamp } = await db.get(this.fence.key);
+    if (versionstamp !== this.fence.versionstamp) this.lost = true;
+    return !this.lost;
+  }
+}
+
+/** Before a holder joins. */
+export function noTerm(): Term {
+  return new Term(0, { key: [], versionstamp: null }, { key: [], versionstamp: null });
+}
+
+/** Joins under a number of its own. */
+export async function beginTerm(db: Db, keys: PoolKeys, leaseMs: number): Promise<Term> {
+  const beat: Beat = { leaseMs };
+  for (let tries = 0;; tries++) {
+    const latest = await db.get<number>(WORKERS_KEY);
+    const worker = (latest.value ?? 0) + 1;
+    const atomic = db.kv.atomic().check(latest).set(WORKERS_KEY, worker)
+      .set(keys.of("w", worker), 1).set(keys.of("h", worker), beat).sum(SIGNAL_KEY, 1n);
+    if (!await db.commit({ atomic, signals: true })) {
+      await db.pause(tries);
+      continue;
+    }
+    const { key, versionstamp } = await db.get(keys.of("w", worker));
+    return new Term(worker, { key, versionstamp }, {
+      key: keys.of("y", worker),
+      versionstamp: null,
+    });
+  }
+}
+
+/** Name of a job among the marked. */
+export function markOf(segment: string, index: number): string {
+  return `${segment}.${index}`;
+}
