@@ -92,7 +92,8 @@ async function listen(page: Page, faults: string[]): Promise<void> {
   // Chromium logs violations too; this says which directive and where, also of those it keeps quiet about.
   await page.addInitScript(() => {
     document.addEventListener("securitypolicyviolation", (event) => {
-      console.error(`CSP ${event.violatedDirective}: ${event.blockedURI} ${event.sample}`);
+      const { violatedDirective, blockedURI, sample } = event;
+      reportError(new Error(`CSP ${violatedDirective}: ${blockedURI} ${sample}`));
     });
   });
 }

@@ -25,6 +25,7 @@ browserTest("visit() fails on an error that a page logs", async () => {
   await assert.rejects(
     visit(system.url, async ({ page }) => {
       await page.goto("/");
+      // deno-lint-ignore no-console -- the page's console
       await page.evaluate(() => console.error("logged"));
     }),
     /error: logged/,
@@ -51,8 +52,8 @@ browserTest("visit() lets pass what its test allows, and nothing else", async ()
       allow(/wanted/);
       await page.goto("/");
       await page.evaluate(() => {
-        console.error("wanted");
-        console.error("other");
+        reportError(new Error("wanted"));
+        reportError(new Error("other"));
       });
     }),
     (error: Error) => /other/.test(error.message) && !/wanted/.test(error.message),
