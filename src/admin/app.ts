@@ -19,6 +19,7 @@ import type {
   PoolRoutes,
   SystemRoutes,
 } from "./api.ts";
+import { assetRoutes } from "./assets.ts";
 import { type AdminContext, targets } from "./context.ts";
 import { EventFeed } from "./event_feed.ts";
 import { eventRoutes, eventText } from "./events.ts";
@@ -26,7 +27,6 @@ import { guard } from "./guard.ts";
 import { jobRoutes } from "./jobs.ts";
 import { openApiRoutes } from "./openapi/routes.tsx";
 import { operationRoutes } from "./operation_routes.ts";
-import { assetRoutes } from "./layout.tsx";
 import { loginRoutes } from "./login.tsx";
 import { pageRoutes } from "./page.tsx";
 import { poolRoutes } from "./pools.ts";
@@ -141,7 +141,7 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     .route("/", poolRoutes(context))
     .route("/", operationRoutes(context))
     .route("/", eventRoutes(context))
-    .route("/", openApiRoutes())
+    .route("/", openApiRoutes(context))
     .route("/", systemRoutes(context))
     .route("/", reloadRoutes(context))
     .route("/", pageRoutes(context));

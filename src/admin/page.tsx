@@ -55,7 +55,7 @@ const Page: FC<{ base: string; pools: readonly PoolSnapshot[]; refresh: number }
       {props.refresh > 0 && <meta http-equiv="refresh" content={String(props.refresh)} />}
       <title>Sluice</title>
       <link rel="icon" href="data:," />
-      <link rel="stylesheet" href={`${props.base}/style.css`} />
+      <link rel="stylesheet" href={`${props.base}/assets/style.css`} />
     </head>
     <body>
       <header>

@@ -216,11 +216,11 @@ Deno.test("GET /login shows a form that works without a script, under a strict p
 
   const page = await system.app.request("/login");
   const text = await page.text();
-  const style = await system.app.request("/style.css");
+  const style = await system.app.request("/assets/style.css");
 
   assert.equal(page.status, 200);
   assert.match(text, /<form class="login" method="post" action="\/login">/);
-  assert.doesNotMatch(text, /<script|style="/);
+  assert.doesNotMatch(text, /<script(?! src="\/assets\/theme\.js">)| style="| on\w+="/);
   const policy = page.headers.get("content-security-policy") ?? "";
   assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self';/);
   assert.match(policy, /form-action 'self'; frame-ancestors 'none'/);

@@ -69,7 +69,7 @@ Deno.test("GET / finds its style sheet wherever the app is mounted", async () =>
   const href = /<link rel="stylesheet" href="([^"]+)"/.exec(page)?.[1] ?? "";
   const style = await outer.request(href);
 
-  assert.equal(href, "/ops/queue/style.css");
+  assert.equal(href, "/ops/queue/assets/style.css");
   assert.equal(style.status, 200);
   assert.equal(style.headers.get("content-type"), "text/css; charset=utf-8");
   assert.match(await style.text(), /^:root \{/);

@@ -9,7 +9,8 @@
 import { Hono } from "hono";
 import type { BlankEnv } from "hono/types";
 import type { FC } from "hono/jsx";
-import { answerPage, Layout } from "../layout.tsx";
+import type { AdminContext } from "../context.ts";
+import { answerPage, frameOf, type FrameProps, Layout } from "../layout.tsx";
 import { baseOf } from "../origin.ts";
 import { answer } from "../problem.ts";
 import { openApi } from "./document.ts";
@@ -20,17 +21,17 @@ import { type Endpoint, endpoints } from "./endpoints.ts";
  *
  * @internal
  */
-export function openApiRoutes(): Hono<BlankEnv> {
+export function openApiRoutes(context: AdminContext): Hono<BlankEnv> {
   return new Hono()
     .get("/openapi.json", (c) => answer(openApi(baseOf(c)), 200))
-    .get("/docs", (c) => answerPage(c, <Docs base={baseOf(c)} />));
+    .get("/docs", (c) => answerPage(c, <Docs {...frameOf(c, context)} />));
 }
 
-const Docs: FC<{ base: string }> = ({ base }) => {
+const Docs: FC<FrameProps> = ({ base, actor }) => {
   const { components: { schemas } } = openApi(base);
   const tags = [...new Set(endpoints.map(({ tag }) => tag))];
   return (
-    <Layout base={base} title="Admin API">
+    <Layout base={base} actor={actor} title="Admin API">
       <p>
         Each route, what it takes and what it answers. Programs read{" "}
         <a href={`${base}/openapi.json`}>openapi.json</a>. Send a token as{" "}

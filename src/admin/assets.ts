@@ -1,0 +1,58 @@
+/**
+ * Files that pages need: style, scripts, the icon. They come with the module graph, as text, so that
+ * they are there wherever the package is loaded from, and no permission to read is needed.
+ *
+ * @module
+ */
+
+import { Hono } from "hono";
+import { etag } from "hono/etag";
+import type { BlankEnv } from "hono/types";
+import actions from "./client/actions.js" with { type: "text" };
+import dom from "./client/dom.js" with { type: "text" };
+import frame from "./client/frame.js" with { type: "text" };
+import frameStyle from "./client/frame.css" with { type: "text" };
+import icon from "./client/icon.svg" with { type: "text" };
+import live from "./client/live.js" with { type: "text" };
+import morph from "./client/morph.js" with { type: "text" };
+import partsStyle from "./client/parts.css" with { type: "text" };
+import theme from "./client/theme.js" with { type: "text" };
+import { API_HEADERS, problem } from "./problem.ts";
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml",
+};
+
+/** Files by name. */
+const FILES: Readonly<Record<string, string>> = {
+  "actions.js": actions,
+  "dom.js": dom,
+  "frame.js": frame,
+  "icon.svg": icon,
+  "live.js": live,
+  "morph.js": morph,
+  "style.css": frameStyle + partsStyle,
+  "theme.js": theme,
+};
+
+/**
+ * Makes the routes of files that pages need. They are open to all: the login page needs them.
+ *
+ * @internal
+ */
+export function assetRoutes(): Hono<BlankEnv> {
+  return new Hono().get("/assets/:name", etag(), (c) => {
+    const name = c.req.param("name");
+    const text = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
+    if (text === undefined) return problem(404, "No file of that name is part of the pages");
+    return c.body(text, 200, {
+      ...API_HEADERS,
+      // Asked for anew with each page, and answered 304: after an update no page runs an old script.
+      "cache-control": "no-cache",
+      "content-type": TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "text/plain",
+      "cross-origin-resource-policy": "same-origin",
+    });
+  });
+}

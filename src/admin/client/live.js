@@ -1,0 +1,215 @@
+// @ts-check
+/// <reference lib="dom" />
+
+import { base, byId, element } from "./dom.js";
+import { morph } from "./morph.js";
+
+/**
+ * Keeps a page current: it is asked for anew once a second, and at once when something happens.
+ * The event stream tells of that, and of the server being gone. A hidden tab asks for nothing.
+ */
+
+/** Time between looks, ms. */
+const EVERY_MS = 1_000;
+
+/** Time between tries while the server does not answer, ms: then twice as long, up to the last. */
+const RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 15_000;
+
+/** Without any sign of the stream for so long it is opened anew, ms. It beats every 15 s. */
+const SILENT_MS = 40_000;
+
+/** What changes how a pool stands, not what single jobs do: those are too many. */
+const KINDS = [
+  "decided",
+  "paused",
+  "resumed",
+  "override-set",
+  "override-ended",
+  "draining",
+  "stopped",
+  "reloaded",
+  "plugin-failed",
+  "plugin-recovered",
+  "store-failed",
+  "store-recovered",
+  "worker-stuck",
+];
+
+/** @typedef {import("../api.ts").EventJson} EventJson */
+
+/** @type {Set<(event: EventJson) => void>} */
+const listeners = new Set();
+/** @type {Set<(page: Document) => void>} */
+const readers = new Set();
+/** @type {EventSource | undefined} */
+let stream;
+let held = false;
+let asking = false;
+let failures = 0;
+let seenAtMs = Date.now();
+let beatAtMs = Date.now();
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+
+/**
+ * Calls a function with every event that the page hears of.
+ *
+ * @param {(event: EventJson) => void} listener
+ */
+export function onEvent(listener) {
+  listeners.add(listener);
+}
+
+/**
+ * Calls a function after each look, with the page as the server has it now.
+ *
+ * @param {(page: Document) => void} reader
+ */
+export function onLook(reader) {
+  readers.add(reader);
+}
+
+/** Looks now. */
+export function refresh() {
+  clearTimeout(timer);
+  timer = undefined;
+  void look();
+}
+
+/** True while the reader holds the page still. */
+export function isHeld() {
+  return held;
+}
+
+/** Begins. Once a page. */
+export function start() {
+  document.addEventListener("visibilitychange", () => document.hidden ? rest() : wake());
+  globalThis.addEventListener("pagehide", rest);
+  globalThis.addEventListener("pageshow", (event) => event.persisted && wake());
+  const button = byId("hold");
+  button?.addEventListener("click", () => {
+    held = !held;
+    button.setAttribute("aria-pressed", String(held));
+    held ? rest() : wake();
+    showState();
+  });
+  if (!document.hidden) wake();
+}
+
+function wake() {
+  if (held) return;
+  listen();
+  refresh();
+}
+
+function rest() {
+  clearTimeout(timer);
+  timer = undefined;
+  stream?.close();
+  stream = undefined;
+}
+
+function listen() {
+  stream?.close();
+  const query = KINDS.map((kind) => `kind=${kind}`).join("&");
+  const source = new EventSource(`${base}/api/events?${query}`);
+  stream = source;
+  beatAtMs = Date.now();
+  source.addEventListener("message", ({ data }) => {
+    beatAtMs = Date.now();
+    /** @type {EventJson} */
+    const event = JSON.parse(data);
+    for (const listener of listeners) listener(event);
+    soon(100);
+  });
+  source.addEventListener("beat", () => {
+    beatAtMs = Date.now();
+  });
+  source.addEventListener("gap", () => soon(0));
+  source.addEventListener("end", () => {
+    source.close(); // it would come back at once; looking tells when the server is there again
+    if (stream === source) stream = undefined;
+  });
+  source.addEventListener("error", () => {
+    if (source.readyState === EventSource.CLOSED && stream === source) stream = undefined;
+  });
+}
+
+/** @param {number} ms */
+function soon(ms) {
+  if (held || document.hidden) return;
+  clearTimeout(timer);
+  timer = setTimeout(refresh, ms);
+}
+
+async function look() {
+  if (asking) return;
+  asking = true;
+  try {
+    const response = await fetch(location.href, {
+      headers: { accept: "text/html" },
+      cache: "no-store",
+      signal: AbortSignal.timeout(10_000),
+    });
+    if (response.redirected && new URL(response.url).pathname === `${base}/login`) {
+      return loggedOut();
+    }
+    if (!response.ok) throw new Error(`The server answered ${response.status}`);
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    if (!held) take(page);
+    failures = 0;
+    seenAtMs = Date.now();
+    if (stream === undefined || Date.now() - beatAtMs > SILENT_MS) listen();
+  } catch {
+    failures++; // the banner says so, and it is tried again
+    if (failures > 1) listenLess();
+  } finally {
+    asking = false;
+    showState();
+    const pauseMs = failures === 0
+      ? EVERY_MS
+      : Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** (failures - 1));
+    if (timer === undefined || failures > 0) soon(pauseMs);
+  }
+}
+
+/** A stream that cannot be opened is not tried by the browser beside us. */
+function listenLess() {
+  stream?.close();
+  stream = undefined;
+}
+
+/** @param {Document} page */
+function take(page) {
+  const wanted = page.getElementById("main");
+  const main = byId("main");
+  if (wanted === null || main === null) return;
+  morph(main, wanted);
+  document.title = page.title;
+  for (const reader of readers) reader(page);
+}
+
+function loggedOut() {
+  held = true;
+  rest();
+  const link = element("a", { href: `${base}/login` }, "Log in again");
+  byId("banner")?.replaceChildren("The session has ended: what you see is old. ", link);
+}
+
+function showState() {
+  const state = byId("state");
+  if (state !== null) {
+    const text = failures > 0 ? "No connection" : held ? "Held still" : "Live";
+    if (state.textContent !== text) state.textContent = text;
+    state.dataset.state = failures > 0 ? "lost" : held ? "held" : "live";
+  }
+  const banner = byId("banner");
+  if (banner === null || (held && failures === 0)) return;
+  if (failures === 0) return banner.replaceChildren();
+  if (banner.childElementCount > 0) return; // it is read aloud once
+  const at = new Date(seenAtMs).toLocaleTimeString();
+  const now = element("button", { type: "button" }, "Try now");
+  now.addEventListener("click", refresh);
+  banner.replaceChildren(`The server does not answer: what you see is from ${at}. `, now);
+}
