@@ -189,7 +189,8 @@ export interface Queue {
   add(entries: readonly JobEntry[], nowMs: number): MaybePromise<readonly Added[]>;
   /**
    * Leases up to `wants[lane]` claimable jobs of each lane, oldest first. Expired ones are dead
-   * instead. `wants` and the answer may be reused after the call.
+   * instead. `wants` and the answer may be reused after the call. None to a holder that was declared
+   * dead, until `renew` has said so: what is lost then is all that it has.
    */
   lease(wants: readonly number[], nowMs: number): MaybePromise<readonly Leased[]>;
   /** Ends leases. One answer a settlement: false if the lease was lost, and nothing was changed. */

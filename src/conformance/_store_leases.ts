@@ -119,6 +119,25 @@ export const leaseChecks: readonly StoreCheck[] = [
     },
   },
   {
+    name: "a holder that was declared dead leases nothing until it is told",
+    run: async (store) => {
+      const zombie = await openTrial(store);
+      const other = await openTrial(store);
+      await zombie.add();
+      const { id } = await zombie.leaseOne();
+      await renewUntilAlone(other);
+      zombie.nowMs = other.nowMs;
+
+      assert.deepEqual(await zombie.lease(1), []);
+      assert.equal((await zombie.queue.renew(zombie.nowMs)).alive, false);
+
+      const fresh = await zombie.leaseOne();
+      assert.equal(fresh.id, id);
+      assert.equal((await zombie.queue.renew(zombie.nowMs)).alive, true);
+      assert.equal(await zombie.settle(fresh, "done"), true);
+    },
+  },
+  {
     name: "a job whose holder died with its last attempt is dead",
     run: async (store) => {
       const zombie = await openTrial(store, { attempts: [1, 1] });

@@ -73,8 +73,7 @@ export class MemoryQueue implements Queue {
   lease(wants: readonly number[], nowMs: number): readonly Leased[] {
     // An array that grows by `push` takes room for many at once: most leases are of one job.
     let leased: MemoryJob[] | undefined;
-    if (this.#left) return NONE;
-    if (!this.#holder.joined) this.#pool.join(this.#holder);
+    if (this.#left || this.#holder.lost) return NONE;
     for (let index = 0; index < this.#lanes.length; index++) {
       const lane = this.#lanes[index]!;
       if (lane.nextDueAtMs <= nowMs) lane.tidy(nowMs);
