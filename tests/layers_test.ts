@@ -36,6 +36,8 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "src/payload.ts",
     "src/suggest.ts",
     "src/visible.ts",
+    "src/waiting.ts",
+    "src/waiting/",
     "src/async.ts", // no time of its own: a typed door to a package
   ],
   plugins: ["plugins/"],
