@@ -31,7 +31,7 @@ export interface WakeOptions {
 export class Wake {
   readonly #db: Db;
   readonly #options: WakeOptions;
-  #foreign: number | undefined; // commits of others; `undefined`: not known
+  #heard: number; // commits of others that `changed` was called for: never more than there are
   #pollMs = SHORTEST_POLL_MS;
   #poll: ReturnType<typeof setTimeout> | undefined;
   #soon: ReturnType<typeof setTimeout> | undefined;
@@ -45,7 +45,7 @@ export class Wake {
   constructor(db: Db, options: WakeOptions) {
     this.#db = db;
     this.#options = options;
-    this.#foreign = options.seen;
+    this.#heard = options.seen;
     if (options.pollMs === Infinity) return;
     if (options.file !== undefined) this.#watchFile(options.file);
     if (options.remote) this.#watchKey();
@@ -72,6 +72,11 @@ export class Wake {
     }, this.#pollMs);
   }
 
+  #pollSoon(): void {
+    this.#pollMs = Math.min(this.#options.pollMs, SHORTEST_POLL_MS);
+    this.#schedulePoll();
+  }
+
   /** Looks whether others have committed. One look at a time; what comes meanwhile makes it look again. */
   #look(): void {
     this.#again = true;
@@ -84,25 +89,29 @@ export class Wake {
       try {
         if (!await this.#isChanged() || this.#closed) continue;
         await this.#options.changed();
-        this.#pollMs = Math.min(this.#options.pollMs, SHORTEST_POLL_MS);
-        this.#schedulePoll();
+        this.#pollSoon();
       } catch {
-        this.#foreign = undefined; // so that the next poll finds a change
+        this.#heard = -Infinity; // so that the next poll finds a change
         return; // that the database fails is told by the pool's own calls
       }
     }
   }
 
-  /** Whether others have committed: own commits count too, and those on their way may or may not. */
+  /**
+   * Whether others have committed. Own commits count too, and those on their way may or may not: what
+   * may be theirs is not taken for others', or one of others would be taken for known later on.
+   */
   async #isChanged(): Promise<boolean> {
     const { kv, signals } = this.#db;
     const { value } = await kv.get<Deno.KvU64>(SIGNAL_KEY);
-    const most = Number(value?.value ?? 0n) - signals;
-    const least = Number(value?.value ?? 0n) - this.#db.signals - this.#db.signalsInFlight;
-    const before = this.#foreign;
-    if (before !== undefined && before >= least && before <= most) return false;
-    this.#foreign = most;
-    return true;
+    const total = Number(value?.value ?? 0n);
+    const least = total - this.#db.signals - this.#db.signalsInFlight;
+    if (least > this.#heard) {
+      this.#heard = least;
+      return true;
+    }
+    if (total - signals > this.#heard) this.#pollSoon(); // known once the own ones have come back
+    return false;
   }
 
   /**
