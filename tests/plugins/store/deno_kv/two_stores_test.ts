@@ -77,8 +77,7 @@ Deno.test("KvStore tells how a job ended that another process ran", async () => 
   });
 });
 
-// Issue 4: hung once in a run of all tests on a busy machine, never alone; find out why, then run it again.
-Deno.test.ignore(
+Deno.test(
   "KvStore tells a pool that a job it runs was cancelled from another process",
   async () => {
     await withTwo(async (one, other) => {
