@@ -45,6 +45,7 @@ export type * from "./src/decision.ts";
 export type { Finding, FindingCode } from "./src/diagnose.ts";
 export * from "./src/errors.ts";
 export type * from "./src/event.ts";
+export type { History, LaneSample, Sample } from "./src/history.ts";
 export type * from "./src/job.ts";
 export type * from "./src/jobs_of.ts";
 export * from "./src/log.ts";

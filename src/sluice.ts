@@ -8,6 +8,7 @@ import type { Decision } from "./decision.ts";
 import type { Finding } from "./diagnose.ts";
 import type { ConfigSource } from "./config/resolver.ts";
 import type { AuditEntry, ConfigChange, Observer } from "./event.ts";
+import type { History } from "./history.ts";
 import type { JobRecord, NewJob, Outcome } from "./job.ts";
 import type { Bound } from "./plugin.ts";
 import type { PoolSettings } from "./settings.ts";
@@ -102,6 +103,8 @@ export interface PoolHandle<Submit extends NewJob = NewJob> {
   explain(limit?: number): readonly Decision[];
   /** What has come of the jobs of each lane, highest priority first: counts and distributions for metrics. */
   tally(): readonly LaneTally[];
+  /** Its recent past: samples, oldest first. */
+  history(): History;
   /** What its recent past shows to be amiss, most pressing first. Empty: nothing. */
   diagnosis(): readonly Finding[];
   /**

@@ -8,6 +8,7 @@
 import type { Decision, DecisionPart } from "../decision.ts";
 import type { Finding } from "../diagnose.ts";
 import type { PoolEvent } from "../event.ts";
+import type { History } from "../history.ts";
 import type { JobRecord, JobState, NewJob, Outcome } from "../job.ts";
 import type { Override, PoolSnapshot, ReloadReport, StopReport } from "../sluice.ts";
 import type { LaneView } from "../view.ts";
@@ -244,6 +245,9 @@ export type PoolRoutes = {
   "/api/pools/:pool": { $get: Endpoint<OnPool, PoolJson> };
   "/api/pools/:pool/decisions": {
     $get: Endpoint<OnPool & { query: { limit?: string } }, readonly DecisionJson[]>;
+  };
+  "/api/pools/:pool/history": {
+    $get: Endpoint<OnPool & { query: { afterMs?: string } }, History>;
   };
   "/api/pools/:pool/pause": { $post: Endpoint<OnPool & { json: { lane?: string } }, PausedJson> };
   "/api/pools/:pool/resume": { $post: Endpoint<OnPool & { json: { lane?: string } }, PausedJson> };

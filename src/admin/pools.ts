@@ -47,6 +47,16 @@ export function poolRoutes(context: AdminContext): Hono<BlankEnv, PoolRoutes, "/
         if (faults.length > 0) return badRequest(faults);
         return answer(rounded(handle.explain(limit).map(decisionJson)), 200);
       }))
+    .get("/api/pools/:pool/history", (c) =>
+      onPool(context, c.req.param("pool"), ({ handle }) => {
+        const afterMs = queryNumber(c, "afterMs", { min: 0, max: Infinity, default: -1 });
+        const faults = queryFaults(c, ["afterMs"]);
+        if (typeof afterMs === "object") return badRequest([afterMs, ...faults]);
+        if (faults.length > 0) return badRequest(faults);
+        const history = handle.history();
+        const samples = history.samples.filter(({ atMs }) => atMs > afterMs);
+        return answer(rounded({ ...history, samples }), 200);
+      }))
     .post(
       "/api/pools/:pool/pause",
       (c) => onPool(context, c.req.param("pool"), (target) => setPaused(c, target, context, true)),

@@ -9,6 +9,7 @@ import { assemble, type PoolContext, type PoolParts } from "./assemble.ts";
 import type { Clock } from "../clock.ts";
 import type { Decision } from "../decision.ts";
 import { diagnose, type Finding } from "../diagnose.ts";
+import type { History } from "../history.ts";
 import { messageOf } from "../errors.ts";
 import type { PoolEvent } from "../event.ts";
 import type { EventHub } from "./event_hub.ts";
@@ -149,8 +150,12 @@ export class Pool implements PoolHandle {
     return this.#parts.state.lanes.map((lane) => lane.tally());
   }
 
+  history(): History {
+    return this.#parts.steering.history.read(this.settings.controller.name);
+  }
+
   diagnosis(): readonly Finding[] {
-    return diagnose(this.#parts.steering.history.read(this.settings.controller.name));
+    return diagnose(this.history());
   }
 
   enqueue(job: NewJob): Promise<JobHandle> {

@@ -36,6 +36,7 @@ Deno.test("Routes of a pool answer 404, when there is none of that name", async 
     const [method, path] of [
       ["GET", "/api/pools/mial"],
       ["GET", "/api/pools/mial/decisions"],
+      ["GET", "/api/pools/mial/history"],
       ["GET", "/api/pools/mial/jobs"],
       ["POST", "/api/pools/mial/jobs"],
       ["POST", "/api/pools/mial/pause"],
@@ -80,6 +81,34 @@ Deno.test("GET decisions answers 400 to a limit that is no number", async () => 
     pointer: "?limit",
     detail: 'Expected limit to be a whole number >= 0 but received "-5"',
   }]);
+});
+
+Deno.test("GET history gives samples, oldest first, and with afterMs only those taken later", async () => {
+  await using system = await running();
+  await system.send("POST", "/api/pools/mail/jobs", { lane: "urgent", payload: { hang: true } });
+  await system.clock.advance(3_500);
+  const { pool, controller, samples } = await (await system.send("GET", "/api/pools/mail/history"))
+    .json();
+  const times: readonly number[] = samples.map(({ atMs }: { atMs: number }) => atMs);
+  const after = async (atMs = 0): Promise<unknown> =>
+    (await (await system.send("GET", `/api/pools/mail/history?afterMs=${Math.ceil(atMs)}`)).json())
+      .samples;
+
+  const later = await after(times[0]);
+  const none = await after(times.at(-1));
+  const wrong = await system.send("GET", "/api/pools/mail/history?afterMs=now&befor=1");
+
+  assert.deepEqual([pool, controller], ["mail", "age-scaler"]);
+  assert.ok(times.length >= 3);
+  assert.deepEqual(times.toSorted((a, b) => a - b), times);
+  assert.deepEqual(later, samples.slice(1));
+  assert.equal(samples.at(-1).busy, 1);
+  assert.equal(samples.at(-1).lanes[0].name, "urgent");
+  assert.deepEqual(none, []);
+  assert.deepEqual((await problemOf(wrong)).errors?.map(({ pointer }) => pointer), [
+    "?afterMs",
+    "?befor",
+  ]);
 });
 
 Deno.test("POST pause stops a lane, POST resume lets it go on", async () => {

@@ -161,6 +161,46 @@ const pool = said(
   "One pool.",
 );
 
+const sample = said(
+  v.strictObject({
+    atMs,
+    live: count,
+    busy: count,
+    stuck: count,
+    target: count,
+    limit: said(count, "The tightest bound: caps and size.max."),
+    boundBy: said(v.string(), "What sets limit: size.max or cap:NAME."),
+    size: v.strictObject({ min: count, max: count }),
+    rateBound: v.boolean(),
+    changes: said(count, "Changes of the target so far."),
+    reversals: count,
+    arrivals: said(count, "Jobs accepted since the pool began; so with the counts that follow."),
+    ended: said(count, "Attempts that ended, in any way."),
+    completions: count,
+    failures: count,
+    deferrals: count,
+    shed: count,
+    busyMs: said(ms, "Worker time spent on jobs."),
+    lanes: v.array(v.strictObject({
+      name,
+      targetWaitMs: v.nullable(v.number()),
+      ready: count,
+      running: count,
+      oldestWaitMs: ms,
+      arrivalsPerSec: v.number(),
+      completionsPerSec: v.number(),
+      waitP95Ms: ms,
+      waitP99Ms: ms,
+      ended: count,
+      serviceMs: said(ms, "Mean run time; 0: none ended."),
+      serviceP99Ms: ms,
+      servedMs: ms,
+      kept: v.optional(said(count, "Fewest workers left to this lane while it had ready jobs.")),
+    })),
+  }),
+  "A pool at one time.",
+);
+
 const outcome = v.strictObject({
   state: v.picklist(["done", "dead", "cancelled", "unfinished"]),
   result: v.optional(anything),
@@ -228,6 +268,7 @@ export const answerShapes = {
   Pool: pool,
   Pools: v.array(pool),
   Decisions: v.array(decision),
+  History: v.strictObject({ pool: name, controller: v.string(), samples: v.array(sample) }),
   Paused: v.strictObject({ pool: name, lane: v.nullable(name), paused: v.boolean() }),
   Override: v.strictObject({ pool: name, override: v.nullable(override) }),
   Stopped: v.strictObject({

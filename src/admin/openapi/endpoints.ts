@@ -88,6 +88,16 @@ export const endpoints: readonly Endpoint[] = [
     problems: [400, 404],
   },
   {
+    method: "get",
+    path: "/api/pools/:pool/history",
+    tag: "Pools",
+    summary: "The recent past: a sample a second for two minutes, one a minute for an hour before",
+    description: "Oldest first. A pool at rest takes no samples: the last one stands.",
+    query: { afterMs: "Only samples taken after this, ms since epoch." },
+    answers: { 200: "History" },
+    problems: [400, 404],
+  },
+  {
     method: "post",
     path: "/api/pools/:pool/pause",
     tag: "Pools",

@@ -88,6 +88,7 @@ Deno.test("Answers have the shapes that the document gives them, field by field"
   await answered(system, "GET /api/pools", "Pools");
   await answered(system, "GET /api/pools/mail", "Pool");
   await answered(system, "GET /api/pools/mail/decisions", "Decisions");
+  await answered(system, "GET /api/pools/mail/history", "History");
   await answered(system, "GET /api/pools/mail/jobs?limit=1", "JobPage");
   await answered(system, `GET /api/jobs/${id}`, "Job");
   await answered(system, `POST /api/jobs/${id}/retry`, "Changed");
