@@ -89,7 +89,7 @@ export class Claims {
     const batchSize = Math.max(1, Math.min(guess, LARGEST_BATCH));
     let room = want;
     let parts = 0;
-    for await (const entry of db.kv.list<Bytes>({ prefix, end }, { batchSize })) {
+    for await (const entry of db.entries<Bytes>({ prefix, end }, { batchSize })) {
       if (room === 0 || step.isFull || step.checksLeft < 3) {
         claim.exhausted = false;
         break;

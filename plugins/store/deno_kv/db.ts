@@ -5,7 +5,8 @@
  */
 
 import { delay } from "../../../src/async.ts";
-import { tokenKey } from "./keys.ts";
+import { Line } from "./line.ts";
+import { Tokens } from "./tokens.ts";
 
 /** How long a busy database is waited for, ms. */
 const PATIENCE_MS = 10_000;
@@ -13,25 +14,17 @@ const PATIENCE_MS = 10_000;
 /** Longest wait between two tries, ms. */
 const LONGEST_WAIT_MS = 30;
 
-/** How long it stays known that a commit over the network took place, ms. */
-const TOKEN_MS = 600_000;
-
 /** Most keys of one `getMany`. */
 const MANY = 10;
-
-/** Longest wait between two looks at what came of a commit, ms, before jitter. */
-const LONGEST_OUTAGE_WAIT_MS = 2000;
-
-/** Value of a token: its commit was applied. */
-const TOOK_PLACE = 1;
-
-/** Value of a token: its commit was not applied, and cannot be any more. */
-const CALLED_OFF = 0;
 
 /** How a database is used. */
 export interface DbOptions {
   /** True over the network: answers may be lost, and writes repeated. */
   readonly remote: boolean;
+  /** Opens another handle, after an outage of a network. @default {the same is used again} */
+  readonly open?: (() => Promise<Deno.Kv>) | undefined;
+  /** How long an answer over the network may take, ms. @default {5000} */
+  readonly answerMs?: number | undefined;
   /** Most checks of one commit. */
   readonly maxChecks: number;
   /** Chance for jitter. */
@@ -56,32 +49,37 @@ export interface Operation {
   readonly signals: boolean;
 }
 
-/** One handle. */
+/** One database. */
 export class Db {
-  /** The handle itself. */
-  readonly kv: Deno.Kv;
   /** Most checks that a user of this may put into one commit. */
   readonly maxChecks: number;
   /** Commits of this process that others should hear of. */
   signals = 0;
   /** Commits on their way that others should hear of. */
   signalsInFlight = 0;
-  /** True once nothing more is asked of it. */
-  closed = false;
-  readonly #remote: boolean;
+  readonly #kv: Deno.Kv;
+  readonly #line: Line | undefined;
+  readonly #tokens: Tokens | undefined;
   readonly #random: () => number;
 
-  /** Uses a handle. Whoever opened it closes it. */
-  constructor(kv: Deno.Kv, { remote, maxChecks, random }: DbOptions) {
-    this.kv = kv;
+  /** Uses a handle, and closes it in the end. */
+  constructor(kv: Deno.Kv, { remote, open, answerMs, maxChecks, random }: DbOptions) {
     this.maxChecks = remote ? maxChecks - 1 : maxChecks; // one is the token's
-    this.#remote = remote;
+    this.#kv = kv;
     this.#random = random;
+    if (!remote) return;
+    this.#line = new Line(kv, { open: open ?? (() => Promise.resolve(kv)), answerMs });
+    this.#tokens = new Tokens(this.#line, random);
+  }
+
+  /** The handle, for what is no read and no commit. Another one after an outage of the network. */
+  get kv(): Deno.Kv {
+    return this.#line?.kv ?? this.#kv;
   }
 
   /** Reads one key. */
   get<T>(key: Deno.KvKey): Promise<Deno.KvEntryMaybe<T>> {
-    return this.#patiently(() => this.kv.get<T>(key));
+    return this.#ask(() => this.kv.get<T>(key));
   }
 
   /** Reads keys, any number. */
@@ -89,14 +87,23 @@ export class Db {
     const entries: Deno.KvEntryMaybe<T>[] = [];
     for (let from = 0; from < keys.length; from += MANY) {
       const some = keys.slice(from, from + MANY);
-      entries.push(...await this.#patiently(() => this.kv.getMany<T[]>(some)));
+      entries.push(...await this.#ask(() => this.kv.getMany<T[]>(some)));
     }
     return entries;
   }
 
   /** Reads entries in the order of their keys. */
   list<T>(selector: Deno.KvListSelector, options: ListOptions = {}): Promise<Deno.KvEntry<T>[]> {
-    return this.#patiently(() => Array.fromAsync(this.kv.list<T>(selector, options)));
+    return this.#ask(() => Array.fromAsync(this.kv.list<T>(selector, options)));
+  }
+
+  /** Reads entries in the order of their keys, a batch at a time, for as long as they are asked for. */
+  entries<T>(
+    selector: Deno.KvListSelector,
+    options: ListOptions = {},
+  ): AsyncIterable<Deno.KvEntry<T>> {
+    const entries = this.kv.list<T>(selector, options);
+    return this.#line === undefined ? entries : inTime(entries, this.#line);
   }
 
   /** Commits. False: a check failed, and nothing was changed. */
@@ -104,8 +111,8 @@ export class Db {
     if (signals) this.signalsInFlight++;
     let done = false;
     try {
-      done = this.#remote
-        ? await this.#commitOnce(atomic)
+      done = this.#tokens !== undefined
+        ? await this.#tokens.commit(atomic)
         : (await this.#patiently(() => atomic.commit())).ok;
     } finally {
       if (signals) this.signalsInFlight--;
@@ -119,35 +126,15 @@ export class Db {
     await delay(1 + this.#random() * Math.min(LONGEST_WAIT_MS, 3 * (tries + 1)));
   }
 
-  /**
-   * The client repeats a write whose answer is lost, so that `ok` may be false, or the call fail,
-   * although it was applied (denoland/denokv, 0.12). The commit's token tells.
-   */
-  async #commitOnce(atomic: Deno.AtomicOperation): Promise<boolean> {
-    const key = tokenKey(crypto.randomUUID());
-    atomic.check({ key, versionstamp: null }).set(key, TOOK_PLACE, { expireIn: TOKEN_MS });
-    try {
-      if ((await atomic.commit()).ok) return true;
-    } catch (thrown) {
-      if (await this.#settle(key)) return true;
-      throw thrown;
-    }
-    return (await this.kv.get(key)).value === TOOK_PLACE;
+  /** Closes the handle. What is on its way fails, or is answered late. */
+  close(): void {
+    this.#tokens?.close();
+    if (this.#line === undefined) this.#kv.close();
+    else this.#line.close();
   }
 
-  /** Finds out whether a commit took place. If it has not by now, it never will. */
-  async #settle(key: Deno.KvKey): Promise<boolean> {
-    const atomic = this.kv.atomic().check({ key, versionstamp: null })
-      .set(key, CALLED_OFF, { expireIn: TOKEN_MS });
-    for (let tries = 0;; tries++) {
-      try {
-        if ((await atomic.commit()).ok) return false;
-        return (await this.kv.get(key)).value === TOOK_PLACE;
-      } catch (thrown) {
-        if (this.closed) throw thrown;
-        await delay(Math.min(LONGEST_OUTAGE_WAIT_MS, 50 * 2 ** tries) * (1 + this.#random()));
-      }
-    }
+  #ask<T>(operation: () => Promise<T>): Promise<T> {
+    return this.#line === undefined ? this.#patiently(operation) : this.#line.call(operation);
   }
 
   /** A busy database has applied nothing (denoland/deno#20116): the same is tried again. */
@@ -161,6 +148,14 @@ export class Db {
         await this.pause(tries);
       }
     }
+  }
+}
+
+async function* inTime<T>(entries: AsyncIterator<T>, line: Line): AsyncGenerator<T> {
+  for (;;) {
+    const { done, value } = await line.call(() => entries.next());
+    if (done === true) return;
+    yield value;
   }
 }
 

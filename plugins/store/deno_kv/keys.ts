@@ -6,7 +6,8 @@
  * signal                                            u64, +1 by each commit that others should hear of
  * workers                                           number of the latest worker
  * state  NAME                                       shared state
- * token  UUID                                       a commit over the network took place
+ * token  UUID                                       number of the latest of one process's commits over the
+ *                                                   network, below 0 if it was called off
  * pool NAME lanes                                   names of lanes: a lane's number is its place
  * pool NAME r LANE DUE SEGMENT FIRST EXPIRES        ready jobs, one a line
  * pool NAME z LANE DUE SEGMENT FIRST EXPIRES        delayed jobs
@@ -80,7 +81,7 @@ export function stateKey(name: string): Deno.KvKey {
   return [ROOT, "state", name];
 }
 
-/** Key that says that a commit took place. */
+/** Key that says which commits took place. */
 export function tokenKey(token: string): Deno.KvKey {
   return [ROOT, "token", token];
 }

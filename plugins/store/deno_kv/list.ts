@@ -106,7 +106,7 @@ async function gatherWaiting(
   state: "ready" | "delayed",
 ): Promise<void> {
   const { db, keys } = context;
-  for await (const { key, value } of db.kv.list<Bytes>({ prefix }, { batchSize: 200 })) {
+  for await (const { key, value } of db.entries<Bytes>({ prefix }, { batchSize: 200 })) {
     const place = keys.placeIn(key);
     if (!page.mayHold({ segment: place.segment, index: place.first })) continue;
     for (const job of jobsIn(place, value)) page.add(candidate(context, job, state));
@@ -138,7 +138,7 @@ async function gatherEnded(
   state: JobState | undefined,
   ordinal: number | undefined,
 ): Promise<void> {
-  for await (const entry of db.kv.list<Bytes>({ prefix: keys.of(kind) }, { batchSize: 200 })) {
+  for await (const entry of db.entries<Bytes>({ prefix: keys.of(kind) }, { batchSize: 200 })) {
     for (const ended of kind === "d" ? jobsDone(entry) : [parseRow(decode(entry.value))]) {
       const { id, row } = ended;
       if (state !== undefined && row[1] !== state) continue;

@@ -159,7 +159,7 @@ async function findEnded(
 ): Promise<Found | undefined> {
   const prefix = keys.of("d");
   const start = keys.of("d", createdIn(segment) - SKEW_MS);
-  for await (const entry of db.kv.list<Bytes>({ prefix, start }, { batchSize: 100 })) {
+  for await (const entry of db.entries<Bytes>({ prefix, start }, { batchSize: 100 })) {
     if (textAt(entry.key, 6) !== segment) continue;
     const ended = jobsDone(entry).find(({ row }) => row[0] === id);
     if (ended !== undefined) return { kind: "d", entry, ended };

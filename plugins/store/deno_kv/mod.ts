@@ -45,21 +45,22 @@ export const denoKv: Plugin<"store", DenoKvOptions> = defineStore({
   name: "deno-kv",
   options: Options,
   create: async ({ path, url, maxChecks, pollMs }, { random }) => {
-    const { kv, file, remote } = await openDatabase({ path, url });
+    const { kv, file, remote, again } = await openDatabase({ path, url });
+    const db = new Db(kv, {
+      remote,
+      open: again,
+      maxChecks: maxChecks ?? (remote ? 10 : MOST_CHECKS),
+      random,
+    });
     try {
-      await checkSchema(kv);
-      const db = new Db(kv, {
-        remote,
-        maxChecks: maxChecks ?? (remote ? 10 : MOST_CHECKS),
-        random,
-      });
+      await checkSchema(db);
       const isShared = file !== undefined || remote;
       const longestMs = pollMs ?? (remote ? 5000 : 1000);
-      const { value } = await kv.get<Deno.KvU64>(SIGNAL_KEY);
+      const { value } = await db.get<Deno.KvU64>(SIGNAL_KEY);
       const seen = Number(value?.value ?? 0n);
       return new KvStore(db, { file, remote, pollMs: isShared ? longestMs : Infinity, seen });
     } catch (thrown) {
-      kv.close();
+      db.close();
       throw thrown;
     }
   },

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { OptionError } from "../../../src/errors.ts";
+import { messageOf, OptionError } from "../../../src/errors.ts";
+import type { Db } from "./db.ts";
 import { SCHEMA, SCHEMA_KEY } from "./keys.ts";
 
 /** Where the database is. */
@@ -23,6 +24,8 @@ export interface Opened {
   readonly file: string | undefined;
   /** True over the network. */
   readonly remote: boolean;
+  /** Opens another handle to the same. */
+  readonly again: () => Promise<Deno.Kv>;
 }
 
 /**
@@ -39,7 +42,7 @@ export async function openDatabase({ path, url }: Whereabouts): Promise<Opened> 
   if (path !== undefined && url !== undefined) {
     throw new OptionError(["url"], "Expected path or url but received both: leave one out");
   }
-  if (url !== undefined) return { kv: await Deno.openKv(url), file: undefined, remote: true };
+  if (url !== undefined) return await openRemote(() => Deno.openKv(url));
   if (isOnDeploy()) return await openAttached(path);
   if (path === undefined) {
     throw new OptionError(
@@ -48,17 +51,29 @@ export async function openDatabase({ path, url }: Whereabouts): Promise<Opened> 
         "without one of them",
     );
   }
-  if (path === ":memory:") return { kv: await Deno.openKv(path), file: undefined, remote: false };
+  if (path === ":memory:") return await openLocal(path);
   const file = path.startsWith("/") ? path : `${Deno.cwd()}/${path.replace(/^\.\//, "")}`;
   await Deno.mkdir(file.slice(0, file.lastIndexOf("/")) || "/", { recursive: true });
-  return { kv: await Deno.openKv(file), file, remote: false };
+  return await openLocal(file);
 }
 
+/** Variables that Deno Deploy sets. */
+const ON_DEPLOY = [
+  "DENO_DEPLOYMENT_ID",
+  "DENO_DEPLOY",
+  "DENO_KV_REQUIRES_DISTRIBUTED_DATABASE",
+] as const;
+
+/** What is amiss on Deno Deploy without a database. */
+const UNATTACHED = "No database is attached to this app: what Deno Deploy gives instead is " +
+  "forgotten with the instance, so attach one";
+
 /** Marks a new database with the version of its key space, and refuses one that is newer. */
-export async function checkSchema(kv: Deno.Kv): Promise<void> {
-  const { value, key, versionstamp } = await kv.get<number>(SCHEMA_KEY);
+export async function checkSchema(db: Db): Promise<void> {
+  const { value, key, versionstamp } = await db.get<number>(SCHEMA_KEY);
   if (value === null) {
-    await kv.atomic().check({ key, versionstamp }).set(SCHEMA_KEY, SCHEMA).commit();
+    const atomic = db.kv.atomic().check({ key, versionstamp }).set(SCHEMA_KEY, SCHEMA);
+    await db.commit({ atomic, signals: false });
     return;
   }
   if (value <= SCHEMA) return;
@@ -77,14 +92,25 @@ async function openAttached(path: string | undefined): Promise<Opened> {
         "so leave it out and attach a database to the app",
     );
   }
-  const kv = await Deno.openKv();
-  if (await isRemote(kv)) return { kv, file: undefined, remote: true };
-  kv.close();
-  throw new OptionError(
-    [],
-    "No database is attached to this app: what Deno Deploy gives instead is forgotten with the " +
-      "instance, so attach one",
-  );
+  try {
+    const opened = await openRemote(() => Deno.openKv());
+    if (await isRemote(opened.kv)) return opened;
+    opened.kv.close();
+  } catch (thrown) {
+    // DENO_KV_REQUIRES_DISTRIBUTED_DATABASE makes `openKv` itself refuse.
+    throw new OptionError([], `${UNATTACHED} (${messageOf(thrown)})`);
+  }
+  throw new OptionError([], UNATTACHED);
+}
+
+async function openRemote(open: () => Promise<Deno.Kv>): Promise<Opened> {
+  return { kv: await open(), file: undefined, remote: true, again: open };
+}
+
+async function openLocal(path: string): Promise<Opened> {
+  const open = (): Promise<Deno.Kv> => Deno.openKv(path);
+  const file = path === ":memory:" ? undefined : path;
+  return { kv: await open(), file, remote: false, again: open };
 }
 
 /** Only a local database, such as the temporary one of an app without any, has queues. */
@@ -98,7 +124,7 @@ async function isRemote(kv: Deno.Kv): Promise<boolean> {
 }
 
 function isOnDeploy(): boolean {
-  return ["DENO_DEPLOYMENT_ID", "DENO_DEPLOY"].some((variable) => {
+  return ON_DEPLOY.some((variable) => {
     const { state } = Deno.permissions.querySync({ name: "env", variable });
     return state === "granted" && Deno.env.get(variable) !== undefined;
   });

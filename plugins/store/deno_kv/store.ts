@@ -91,8 +91,7 @@ export class KvStore implements Store {
     await this.#wake.close();
     const queues = [...this.#queues.values()].flatMap((queues) => [...queues]);
     await Promise.all(queues.map((queue) => queue.close()));
-    this.#db.closed = true;
-    this.#db.kv.close();
+    this.#db.close();
   }
 
   async #changed(): Promise<void> {

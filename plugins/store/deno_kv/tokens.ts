@@ -52,20 +52,21 @@ export class Tokens {
     const token = this.#take();
     const mark = ++token.number;
     atomic.check(token).set(token.key, mark, { expireIn: KEPT_MS });
-    let done: boolean;
-    let fault: { readonly thrown: unknown } | undefined;
+    let done: boolean | undefined;
+    let fault: unknown;
     try {
       const answer = await this.#line.call(() => atomic.commit());
-      if (answer.ok) {
-        token.versionstamp = answer.versionstamp;
-        done = true;
-      } else done = await this.#tells(token, mark);
+      if (answer.ok) token.versionstamp = answer.versionstamp;
+      done = answer.ok || await this.#tells(token, mark);
     } catch (thrown) {
-      fault = { thrown };
-      done = await this.#settle(token, mark, thrown);
+      fault = thrown ?? new Error("The database failed");
+      done = await this.#settle(token, mark, fault);
+    }
+    if (done === undefined) {
+      throw new Error("The token of a commit has been changed by someone else: nothing is stored");
     }
     this.#free.push(token);
-    if (!done && fault !== undefined) throw fault.thrown;
+    if (!done && fault !== undefined) throw fault;
     return done;
   }
 
@@ -85,21 +86,18 @@ export class Tokens {
     return { key: tokenKey(crypto.randomUUID()), versionstamp: null, number: 0, usedAtMs: nowMs };
   }
 
-  /** Whether the commit with this mark was applied. */
-  async #tells(token: Token, mark: number): Promise<boolean> {
+  /** Whether the commit with this mark was applied. `undefined`: the key is not as anyone here left it. */
+  async #tells(token: Token, mark: number): Promise<boolean | undefined> {
     const { value, versionstamp } = await this.#line.call(() => this.#line.kv.get(token.key));
     const isOurs = value === mark || value === -mark;
-    if (!isOurs && versionstamp !== token.versionstamp) {
-      throw new Error("The token of a commit has been changed by someone else: nothing is stored");
-    }
+    if (!isOurs && versionstamp !== token.versionstamp) return undefined;
     token.versionstamp = versionstamp;
     return value === mark;
   }
 
   /** Finds out whether a commit was applied. If it has not been by now, it is called off. */
-  async #settle(token: Token, mark: number, why: unknown): Promise<boolean> {
-    for (let tries = 0;; tries++) {
-      if (this.#closed) throw why;
+  async #settle(token: Token, mark: number, why: unknown): Promise<boolean | undefined> {
+    for (let tries = 0; !this.#closed; tries++) {
       try {
         const answer = await this.#line.call(() =>
           this.#line.kv.atomic().check(token).set(token.key, -mark, { expireIn: KEPT_MS }).commit()
@@ -112,5 +110,6 @@ export class Tokens {
         await delay(pauseMs * (1 + this.#random()));
       }
     }
+    throw why;
   }
 }

@@ -13,6 +13,9 @@ const VISIBLE_MS = 5;
 /** First wait between two polls after something came, ms. Doubles while nothing does. */
 const SHORTEST_POLL_MS = 100;
 
+/** Wait before a watch that has ended is begun anew, ms. */
+const WATCH_AGAIN_MS = 500;
+
 /** How a process hears of others. */
 export interface WakeOptions {
   /** The database file, if there is one that others may open too. */
@@ -35,6 +38,7 @@ export class Wake {
   #pollMs = SHORTEST_POLL_MS;
   #poll: ReturnType<typeof setTimeout> | undefined;
   #soon: ReturnType<typeof setTimeout> | undefined;
+  #later: ReturnType<typeof setTimeout> | undefined;
   #files: Deno.FsWatcher | undefined;
   #reader: ReadableStreamDefaultReader<unknown> | undefined;
   #looking: Promise<void> | undefined;
@@ -57,6 +61,7 @@ export class Wake {
     this.#closed = true;
     clearTimeout(this.#poll);
     clearTimeout(this.#soon);
+    clearTimeout(this.#later);
     this.#files?.close();
     await this.#reader?.cancel().catch(() => {}); // the handle may be gone already
     await this.#looking;
@@ -102,8 +107,8 @@ export class Wake {
    * may be theirs is not taken for others', or one of others would be taken for known later on.
    */
   async #isChanged(): Promise<boolean> {
-    const { kv, signals } = this.#db;
-    const { value } = await kv.get<Deno.KvU64>(SIGNAL_KEY);
+    const { signals } = this.#db;
+    const { value } = await this.#db.get<Deno.KvU64>(SIGNAL_KEY);
     const total = Number(value?.value ?? 0n);
     const least = total - this.#db.signals - this.#db.signalsInFlight;
     if (least > this.#heard) {
@@ -142,11 +147,13 @@ export class Wake {
       this.#reader = reader;
       for (;;) {
         const { done } = await reader.read();
-        if (done || this.#closed) return;
+        if (done || this.#closed) break;
         this.#look();
       }
     } catch {
-      // Lost with the connection: polling goes on.
+      // Refused, or its handle was given up after an outage: polling goes on meanwhile.
     }
+    if (this.#closed) return;
+    this.#later = setTimeout(() => this.#watchKey(), WATCH_AGAIN_MS);
   }
 }
