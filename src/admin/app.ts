@@ -27,6 +27,7 @@ import { guard } from "./guard.ts";
 import { jobRoutes } from "./jobs.ts";
 import { openApiRoutes } from "./openapi/routes.tsx";
 import { operationRoutes } from "./operation_routes.ts";
+import { Operations } from "./operations.ts";
 import { loginRoutes } from "./login.tsx";
 import { pageRoutes } from "./page.tsx";
 import { poolRoutes } from "./pools.ts";
@@ -122,6 +123,7 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
       maxStreams: options.maxStreams ?? 100,
       signal: options.signal,
     }),
+    operations: new Operations(() => clock.nowMs(), options.signal),
     maxBodyBytes: options.maxBodyBytes ?? 1_048_576,
     maxJobBytes: options.maxJobBytes ?? 65_536,
     signal: options.signal,

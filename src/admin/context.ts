@@ -11,6 +11,7 @@ import type { Context } from "hono";
 import { suggestion } from "../suggest.ts";
 import type { Actor } from "./actor.ts";
 import type { EventFeed } from "./event_feed.ts";
+import type { Operations } from "./operations.ts";
 import { problem } from "./problem.ts";
 import { type Takes, takesOf } from "./submitted.ts";
 
@@ -42,6 +43,8 @@ export interface AdminContext {
   readonly identify: (c: Context) => Actor | undefined;
   /** Streams events. */
   readonly feed: EventFeed;
+  /** Runs bulk work. */
+  readonly operations: Operations;
   /** Finds a pool by name. */
   target(name: string): Target | undefined;
 }

@@ -6,26 +6,23 @@
 
 import { type Context, Hono } from "hono";
 import type { BlankEnv } from "hono/types";
-import type { JobRecord, JobState } from "../job.ts";
-import type { Change, JobPage, JobQuery } from "../store.ts";
+import type { JobRecord } from "../job.ts";
+import type { PoolHandle } from "../sluice.ts";
+import type { Change } from "../store.ts";
 import { suggestion } from "../suggest.ts";
 import type { JobRoutes } from "./api.ts";
 import { audit } from "./audit.ts";
 import { type AdminContext, noPool, type Target } from "./context.ts";
 import { openCursor, sealCursor } from "./cursor.ts";
 import { enqueue } from "./enqueue.ts";
+import { isState, pageOf, STATES } from "./job_list.ts";
 import { matcher } from "./match.ts";
 import { answer, badRequest, problem, queryFaults, queryNumber } from "./problem.ts";
 import { rounded } from "./rounded.ts";
 import { laneFault } from "./submitted.ts";
 
-const STATES: readonly JobState[] = ["ready", "delayed", "running", "done", "dead", "cancelled"];
-
 /** Most jobs of a page. */
 const LONGEST_PAGE = 500;
-
-/** Most jobs that one search looks at before it answers. */
-const MOST_LOOKED_AT = 5_000;
 
 /** What a job must be for a change, in words. */
 const NEEDS: Readonly<Record<Change, string>> = {
@@ -55,8 +52,10 @@ export function jobRoutes(context: AdminContext): Hono<BlankEnv, JobRoutes, "/">
       return await list(c, target, context);
     })
     .get("/api/jobs/:id", async (c) => {
-      const found = await find(c.req.param("id"), context);
-      return found === undefined ? noJob(c.req.param("id")) : answer(shownJob(found, context), 200);
+      const found = await findJob(c.req.param("id"), context);
+      return found === undefined
+        ? noJob(c.req.param("id"))
+        : answer(shownJob(found.job, context), 200);
     })
     .delete("/api/jobs/:id", (c) => change(c, c.req.param("id"), "remove", context))
     .post("/api/jobs/:id/cancel", (c) => change(c, c.req.param("id"), "cancel", context))
@@ -95,34 +94,26 @@ async function list(
   }
   if (errors.length > 0 || typeof limit === "object") return badRequest(errors);
   const query = { limit, lane, state: isState(state) ? state : undefined, cursor };
-  const page = await pageOf(target, query, matcher(match || undefined, context.show));
+  const page = await pageOf(target.handle, query, matcher(match || undefined, context.show));
   return answer({
     jobs: page.jobs.map((job) => shownJob(job, context)),
     ...(page.cursor === undefined ? {} : { cursor: sealCursor(listed, page.cursor) }),
   }, 200);
 }
 
-/** The first page on which a job matches, or what was left after looking at many. */
-async function pageOf(
-  { handle }: Target,
-  query: JobQuery,
-  matches: (job: JobRecord) => boolean,
-): Promise<JobPage> {
-  let { cursor } = query;
-  for (let looked = 0;; looked += query.limit) {
-    const page = await handle.list({ ...query, cursor });
-    const jobs = page.jobs.filter(matches);
-    cursor = page.cursor;
-    if (jobs.length > 0 || cursor === undefined || looked >= MOST_LOOKED_AT) {
-      return { jobs, cursor };
-    }
-  }
+/** A job with its pool. */
+export interface FoundJob {
+  /** The job. */
+  readonly job: JobRecord;
+  /** Its pool. */
+  readonly handle: PoolHandle;
 }
 
-async function find(id: string, context: AdminContext): Promise<JobRecord | undefined> {
-  for (const pool of context.sluice.pools) {
-    const found = await pool.find(id);
-    if (found !== undefined) return found;
+/** Looks a job up in all pools. `undefined`: none knows it. */
+export async function findJob(id: string, context: AdminContext): Promise<FoundJob | undefined> {
+  for (const handle of context.sluice.pools) {
+    const job = await handle.find(id);
+    if (job !== undefined) return { job, handle };
   }
   return undefined;
 }
@@ -150,15 +141,19 @@ async function change(
   return noJob(id);
 }
 
-function noJob(id: string): ReturnType<typeof problem<404>> {
-  const shown = JSON.stringify(id.slice(0, 100));
-  return problem(
-    404,
-    `No job has the id ${shown}: ended jobs are forgotten after a while, see "keep" in the config`,
-  );
+/** Answers 404 for a job. */
+export function noJob(id: string): ReturnType<typeof problem<404>> {
+  return problem(404, noJobText(id));
 }
 
-function shownJob(job: JobRecord, context: AdminContext): JobRecord {
+/** The sentence for a job that nobody knows. */
+export function noJobText(id: string): string {
+  const shown = JSON.stringify(id.slice(0, 100));
+  return `No job has the id ${shown}: ended jobs are forgotten after a while, see "keep" in the config`;
+}
+
+/** A job as it may be shown. */
+export function shownJob(job: JobRecord, context: AdminContext): JobRecord {
   const { payload, result, cursor, createdAtMs, dueAtMs, startedAtMs, endedAtMs } = job;
   return {
     ...job,
@@ -167,8 +162,4 @@ function shownJob(job: JobRecord, context: AdminContext): JobRecord {
     ...(result === undefined ? {} : { result: context.show(result) }),
     ...(cursor === undefined ? {} : { cursor: context.show(cursor) }),
   };
-}
-
-function isState(state: string | undefined): state is JobState {
-  return STATES.some((known) => known === state);
 }

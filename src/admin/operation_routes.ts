@@ -14,7 +14,7 @@ import { auditAs } from "./audit.ts";
 import { readShape } from "./body.ts";
 import { type AdminContext, noPool, type Target } from "./context.ts";
 import { matcher } from "./match.ts";
-import { ACTIONS, MAX_RUNNING, Operations } from "./operations.ts";
+import { ACTIONS, MAX_RUNNING } from "./operations.ts";
 import { answer, API_HEADERS, badRequest, problem } from "./problem.ts";
 import { baseOf } from "./origin.ts";
 import { type OperationBody, operationShape } from "./shape.ts";
@@ -29,12 +29,12 @@ const FULL_RETRY_S = 5;
  * @internal
  */
 export function operationRoutes(context: AdminContext): Hono<BlankEnv, OperationRoutes, "/"> {
-  const operations = new Operations(() => context.clock.nowMs(), context.signal);
+  const { operations } = context;
   const routes = new Hono()
     .post("/api/pools/:pool/operations", async (c) => {
       const target = context.target(c.req.param("pool"));
       if (target === undefined) return noPool(context.sluice, c.req.param("pool"));
-      return await start(c, target, operations, context);
+      return await start(c, target, context);
     })
     .get("/api/operations", () => answer(operations.list(), 200))
     .get("/api/operations/:id", (c) => {
@@ -52,9 +52,9 @@ export function operationRoutes(context: AdminContext): Hono<BlankEnv, Operation
 async function start(
   c: Context,
   target: Target,
-  operations: Operations,
   context: AdminContext,
 ): Promise<Response> {
+  const { operations } = context;
   const body = await readShape(c, operationShape);
   if (!body.ok) return body.refusal;
   const { lane, state, match } = body.value;

@@ -55,14 +55,7 @@ export function systemRoutes(context: AdminContext): Hono<BlankEnv> {
   const { sluice } = context;
   return new Hono()
     .get("/api/config", () => answer(context.show(sluice.config), 200))
-    .get(
-      "/api/plugins",
-      () =>
-        answer([
-          shown("", sluice.store, context),
-          ...sluice.pools.flatMap((pool) => pluginsOf(pool, context)),
-        ], 200),
-    )
+    .get("/api/plugins", () => answer(allPlugins(context), 200))
     .get(
       "/metrics",
       () =>
@@ -126,6 +119,12 @@ async function storeAnswers(pool: PoolHandle): Promise<boolean> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The store and the plugins of each pool. */
+export function allPlugins(context: AdminContext): readonly PluginJson[] {
+  const { store, pools } = context.sluice;
+  return [shown("", store, context), ...pools.flatMap((pool) => pluginsOf(pool, context))];
 }
 
 function pluginsOf(pool: PoolHandle, context: AdminContext): readonly PluginJson[] {
