@@ -286,7 +286,7 @@ export type JobRoutes = {
     >;
   };
   "/api/jobs/:id": {
-    $get: Endpoint<OnJob, JobRecord>;
+    $get: Endpoint<OnJob & { query: { waitMs?: string } }, JobRecord>;
     $delete: Endpoint<OnJob, ChangedJson>;
   };
   "/api/jobs/:id/cancel": { $post: Endpoint<OnJob, ChangedJson> };

@@ -6,7 +6,7 @@
 
 import type { Context, TypedResponse } from "hono";
 import { messageOf, RejectedError } from "../errors.ts";
-import type { NewJob, Outcome } from "../job.ts";
+import type { JobRecord, NewJob, Outcome } from "../job.ts";
 import type { JobHandle } from "../sluice.ts";
 import type { Accepted, BulkAccepted, BulkResult, Problem, ProblemError } from "./api.ts";
 import { jobTooLarge, readJson } from "./body.ts";
@@ -20,14 +20,26 @@ import {
   queryFaults,
   queryNumber,
 } from "./problem.ts";
-import { giveKey } from "./idempotency.ts";
+import { type Ends, hasEnded } from "./ends.ts";
+import { giveKey, keyAt, keyIn } from "./idempotency.ts";
+import type { Remembered } from "./remembered.ts";
 import { isSubmitted } from "./submitted.ts";
 
 /** Most jobs of one call. */
 const MAX_JOBS = 1_000;
 
 /** Longest time an answer is held, ms. */
-const LONGEST_WAIT_MS = 60_000;
+export const LONGEST_WAIT_MS = 60_000;
+
+/** What takes jobs in. */
+export interface Desk {
+  /** What the routes share. */
+  readonly context: AdminContext;
+  /** Waits for jobs of earlier requests. */
+  readonly ends: Ends;
+  /** Jobs of earlier requests by key. */
+  readonly remembered: Remembered;
+}
 
 /** What an enqueue may answer. */
 export type EnqueueAnswer =
@@ -36,23 +48,23 @@ export type EnqueueAnswer =
   | (Response & TypedResponse<Problem, 400 | 404 | 413 | 415 | 429, "json">);
 
 /** Answers `POST /api/pools/:pool/jobs`. */
-export async function enqueue(
-  c: Context,
-  name: string,
-  context: AdminContext,
-): Promise<EnqueueAnswer> {
+export async function enqueue(c: Context, name: string, desk: Desk): Promise<EnqueueAnswer> {
+  const { context } = desk;
   const target = context.target(name);
   if (target === undefined) return noPool(context.sluice, name);
   const body = await readJson(c.req.raw, context.maxBodyBytes);
   if (!body.ok) return body.refusal;
   const header = c.req.raw.headers.get("idempotency-key");
-  if (header !== null) {
-    const fault = giveKey(body.value, header);
+  const key = header === null ? undefined : keyIn(header);
+  if (key !== undefined) {
+    const fault = giveKey(body.value, key);
     if (fault !== undefined) return badRequest([fault]);
   }
   const unknown = queryFaults(c, ["waitMs"]);
-  if (Array.isArray(body.value) && unknown.length > 0) return badRequest(unknown);
-  if (Array.isArray(body.value)) return await enqueueMany(target, body.value, body.bytes, context);
+  if (Array.isArray(body.value)) {
+    if (unknown.length > 0) return badRequest(unknown);
+    return await enqueueMany({ target, given: body.value, bytes: body.bytes, key }, desk);
+  }
   if (body.bytes > context.maxJobBytes) return problem(413, jobTooLarge(context.maxJobBytes));
   const faults: ProblemError[] = [];
   if (!isSubmitted(body.value, target.takes, faults)) return badRequest([...unknown, ...faults]);
@@ -61,27 +73,55 @@ export async function enqueue(
     ? queryNumber(c, "waitMs", { min: 0, max: LONGEST_WAIT_MS, default: 0 })
     : 0;
   if (typeof waitMs === "object") return badRequest([waitMs]);
-  let job: JobHandle;
+  return await takeIn({ target, job: body.value, key, waitMs }, desk);
+}
+
+async function takeIn(
+  { target, job, key, waitMs }: {
+    readonly target: Target;
+    readonly job: NewJob;
+    readonly key: string | undefined;
+    readonly waitMs: number;
+  },
+  { context, ends, remembered }: Desk,
+): Promise<EnqueueAnswer> {
+  const pool = target.handle.name;
+  const known = key === undefined ? undefined : remembered.find(pool, key);
+  if (known !== undefined) {
+    const record = waitMs > 0 ? await ends.until(known, waitMs) : undefined;
+    return taken(known, true, record === undefined ? undefined : outcomeOf(record), context);
+  }
+  let handle: JobHandle;
   try {
-    job = await target.handle.enqueue(body.value);
+    handle = await target.handle.enqueue(job);
   } catch (thrown) {
     return refusal(thrown);
   }
-  if (waitMs > 0) return await held(job, waitMs, context);
-  return job.duplicate
-    ? answer({ id: job.id, duplicateOf: job.id }, 200, ENQUEUE_HEADERS)
-    : answer({ id: job.id }, 202, ENQUEUE_HEADERS);
+  const { id, duplicate } = handle;
+  if (key !== undefined) remembered.keep(pool, key, id);
+  const outcome = waitMs > 0 ? await settled(handle.done, waitMs, context.signal) : undefined;
+  return taken(id, duplicate, outcome, context);
 }
 
-async function held(
-  job: JobHandle,
-  waitMs: number,
+function taken(
+  id: string,
+  duplicate: boolean,
+  outcome: Outcome | undefined,
   context: AdminContext,
-): Promise<EnqueueAnswer> {
-  const outcome = await settled(job.done, waitMs, context.signal);
-  const base = job.duplicate ? { id: job.id, duplicateOf: job.id } : { id: job.id };
-  if (outcome === undefined) return job.duplicate ? answer(base, 200) : answer(base, 202);
-  return answer({ ...base, outcome: { ...outcome, result: context.show(outcome.result) } }, 200);
+): EnqueueAnswer {
+  const base = duplicate ? { id, duplicateOf: id } : { id };
+  if (outcome !== undefined) {
+    return answer({ ...base, outcome: { ...outcome, result: context.show(outcome.result) } }, 200);
+  }
+  return duplicate ? answer(base, 200, ENQUEUE_HEADERS) : answer(base, 202, ENQUEUE_HEADERS);
+}
+
+/** How a job ended. `undefined`: it has not. */
+function outcomeOf(job: JobRecord): Outcome | undefined {
+  if (!hasEnded(job)) return undefined;
+  const { state, result, reason, error } = job;
+  // `hasEnded` has left these states, which the type of a record does not tell apart.
+  return { state: state as Outcome["state"], result, reason, error };
 }
 
 /**
@@ -107,22 +147,29 @@ async function settled(
 }
 
 async function enqueueMany(
-  target: Target,
-  given: readonly unknown[],
-  bytes: number,
-  context: AdminContext,
+  { target, given, bytes, key }: {
+    readonly target: Target;
+    readonly given: readonly unknown[];
+    readonly bytes: number;
+    readonly key: string | undefined;
+  },
+  { context, remembered }: Desk,
 ): Promise<EnqueueAnswer> {
   if (given.length > MAX_JOBS) {
     const detail =
       `Expected at most ${MAX_JOBS} jobs but received ${given.length}: send them in parts`;
     return badRequest([{ pointer: "", detail }]);
   }
+  const pool = target.handle.name;
   const results: BulkResult[] = [];
   const places: number[] = [];
   const jobs: NewJob[] = [];
   for (const [place, value] of given.entries()) {
     const faults: ProblemError[] = [];
-    if (!isSubmitted(value, target.takes, faults)) {
+    const known = key === undefined ? undefined : remembered.find(pool, keyAt(key, place));
+    if (known !== undefined) {
+      results[place] = { duplicateOf: known };
+    } else if (!isSubmitted(value, target.takes, faults)) {
       results[place] = { error: faults.map(atPointer).join("; ") };
     } else if (bytes > context.maxJobBytes && sizeOf(value) > context.maxJobBytes) {
       results[place] = { error: jobTooLarge(context.maxJobBytes) };
@@ -135,11 +182,14 @@ async function enqueueMany(
   let shed = 0;
   let soonestMs = Infinity;
   for (const [index, job] of taken.entries()) {
+    const place = places[index] ?? index;
     if (job instanceof RejectedError) {
       shed++;
       soonestMs = Math.min(soonestMs, job.retryAfterMs);
+    } else if (key !== undefined && !(job instanceof Error)) {
+      remembered.keep(pool, keyAt(key, place), job.id);
     }
-    results[places[index] ?? index] = resultOf(job);
+    results[place] = resultOf(job);
   }
   if (shed === 0 || shed < given.length) return answer({ results }, 200);
   const reason = "every job was turned away";

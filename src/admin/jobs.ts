@@ -14,10 +14,12 @@ import type { JobRoutes } from "./api.ts";
 import { audit } from "./audit.ts";
 import { type AdminContext, noPool, type Target } from "./context.ts";
 import { openCursor, sealCursor } from "./cursor.ts";
-import { enqueue } from "./enqueue.ts";
+import { Ends } from "./ends.ts";
+import { type Desk, enqueue, LONGEST_WAIT_MS } from "./enqueue.ts";
 import { isState, pageOf, STATES } from "./job_list.ts";
 import { matcher } from "./match.ts";
 import { answer, badRequest, problem, queryFaults, queryNumber } from "./problem.ts";
+import { Remembered } from "./remembered.ts";
 import { rounded } from "./rounded.ts";
 import { laneFault } from "./submitted.ts";
 
@@ -44,19 +46,25 @@ const ACTIONS: Readonly<Record<Change, string>> = {
  * @internal
  */
 export function jobRoutes(context: AdminContext): Hono<BlankEnv, JobRoutes, "/"> {
+  const { clock, signal, sluice } = context;
+  const desk: Desk = {
+    context,
+    ends: new Ends({
+      observe: (observer) => sluice.observe(observer),
+      find: async (id) => (await findJob(id, context))?.job,
+      clock,
+      signal,
+    }),
+    remembered: new Remembered(() => clock.nowMs()),
+  };
   const routes = new Hono()
-    .post("/api/pools/:pool/jobs", (c) => enqueue(c, c.req.param("pool"), context))
+    .post("/api/pools/:pool/jobs", (c) => enqueue(c, c.req.param("pool"), desk))
     .get("/api/pools/:pool/jobs", async (c) => {
       const target = context.target(c.req.param("pool"));
       if (target === undefined) return noPool(context.sluice, c.req.param("pool"));
       return await list(c, target, context);
     })
-    .get("/api/jobs/:id", async (c) => {
-      const found = await findJob(c.req.param("id"), context);
-      return found === undefined
-        ? noJob(c.req.param("id"))
-        : answer(shownJob(found.job, context), 200);
-    })
+    .get("/api/jobs/:id", (c) => show(c, c.req.param("id"), desk))
     .delete("/api/jobs/:id", (c) => change(c, c.req.param("id"), "remove", context))
     .post("/api/jobs/:id/cancel", (c) => change(c, c.req.param("id"), "cancel", context))
     .post("/api/jobs/:id/retry", (c) => change(c, c.req.param("id"), "revive", context));
@@ -99,6 +107,19 @@ async function list(
     jobs: page.jobs.map((job) => shownJob(job, context)),
     ...(page.cursor === undefined ? {} : { cursor: sealCursor(listed, page.cursor) }),
   }, 200);
+}
+
+async function show(
+  c: Context,
+  id: string,
+  { context, ends }: Desk,
+): Promise<ReturnType<typeof badRequest> | ReturnType<typeof answer>> {
+  const errors = [...queryFaults(c, ["waitMs"])];
+  const waitMs = queryNumber(c, "waitMs", { min: 0, max: LONGEST_WAIT_MS, default: 0 });
+  if (typeof waitMs === "object") errors.push(waitMs);
+  if (errors.length > 0 || typeof waitMs === "object") return badRequest(errors);
+  const job = await ends.until(id, waitMs);
+  return job === undefined ? noJob(id) : answer(shownJob(job, context), 200);
 }
 
 /** A job with its pool. */

@@ -22,7 +22,7 @@ Deno.test("hc<AdminApp>() enqueues and looks up, with types", async () => {
   assert.ok(posted.status === 202);
   const { id } = await posted.json();
   await system.clock.advance(1);
-  const found = await client.api.jobs[":id"].$get({ param: { id } });
+  const found = await client.api.jobs[":id"].$get({ param: { id }, query: {} });
   assert.ok(found.status === 200);
   const job = await found.json();
 

@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
+import { VirtualClock } from "../../src/virtual_clock.ts";
 import { problemOf, type Running, running } from "./_app.ts";
 
-async function post(system: Running, key: string, body: unknown): Promise<Response> {
-  return await system.app.request("/api/pools/mail/jobs", {
+async function post(
+  system: Running,
+  key: string,
+  body: unknown,
+  query = "",
+): Promise<Response> {
+  return await system.app.request(`/api/pools/mail/jobs${query}`, {
     method: "POST",
     headers: { "content-type": "application/json", "idempotency-key": key },
     body: JSON.stringify(body),
@@ -11,18 +17,56 @@ async function post(system: Running, key: string, body: unknown): Promise<Respon
 
 const JOB = { lane: "batch", payload: 1, delayMs: 1_000 };
 
-Deno.test("Idempotency-Key makes a job that is sent again a duplicate, until the first has ended", async () => {
-  await using system = await running();
+Deno.test("Idempotency-Key makes a job that is sent again a duplicate, for ten minutes after its end too", async () => {
+  const clock = new VirtualClock();
+  await using system = await running({ clock });
 
   const first = await post(system, "order-17", JOB);
   const again = await post(system, '"order-17"', JOB); // quoted, as the standard has it
   const other = await post(system, "order-18", JOB);
   await system.clock.advance(2_000);
+  await clock.advance(2_000);
+  const ended = await post(system, "order-17", JOB);
+  await clock.advance(600_000);
   const later = await post(system, "order-17", JOB);
 
   const { id } = await first.json();
-  assert.deepEqual([first.status, again.status, other.status, later.status], [202, 200, 202, 202]);
+  assert.deepEqual(
+    [first, again, other, ended, later].map(({ status }) => status),
+    [202, 200, 202, 200, 202],
+  );
   assert.deepEqual(await again.json(), { id, duplicateOf: id });
+  assert.deepEqual(await ended.json(), { id, duplicateOf: id });
+});
+
+Deno.test("Idempotency-Key with ?waitMs= tells how the job of the first request ended", async () => {
+  await using system = await running();
+  const body = { lane: "urgent", payload: { password: "hunter2" } };
+  await post(system, "order-17", body);
+  await system.clock.advance(1_000);
+
+  const response = await post(system, "order-17", body, "?waitMs=1000");
+
+  assert.equal(response.status, 200);
+  const { id, duplicateOf, outcome } = await response.json();
+  assert.equal(id, duplicateOf);
+  assert.deepEqual(outcome, { state: "done", result: { echo: { password: "[redacted]" } } });
+});
+
+Deno.test("Idempotency-Key of many jobs finds those that have ended", async () => {
+  await using system = await running();
+  const jobs = [{ lane: "urgent", payload: 1 }, { lane: "full", payload: 2 }, {
+    lane: "full",
+    payload: 3,
+  }];
+  const first = await (await post(system, "batch-3", jobs)).json();
+  await system.clock.advance(1_000);
+
+  const again = await (await post(system, "batch-3", jobs)).json();
+
+  const [a, b, shed] = first.results;
+  assert.match(shed.error, /holds its maxDepth of 1/);
+  assert.deepEqual(again.results, [{ duplicateOf: a.id }, { duplicateOf: b.id }, shed]);
 });
 
 Deno.test("Idempotency-Key is the dedupeKey of the job", async () => {

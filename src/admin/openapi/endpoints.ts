@@ -155,7 +155,8 @@ export const endpoints: readonly Endpoint[] = [
     headers: {
       "Idempotency-Key":
         "Another way to send dedupeKey: sent again with the same key, the job of the first request is " +
-        "answered as duplicateOf until it has ended. Of many jobs each gets KEY#PLACE.",
+        "answered as duplicateOf, also for ten minutes after it has ended. Of many jobs each gets " +
+        "KEY#PLACE.",
     },
     body: "NewJob",
     many: true,
@@ -183,8 +184,11 @@ export const endpoints: readonly Endpoint[] = [
     path: "/api/jobs/:id",
     tag: "Jobs",
     summary: "One job",
+    query: {
+      waitMs: "Holds the answer until the job has ended, at most so many ms (60,000).",
+    },
     answers: { 200: "Job" },
-    problems: [404],
+    problems: [400, 404],
   },
   {
     method: "delete",
