@@ -7,6 +7,17 @@
 /** Deepest nesting. */
 const DEEPEST = 100;
 
+/** Why a value cannot be used: stands in the value's place. */
+export class Misfit {
+  /** What is wrong, where, and what to do. */
+  readonly fault: string;
+
+  /** Says why. */
+  constructor(fault: string) {
+    this.fault = fault;
+  }
+}
+
 /** A value that cannot be stored. Thrown within this file only. */
 class Unstorable {
   constructor(readonly pointer: string, readonly what: string, readonly advice: string) {}
@@ -17,20 +28,18 @@ class Unstorable {
  *
  * @param value What is to be stored.
  * @param name What a fault calls it, such as "payload".
- * @returns The copy, or what is wrong and where.
+ * @returns The copy, or a `Misfit`.
  */
-export function copyJson(
-  value: unknown,
-  name = "payload",
-): { readonly value: unknown } | { readonly fault: string } {
+export function copyJson(value: unknown, name = "payload"): unknown {
+  if (isPlain(value)) return value;
   try {
-    return { value: isPlain(value) ? value : copy(value, "", 0) };
+    return copy(value, "", 0);
   } catch (thrown) {
     if (!(thrown instanceof Unstorable)) {
-      return { fault: `The ${name} cannot be stored: it cannot be read; give plain JSON` };
+      return new Misfit(`The ${name} cannot be stored: it cannot be read; give plain JSON`);
     }
     const place = thrown.pointer === "" ? `The ${name}` : `The ${name} at ${thrown.pointer}`;
-    return { fault: `${place} cannot be stored: it is ${thrown.what}; ${thrown.advice}` };
+    return new Misfit(`${place} cannot be stored: it is ${thrown.what}; ${thrown.advice}`);
   }
 }
 

@@ -10,7 +10,7 @@ import { messageOf } from "../errors.ts";
 import type { Lane } from "./lane.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Runner } from "./runner.ts";
-import { Ending, type Settler } from "./settler.ts";
+import type { Settler } from "./settler.ts";
 import type { StartRate } from "./start_rate.ts";
 import type { Leased, Queue } from "../store.ts";
 import { isPromise, type StoreGuard } from "./store_guard.ts";
@@ -220,15 +220,15 @@ export class Dispatch {
 
   /** Ends a leased job that does not start. */
   #settle(job: Leased, lane: Lane, to: "back" | "dead", nowMs: number): void {
-    const ending = new Ending(new JobRun(job, lane, undefined, nowMs, this.#context.runner));
-    ending.to = to;
-    ending.charged = to === "dead";
+    const run = new JobRun(job, lane, undefined, nowMs, this.#context.runner);
+    run.to = to;
+    run.charged = to === "dead";
     if (to === "dead") {
-      ending.reason = "late";
+      run.reason = "late";
       lane.dead.late++;
-      ending.error = "It would have ended after its deadline";
+      run.error = "It would have ended after its deadline";
     }
-    this.#context.settler.add(ending);
+    this.#context.settler.add(run);
     this.#context.settler.flush(nowMs);
   }
 }

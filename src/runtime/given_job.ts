@@ -5,7 +5,7 @@
  */
 
 import type { Job } from "../job.ts";
-import { copyJson } from "../payload.ts";
+import { copyJson, Misfit } from "../payload.ts";
 import type { Handler } from "../plugin.ts";
 import type { StandardSchema } from "../standard_schema.ts";
 import type { Leased } from "../store.ts";
@@ -47,30 +47,24 @@ class GivenJob implements Job {
 }
 
 /** The job for one attempt, or why its payload no longer fits the handler. */
-export function givenJob(
-  job: Leased,
-  handler: Handler,
-): { readonly job: Job } | { readonly fault: string } {
+export function givenJob(job: Leased, handler: Handler): Job | Misfit {
   const copied = copyJson(job.payload);
-  if ("fault" in copied) return copied;
-  if (handler.payload === undefined) return { job: new GivenJob(job, copied.value) };
-  const checked = checkPayload(handler.payload, copied.value);
-  return "fault" in checked ? checked : { job: new GivenJob(job, checked.value) };
+  if (copied instanceof Misfit) return copied;
+  if (handler.payload === undefined) return new GivenJob(job, copied);
+  const checked = checkPayload(handler.payload, copied);
+  return checked instanceof Misfit ? checked : new GivenJob(job, checked);
 }
 
-/** Checks a payload against a handler's schema. */
-export function checkPayload(
-  schema: StandardSchema,
-  payload: unknown,
-): { readonly value: unknown } | { readonly fault: string } {
+/** Checks a payload against a handler's schema: what the schema makes of it, or a `Misfit`. */
+export function checkPayload(schema: StandardSchema, payload: unknown): unknown {
   const result = schema["~standard"].validate(payload);
   if (result instanceof Promise) {
-    return { fault: "The payload schema is asynchronous: use one that answers at once" };
+    return new Misfit("The payload schema is asynchronous: use one that answers at once");
   }
-  if (result.issues === undefined) return { value: result.value };
+  if (result.issues === undefined) return result.value;
   const issues = result.issues.map(({ message, path }) => {
     const keys = path?.map((part) => String(typeof part === "object" ? part.key : part)) ?? [];
     return keys.length === 0 ? message : `${keys.join(".")}: ${message}`;
   });
-  return { fault: `The payload does not fit its handler: ${issues.join("; ")}` };
+  return new Misfit(`The payload does not fit its handler: ${issues.join("; ")}`);
 }

@@ -8,7 +8,7 @@ import { messageOf, RejectedError } from "../errors.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { NewJob } from "../job.ts";
 import type { Lane } from "./lane.ts";
-import { copyJson } from "../payload.ts";
+import { copyJson, Misfit } from "../payload.ts";
 import type { Handler } from "../plugin.ts";
 import type { PoolState } from "./pool_state.ts";
 import { checkPayload } from "./given_job.ts";
@@ -86,12 +86,11 @@ export class Intake {
     const handler = this.#onlyHandler !== undefined && job.type === undefined
       ? this.#onlyHandler
       : this.#handlerOf(job);
-    const copied = copyJson(job.payload);
-    if ("fault" in copied) throw new TypeError(copied.fault);
-    const payload = copied.value;
+    const payload = copyJson(job.payload);
+    if (payload instanceof Misfit) throw new TypeError(payload.fault);
     if (handler.payload !== undefined) {
       const checked = checkPayload(handler.payload, payload);
-      if ("fault" in checked) throw new TypeError(checked.fault);
+      if (checked instanceof Misfit) throw new TypeError(checked.fault);
     }
     const { delayMs, ttlMs, key, dedupeKey, traceparent } = job;
     if (delayMs !== undefined) checkDuration("delayMs", delayMs);

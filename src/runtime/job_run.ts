@@ -1,13 +1,13 @@
 /**
- * One attempt: what a handler is given to run a job.
+ * One attempt: what a handler is given to run a job, and how it ends.
  *
  * @module
  */
 
 import { type AbortCause, AbortedError } from "../errors.ts";
-import type { JobContext, Logger } from "../job.ts";
+import type { DeadReason, JobContext, Logger } from "../job.ts";
 import type { Lane } from "./lane.ts";
-import type { Leased } from "../store.ts";
+import type { Leased, Settlement } from "../store.ts";
 
 /** What an attempt needs of its pool. */
 export interface RunOwner {
@@ -17,15 +17,22 @@ export interface RunOwner {
   overloaded(run: JobRun, retryAfterMs: number | undefined): void;
 }
 
-/** One attempt of one job. */
-export class JobRun implements JobContext {
+/** One attempt of one job. What is mutable says how it ended, for the store; `done` until judged. */
+export class JobRun implements JobContext, Settlement {
   readonly job: Leased;
   readonly lane: Lane;
   readonly fence: number;
+  readonly attempt: number;
   readonly startedAtMs: number;
   readonly resource: unknown;
+  to: Settlement["to"] = "done";
+  charged = true;
+  dueAtMs = 0;
+  result: unknown = undefined;
+  reason: DeadReason | undefined = undefined;
+  error: string | undefined = undefined;
   /** What the handler last reported by `progress`. */
-  reported: unknown;
+  reported: unknown = undefined;
   readonly #owner: RunOwner;
   #controller: AbortController | undefined;
   #abortedBy: AbortedError | undefined;
@@ -35,6 +42,7 @@ export class JobRun implements JobContext {
     this.job = job;
     this.lane = lane;
     this.fence = job.fence;
+    this.attempt = job.attempt;
     this.startedAtMs = startedAtMs;
     this.resource = resource;
     this.#owner = owner;
@@ -53,7 +61,7 @@ export class JobRun implements JobContext {
   }
 
   get log(): Logger {
-    const fields = { lane: this.lane.name, job: this.job.id, attempt: this.job.attempt };
+    const fields = { lane: this.lane.name, job: this.job.id, attempt: this.attempt };
     const log = this.#owner.log;
     return {
       debug: (message, more) => log.debug(message, { ...fields, ...more }),

@@ -238,12 +238,12 @@ export class Pool implements PoolHandle {
   async find(id: string): Promise<JobRecord | undefined> {
     const record = await this.#queue.find(id);
     if (record?.state !== "running") return record;
-    const { runner } = this.#parts;
-    const progress = runner.progressOf(id);
+    const worker = this.#parts.runner.workerOf(id);
+    const progress = worker?.run?.reported;
     return {
       ...record,
       ...(progress === undefined ? {} : { progress }),
-      ...(runner.isCancelling(id) ? { cancelling: true } : {}),
+      ...(worker?.aborted === "cancelled" ? { cancelling: true } : {}),
     };
   }
 

@@ -8,13 +8,13 @@ import type { Crew } from "./crew.ts";
 import type { AbortCause } from "../errors.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { Job, Logger } from "../job.ts";
-import { copyJson } from "../payload.ts";
+import { copyJson, Misfit } from "../payload.ts";
 import { givenJob } from "./given_job.ts";
 import { JobRun, type RunOwner } from "./job_run.ts";
 import { judge } from "./verdict.ts";
 import type { Handler } from "../plugin.ts";
 import type { PoolState } from "./pool_state.ts";
-import { Ending, type Settler } from "./settler.ts";
+import type { Settler } from "./settler.ts";
 import type { Leased } from "../store.ts";
 import { isPromise } from "./store_guard.ts";
 import type { Telemetry } from "./telemetry.ts";
@@ -94,12 +94,11 @@ export class Runner implements WorkerOwner, RunOwner {
       });
     }
     if (handler === undefined) {
-      const ending = new Ending(run);
-      ending.to = "retry";
-      ending.charged = false;
-      ending.dueAtMs = nowMs + UNKNOWN_TYPE_MS;
-      ending.error = `No handler is named "${job.type}" in this process`;
-      this.#end(worker, run, ending, nowMs, false);
+      run.to = "retry";
+      run.charged = false;
+      run.dueAtMs = nowMs + UNKNOWN_TYPE_MS;
+      run.error = `No handler is named "${job.type}" in this process`;
+      this.#end(worker, run, nowMs, false);
       return;
     }
     this.#call(worker, run, handler);
@@ -107,21 +106,19 @@ export class Runner implements WorkerOwner, RunOwner {
 
   #call(worker: Worker, run: JobRun, handler: Handler): void {
     const given = givenJob(run.job, handler);
-    if ("fault" in given) {
-      const ending = new Ending(run);
-      ending.to = "dead";
-      ending.reason = "payload";
+    if (given instanceof Misfit) {
+      run.to = "dead";
+      run.reason = "payload";
       run.lane.dead.payload++;
-      ending.error = given.fault;
-      this.#end(worker, run, ending, run.startedAtMs, false);
+      run.error = given.fault;
+      this.#end(worker, run, run.startedAtMs, false);
       return;
     }
-    const { job } = given;
     let result: unknown;
     try {
       result = this.#telemetry === undefined
-        ? handler.run(job, run)
-        : this.#trace(this.#telemetry, { worker, run, handler, job });
+        ? handler.run(given, run)
+        : this.#trace(this.#telemetry, { worker, run, handler, job: given });
       if (isPromise(result)) {
         result.then(worker.onReturn, worker.onThrow);
         return;
@@ -141,36 +138,28 @@ export class Runner implements WorkerOwner, RunOwner {
 
   returned(worker: Worker, result: unknown): void {
     const nowMs = this.#context.now();
-    const run = worker.run;
-    if (run === undefined) {
-      this.#unstick(worker, nowMs);
-      return;
-    }
-    const ending = new Ending(run);
-    ending.result = this.#kept(result, run);
+    const { run } = worker;
+    if (run === undefined) return this.#unstick(worker, nowMs);
+    run.result = this.#kept(result, run);
     run.lane.traffic.completions++;
     this.#state.traffic.completions++;
-    this.#end(worker, run, ending, nowMs, true);
+    this.#end(worker, run, nowMs, true);
   }
 
   /** The result as any store keeps it: the work is done, so one that is no JSON is left out, and said. */
   #kept(result: unknown, run: JobRun): unknown {
     const copied = copyJson(result, "result");
-    if ("value" in copied) return copied.value;
+    if (!(copied instanceof Misfit)) return copied;
     run.log.warn(copied.fault);
     return undefined;
   }
 
   threw(worker: Worker, thrown: unknown): void {
     const nowMs = this.#context.now();
-    const run = worker.run;
-    if (run === undefined) {
-      this.#unstick(worker, nowMs);
-      return;
-    }
-    const ending = new Ending(run);
-    const failed = this.#judge(ending, worker, run, thrown, nowMs);
-    this.#end(worker, run, ending, nowMs, failed);
+    const { run } = worker;
+    if (run === undefined) return this.#unstick(worker, nowMs);
+    const failed = this.#judge(worker, run, thrown, nowMs);
+    this.#end(worker, run, nowMs, failed);
   }
 
   overloaded(run: JobRun, retryAfterMs: number | undefined): void {
@@ -180,10 +169,15 @@ export class Runner implements WorkerOwner, RunOwner {
 
   /** Asks the handler of a running job to end. False if it does not run here. */
   abort(id: string, why: AbortCause, nowMs: number): boolean {
-    const worker = this.#state.workers.find((worker) => worker.run?.job.id === id);
+    const worker = this.workerOf(id);
     if (worker === undefined) return false;
     this.#abort(worker, why, nowMs);
     return true;
+  }
+
+  /** The worker that runs a job. `undefined`: the job does not run here. */
+  workerOf(id: string): Worker | undefined {
+    return this.#state.workers.find(({ run }) => run?.job.id === id);
   }
 
   /** Asks all handlers to end. */
@@ -191,18 +185,6 @@ export class Runner implements WorkerOwner, RunOwner {
     for (const worker of this.#state.workers) {
       if (worker.run !== undefined) this.#abort(worker, why, nowMs);
     }
-  }
-
-  /** True if the handler of a running job was asked to end because the job was cancelled. */
-  isCancelling(id: string): boolean {
-    return this.#state.workers.some(({ run, aborted }) =>
-      run?.job.id === id && aborted === "cancelled"
-    );
-  }
-
-  /** What the handler of a running job last reported. `undefined`: nothing, or it does not run here. */
-  progressOf(id: string): unknown {
-    return this.#state.workers.find((worker) => worker.run?.job.id === id)?.run?.reported;
   }
 
   /** Ids of jobs whose handlers ignored their abort and have not ended. */
@@ -244,9 +226,7 @@ export class Runner implements WorkerOwner, RunOwner {
 
   #giveUp(worker: Worker, run: JobRun, nowMs: number): void {
     const { hub, log, settler } = this.#context;
-    const ending = new Ending(run);
     const failed = this.#judge(
-      ending,
       worker,
       run,
       new Error(abortMessage(worker.aborted ?? "timeout", worker)),
@@ -254,7 +234,7 @@ export class Runner implements WorkerOwner, RunOwner {
     );
     run.lane.ended(nowMs, run.startedAtMs, failed);
     this.#state.totals.busy(nowMs, -1);
-    settler.add(ending);
+    settler.add(run);
     const { id } = run.job;
     if (!hub.active) {
       log.warn("A handler ignores its abort: its worker is stuck", { job: id, worker: worker.id });
@@ -275,9 +255,9 @@ export class Runner implements WorkerOwner, RunOwner {
   }
 
   /** Judges a throw and counts it. True if the run time of the attempt says something. */
-  #judge(ending: Ending, worker: Worker, run: JobRun, thrown: unknown, nowMs: number): boolean {
+  #judge(worker: Worker, run: JobRun, thrown: unknown, nowMs: number): boolean {
     const { random } = this.#context;
-    const verdict = judge(ending, run, { thrown, aborted: worker.aborted, nowMs, random });
+    const verdict = judge(run, { thrown, aborted: worker.aborted, nowMs, random });
     if (verdict === "deferral") {
       this.#state.totals.deferrals++;
       run.lane.deferrals++;
@@ -285,7 +265,7 @@ export class Runner implements WorkerOwner, RunOwner {
     if (verdict !== "failure") return false;
     run.lane.traffic.failures++;
     this.#state.traffic.failures++;
-    if (ending.reason !== undefined) run.lane.dead[ending.reason]++;
+    if (run.reason !== undefined) run.lane.dead[run.reason]++;
     return true;
   }
 
@@ -294,7 +274,7 @@ export class Runner implements WorkerOwner, RunOwner {
     if (--this.#running === 0) this.nextLimitAtMs = Infinity;
   }
 
-  #end(worker: Worker, run: JobRun, ending: Ending, nowMs: number, measured: boolean): void {
+  #end(worker: Worker, run: JobRun, nowMs: number, measured: boolean): void {
     const serviceMs = nowMs - run.startedAtMs;
     const { totals, traffic } = this.#state;
     run.lane.ended(nowMs, run.startedAtMs, measured);
@@ -305,7 +285,7 @@ export class Runner implements WorkerOwner, RunOwner {
       traffic.serviceTimes.add(nowMs, serviceMs);
     }
     this.#ended();
-    this.#context.settler.add(ending);
+    this.#context.settler.add(run);
     this.crew.release(worker, nowMs);
   }
 }

@@ -6,33 +6,10 @@
 
 import type { PoolEvent } from "../event.ts";
 import type { EventHub } from "./event_hub.ts";
-import type { DeadReason } from "../job.ts";
 import type { JobRun } from "./job_run.ts";
 import type { PoolState } from "./pool_state.ts";
-import type { Leased, Queue, Settlement } from "../store.ts";
+import type { Queue } from "../store.ts";
 import type { StoreGuard } from "./store_guard.ts";
-
-/** How an attempt ended, on its way to the store. */
-export class Ending implements Settlement {
-  readonly job: Leased;
-  readonly fence: number;
-  readonly attempt: number;
-  readonly startedAtMs: number;
-  to: Settlement["to"] = "done";
-  charged = true;
-  dueAtMs = 0;
-  result: unknown = undefined;
-  reason: DeadReason | undefined = undefined;
-  error: string | undefined = undefined;
-
-  /** Ends `run`. */
-  constructor(run: JobRun) {
-    this.job = run.job;
-    this.fence = run.fence;
-    this.attempt = run.job.attempt;
-    this.startedAtMs = run.startedAtMs;
-  }
-}
 
 /** Owns the endings that the store does not have yet. */
 export class Settler {
@@ -43,7 +20,7 @@ export class Settler {
   readonly #hub: EventHub;
   readonly #state: PoolState;
   readonly #changed: () => void;
-  #pending: Ending[] = [];
+  #pending: JobRun[] = [];
   #inFlight = 0;
   #flushing = false;
 
@@ -72,9 +49,9 @@ export class Settler {
     return this.#pending.length > 0;
   }
 
-  /** Takes an ending in; the next flush carries it. */
-  add(ending: Ending): void {
-    this.#pending.push(ending);
+  /** Takes in an attempt that ended; the next flush carries it. */
+  add(run: JobRun): void {
+    this.#pending.push(run);
   }
 
   /** Carries all that waits to the store. What fails is kept for the next flush. */
@@ -102,39 +79,39 @@ export class Settler {
     if (!this.#flushing) this.#changed();
   }
 
-  #settled(batch: readonly Ending[], accepted: readonly boolean[], nowMs: number): void {
+  #settled(batch: readonly JobRun[], accepted: readonly boolean[], nowMs: number): void {
     this.#inFlight -= batch.length;
     for (let index = 0; index < batch.length; index++) {
-      const ending = batch[index]!;
-      if (ending.to === "back" && accepted[index]) this.handedBack.push(ending.job.id);
-      if (this.#hub.active) this.#hub.emit(this.#event(ending, accepted[index]!, nowMs));
+      const run = batch[index]!;
+      if (run.to === "back" && accepted[index]) this.handedBack.push(run.job.id);
+      if (this.#hub.active) this.#hub.emit(this.#event(run, accepted[index]!, nowMs));
     }
     this.#tell();
   }
 
-  #event(ending: Ending, accepted: boolean, atMs: number): PoolEvent {
-    const { id, lane } = ending.job;
+  #event(run: JobRun, accepted: boolean, atMs: number): PoolEvent {
+    const { id, lane } = run.job;
     const base = { atMs, pool: this.#state.pool, lane, id };
     if (!accepted) return { kind: "lease-lost", ...base };
-    const attempt = ending.attempt;
-    switch (ending.to) {
+    const attempt = run.attempt;
+    switch (run.to) {
       case "done":
-        return { kind: "job-done", ...base, attempt, serviceMs: atMs - ending.startedAtMs };
+        return { kind: "job-done", ...base, attempt, serviceMs: atMs - run.startedAtMs };
       case "dead":
         return {
           kind: "job-dead",
           ...base,
-          reason: ending.reason ?? "fatal",
-          error: ending.error,
+          reason: run.reason ?? "fatal",
+          error: run.error,
         };
       case "cancelled":
         return { kind: "job-cancelled", ...base };
       case "back":
         return { kind: "job-handed-back", ...base };
       case "retry": {
-        const error = ending.error ?? "";
-        const retryInMs = Math.max(0, ending.dueAtMs - atMs);
-        return ending.charged
+        const error = run.error ?? "";
+        const retryInMs = Math.max(0, run.dueAtMs - atMs);
+        return run.charged
           ? { kind: "job-failed", ...base, attempt, error, retryInMs }
           : { kind: "job-deferred", ...base, reason: error, retryInMs };
       }

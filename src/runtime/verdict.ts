@@ -6,7 +6,6 @@
 
 import { type AbortCause, Fatal, messageOf, RetryLater } from "../errors.ts";
 import type { JobRun } from "./job_run.ts";
-import type { Ending } from "./settler.ts";
 
 /** What a throw counts as. `ended`: asked for from outside, neither a failure nor a deferral. */
 export type Verdict = "failure" | "deferral" | "ended";
@@ -24,36 +23,36 @@ export interface Throw {
 }
 
 /** Fills in where the job goes: back, to a later attempt, or to its end. */
-export function judge(ending: Ending, run: JobRun, given: Throw): Verdict {
+export function judge(run: JobRun, given: Throw): Verdict {
   const { thrown, aborted, nowMs, random } = given;
-  ending.error = messageOf(thrown);
+  run.error = messageOf(thrown);
   if (aborted === "drain" || aborted === "lease-lost") {
-    ending.to = "back";
-    ending.charged = false;
+    run.to = "back";
+    run.charged = false;
     return "ended";
   }
   if (aborted === "cancelled") {
-    ending.to = "cancelled";
+    run.to = "cancelled";
     return "ended";
   }
   const { attempts, backoff } = run.lane.settings;
   const spread = 1 + backoff.jitter * random();
   const laterMs = retryLaterMs(thrown);
   if (laterMs !== undefined) {
-    ending.to = "retry";
-    ending.charged = false;
-    ending.dueAtMs = nowMs + laterMs * spread;
+    run.to = "retry";
+    run.charged = false;
+    run.dueAtMs = nowMs + laterMs * spread;
     return "deferral";
   }
   const fatal = isFatal(thrown);
-  if (fatal || run.job.attempt >= attempts) {
-    ending.to = "dead";
-    ending.reason = fatal ? "fatal" : "attempts";
+  if (fatal || run.attempt >= attempts) {
+    run.to = "dead";
+    run.reason = fatal ? "fatal" : "attempts";
     return "failure";
   }
-  ending.to = "retry";
-  const waitMs = Math.min(backoff.maxMs, backoff.baseMs * 2 ** (run.job.attempt - 1));
-  ending.dueAtMs = nowMs + waitMs * spread;
+  run.to = "retry";
+  const waitMs = Math.min(backoff.maxMs, backoff.baseMs * 2 ** (run.attempt - 1));
+  run.dueAtMs = nowMs + waitMs * spread;
   return "failure";
 }
 

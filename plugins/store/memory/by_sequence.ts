@@ -8,6 +8,8 @@ import type { MemoryJob } from "./job.ts";
 
 /** Jobs a block, a power of two. */
 const BLOCK = 256;
+/** Empty blocks that are kept to be used again. */
+const MOST_SPARE = 8;
 
 interface Block {
   readonly jobs: (MemoryJob | undefined)[];
@@ -22,7 +24,7 @@ export class JobsBySequence {
   readonly #blocks = new Map<number, Block>();
   #newest: Block | undefined;
   #newestNumber = -1;
-  #spare: Block | undefined; // an empty block is used again rather than made anew
+  readonly #spare: Block[] = []; // an empty block is used again rather than made anew
 
   /** Adds a job, or takes another object for it. */
   set(job: MemoryJob): void {
@@ -50,7 +52,7 @@ export class JobsBySequence {
     block.jobs[slot] = undefined;
     if (--block.live > 0) return;
     this.#blocks.delete(number);
-    this.#spare = block;
+    if (this.#spare.length < MOST_SPARE) this.#spare.push(block);
     if (number === this.#newestNumber) this.#newest = undefined;
   }
 
@@ -69,8 +71,7 @@ export class JobsBySequence {
   #open(number: number): Block {
     let block = this.#blocks.get(number);
     if (block === undefined) {
-      block = this.#spare ?? { jobs: new Array(BLOCK), live: 0 };
-      this.#spare = undefined;
+      block = this.#spare.pop() ?? { jobs: new Array(BLOCK), live: 0 };
       this.#blocks.set(number, block);
     }
     // An older number is another object for a known job: the next new one comes after the newest.
