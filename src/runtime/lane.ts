@@ -81,6 +81,8 @@ export class Lane implements LaneView {
   counts: LaneCounts = NO_JOBS;
   /** Jobs that this process is adding and the counts do not hold yet. */
   adding = 0;
+  /** Jobs that were added since the counts were last asked for: the counts may not hold them yet. */
+  uncounted = 0;
   /** Slots given to this lane by a dispatch that has not started their jobs yet. */
   planned = 0;
   /** True while the lane or the pool is paused. */
@@ -183,6 +185,17 @@ export class Lane implements LaneView {
 
   get servedMs(): number {
     return this.#endedMs + this.#running * this.#now.nowMs - this.#startSumMs;
+  }
+
+  /** Jobs that have not ended, or may not have: what was just added counts until the next count. */
+  get unfinished(): number {
+    return this.depth + this.uncounted + Math.max(this.counts.running, this.running);
+  }
+
+  /** The store has answered for a job that was on its way into it, later than it was asked. */
+  addedLate(): void {
+    this.adding--;
+    this.uncounted++;
   }
 
   /** Records a start. */

@@ -119,11 +119,9 @@ export class Pool implements PoolHandle {
     return this.#queue.reopen !== undefined;
   }
 
-  /** Jobs of a lane that have not ended. */
+  /** Jobs of a lane that have not ended, or may not have. */
   jobsIn(lane: string): number {
-    const found = this.#parts.state.lanes.find(({ name }) => name === lane);
-    if (found === undefined) return 0;
-    return found.depth + Math.max(found.counts.running, found.running);
+    return this.#parts.state.lanes.find(({ name }) => name === lane)?.unfinished ?? 0;
   }
 
   snapshot(): PoolSnapshot {
@@ -184,10 +182,16 @@ export class Pool implements PoolHandle {
       }
     });
     let added: readonly Added[] = [];
+    let late = false;
     try {
-      if (entries.length > 0) added = await this.#queue.add(entries, nowMs);
+      const answer = entries.length === 0 ? [] : this.#queue.add(entries, nowMs);
+      late = isPromise(answer);
+      added = await answer;
     } finally {
-      for (const entry of entries) lanes[entry.lane]!.adding--;
+      for (const { lane } of entries) {
+        if (late) lanes[lane]!.addedLate();
+        else lanes[lane]!.adding--;
+      }
     }
     entries.forEach((entry, index) => this.#added(lanes[entry.lane]!, added[index]!));
     let next = 0;
@@ -290,7 +294,7 @@ export class Pool implements PoolHandle {
     const answer = this.#queue.add([entry], nowMs);
     if (!isPromise(answer)) return this.#taken(lane, answer[0]!);
     lane.adding++;
-    return answer.then((all) => this.#taken(lane, all[0]!)).finally(() => lane.adding--);
+    return answer.then((all) => this.#taken(lane, all[0]!)).finally(() => lane.addedLate());
   }
 
   /** @throws {Error} If the store cannot take the entry. */

@@ -10,6 +10,7 @@ import type { Clock } from "../clock.ts";
 import type { Crew } from "./crew.ts";
 import type { Dispatch } from "./dispatch.ts";
 import type { EventHub } from "./event_hub.ts";
+import type { Lane } from "./lane.ts";
 import type { Pauses } from "./pauses.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Runner } from "./runner.ts";
@@ -54,6 +55,7 @@ export class PoolLoop {
   #arrived = false;
   #woken = false;
   #counting = false;
+  #counted: readonly Lane[] | undefined; // whose counts were read last
   #ticking = false;
   #asked = false; // the tick of this turn has asked the store for jobs already
   #renewing = false;
@@ -215,9 +217,14 @@ export class PoolLoop {
       return;
     }
     this.#counting = true;
+    const before = lanes.map((lane) => lane.uncounted);
     guard.call("count", () => queue.count(nowMs), (counts) => {
       this.#counting = false;
-      lanes.forEach((lane, index) => lane.counts = counts[index]!);
+      lanes.forEach((lane, index) => {
+        lane.counts = counts[index]!;
+        lane.uncounted -= before[index]!;
+      });
+      this.#counted = lanes;
       then();
     }, () => {
       this.#counting = false;
@@ -288,15 +295,18 @@ export class PoolLoop {
     return nowMs;
   }
 
+  /** When the counts change by themselves. -Infinity: there are lanes that were never counted. */
   #nextDueMs(): number {
+    const { lanes } = this.#parts.state;
+    if (this.#counted !== lanes) return -Infinity;
     let next = Infinity;
-    for (const lane of this.#parts.state.lanes) {
+    for (const lane of lanes) {
       if (lane.counts.nextDueAtMs < next) next = lane.counts.nextDueAtMs;
     }
     return next;
   }
 
-  /** When delayed jobs are due next. What is due already is being counted, or waits for the store. */
+  /** When to count next. What is due already is being counted, or waits for the store. */
   #dueAfter(nowMs: number): number {
     const next = this.#nextDueMs();
     if (next > nowMs) return next;
