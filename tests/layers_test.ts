@@ -38,6 +38,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "src/visible.ts",
     "src/waiting.ts",
     "src/waiting/",
+    "src/figures.ts",
     "src/async.ts", // no time of its own: a typed door to a package
   ],
   plugins: ["plugins/"],

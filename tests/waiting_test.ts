@@ -226,7 +226,7 @@ Deno.test("waitingOf() estimates the start from the pace of the lane, failures t
   const waiting = waitingOf(job(), pool({}, { window }), beside({ ahead: 7 }));
 
   assert.equal(waiting?.startAtMs, NOW + 2_000); // 8 jobs at 4 a second
-  assert.equal(waiting?.basis, "At the pace of its lane: 4 jobs a second over the last 10.0 s");
+  assert.equal(waiting?.basis, "At the pace of its lane: 4.0 jobs a second over the last 10.0 s");
 });
 
 Deno.test("waitingOf() estimates the start from workers and run time, if none of the lane ended lately", () => {

@@ -12,6 +12,7 @@ import type { History } from "../history.ts";
 import type { JobRecord, JobState, NewJob, Outcome } from "../job.ts";
 import type { Override, PoolSnapshot, ReloadReport, StopReport } from "../sluice.ts";
 import type { LaneView } from "../view.ts";
+import type { Waiting } from "../waiting.ts";
 
 /** One fault of a request. */
 export interface ProblemError {
@@ -105,6 +106,16 @@ export type BulkResult =
 export interface BulkAccepted {
   /** One answer a job. */
   readonly results: readonly BulkResult[];
+}
+
+/** Why a job waits. */
+export interface WaitingJson {
+  /** Its id. */
+  readonly id: string;
+  /** Where it stands. */
+  readonly state: JobState;
+  /** Its place, what holds it, and when it may start. `null`: it does not wait. */
+  readonly waiting: Waiting | null;
 }
 
 /** A page of jobs. */
@@ -291,6 +302,15 @@ export type JobRoutes = {
   };
   "/api/jobs/:id/cancel": { $post: Endpoint<OnJob, ChangedJson> };
   "/api/jobs/:id/retry": { $post: Endpoint<OnJob, ChangedJson> };
+};
+
+/**
+ * The route that says why a job waits, as `hc` reads it.
+ *
+ * @internal
+ */
+export type WaitingRoutes = {
+  "/api/jobs/:id/waiting": { $get: Endpoint<OnJob, WaitingJson> };
 };
 
 /**

@@ -18,6 +18,7 @@ import type {
   OperationRoutes,
   PoolRoutes,
   SystemRoutes,
+  WaitingRoutes,
 } from "./api.ts";
 import { assetRoutes } from "./assets.ts";
 import { type AdminContext, targets } from "./context.ts";
@@ -38,6 +39,7 @@ import { Sessions } from "./session.ts";
 import { healthRoutes, systemRoutes } from "./system.ts";
 import { checkTokens, hasToken, type Tokens } from "./tokens.ts";
 
+import { waitingRoutes } from "./waiting.ts";
 /** How the admin API is set up. */
 export interface AdminOptions {
   /** May read and write; at least 16 characters. Without any token only this machine is answered. */
@@ -72,7 +74,13 @@ export interface AdminOptions {
  */
 export type AdminApp = Hono<
   BlankEnv,
-  PoolRoutes & JobRoutes & OperationRoutes & EventRoutes & LoginRoutes & SystemRoutes,
+  & PoolRoutes
+  & JobRoutes
+  & WaitingRoutes
+  & OperationRoutes
+  & EventRoutes
+  & LoginRoutes
+  & SystemRoutes,
   "/"
 >;
 
@@ -141,6 +149,7 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     .use("*", check)
     .route("/", jobRoutes(context))
     .route("/", poolRoutes(context))
+    .route("/", waitingRoutes(context))
     .route("/", operationRoutes(context))
     .route("/", eventRoutes(context))
     .route("/", openApiRoutes(context))

@@ -7,7 +7,7 @@
 import type { JobRecord } from "../job.ts";
 import type { LaneView } from "../view.ts";
 import type { Beside, Hold, HoldCode, Waiting, WaitingPool } from "../waiting.ts";
-import { duration, rate } from "./words.ts";
+import { duration, rate } from "../figures.ts";
 
 /** What was found out about a job before its start is estimated. */
 export interface Found {
@@ -49,7 +49,7 @@ function whenDue({ dueAtMs }: JobRecord, lane: LaneView): Pick<Waiting, "startAt
     return { startAtMs: dueAtMs, basis: "When it is due: no job of its lane has started lately" };
   }
   const basis = `When it is due, and ${duration(waitMs.p50)} more: the median wait of its lane now`;
-  return { startAtMs: dueAtMs + waitMs.p50, basis };
+  return { startAtMs: Math.ceil(dueAtMs + waitMs.p50), basis };
 }
 
 function afterOthers(
@@ -61,7 +61,7 @@ function afterOthers(
   const endsPerSec = completionsPerSec + failuresPerSec;
   if (endsPerSec > 0) {
     const pace = `${rate(endsPerSec)} jobs a second over the last ${duration(windowMs)}`;
-    const startAtMs = nowMs + ((ahead + 1) * 1_000) / endsPerSec;
+    const startAtMs = Math.ceil(nowMs + ((ahead + 1) * 1_000) / endsPerSec);
     return { startAtMs, basis: `At the pace of its lane: ${pace}` };
   }
   const above = lanes.slice(0, lane.index).reduce((sum, { ready }) => sum + ready, 0);
@@ -77,7 +77,7 @@ function afterOthers(
     duration(lane.meanServiceMs)
   } a job`;
   return {
-    startAtMs: nowMs + ((ahead + 1) * lane.meanServiceMs) / live,
+    startAtMs: Math.ceil(nowMs + ((ahead + 1) * lane.meanServiceMs) / live),
     basis: `With ${each} of its lane`,
   };
 }

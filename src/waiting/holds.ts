@@ -7,7 +7,7 @@
 import type { JobRecord } from "../job.ts";
 import type { LaneView } from "../view.ts";
 import type { Beside, Hold, WaitingPool } from "../waiting.ts";
-import { duration, rate } from "./words.ts";
+import { duration, rate } from "../figures.ts";
 
 /** What keeps this job from being claimed, however many workers there are. */
 export function* barsOf(

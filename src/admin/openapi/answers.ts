@@ -243,6 +243,37 @@ const job = said(
   "Everything known about a job.",
 );
 
+const waiting = said(
+  v.strictObject({
+    position: v.optional(
+      said(count, "Its place among the claimable jobs of its lane, from 1. Left out: in no line."),
+    ),
+    atLeast: said(v.boolean(), "There are too many before it to count: position is the least."),
+    holds: said(
+      v.array(v.strictObject({
+        code: v.picklist([
+          "stopped",
+          "paused",
+          "store",
+          "handler",
+          "delayed",
+          "key-limit",
+          "lane-limit",
+          "start-rate",
+          "no-worker",
+          "busy",
+          "reserved",
+        ]),
+        detail: said(v.string(), "What it is and what would end it."),
+      })),
+      "All that holds it. Empty: it starts at once.",
+    ),
+    startAtMs: v.optional(said(v.number(), "Estimate, ms since epoch. Left out: nobody can say.")),
+    basis: said(v.string(), "What the estimate rests on, or why there is none."),
+  }),
+  "Why a job waits.",
+);
+
 const operation = said(
   v.strictObject({
     id: v.string(),
@@ -293,6 +324,11 @@ export const answerShapes = {
     id: v.string(),
     state: v.picklist([...states.options, "removed"]),
     cancelling: v.optional(said(v.literal(true), "It runs, and its handler was asked to end.")),
+  }),
+  WhyItWaits: v.strictObject({
+    id: v.string(),
+    state: states,
+    waiting: said(v.nullable(waiting), "null: it does not wait."),
   }),
   Operation: operation,
   Operations: v.array(operation),

@@ -191,6 +191,15 @@ export const endpoints: readonly Endpoint[] = [
     problems: [400, 404],
   },
   {
+    method: "get",
+    path: "/api/jobs/:id/waiting",
+    tag: "Jobs",
+    summary: "Why a job waits: its place, what holds it, and when it may start",
+    description: "The place is counted among the first 5,000 claimable jobs of its lane.",
+    answers: { 200: "WhyItWaits" },
+    problems: [404],
+  },
+  {
     method: "delete",
     path: "/api/jobs/:id",
     tag: "Jobs",

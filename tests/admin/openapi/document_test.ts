@@ -91,6 +91,10 @@ Deno.test("Answers have the shapes that the document gives them, field by field"
   await answered(system, "GET /api/pools/mail/history", "History");
   await answered(system, "GET /api/pools/mail/jobs?limit=1", "JobPage");
   await answered(system, `GET /api/jobs/${id}`, "Job");
+  await answered(system, `GET /api/jobs/${id}/waiting`, "WhyItWaits");
+  const waits = { lane: "batch", payload: 1, delayMs: 9_999 };
+  const { id: later } = await answered(system, "POST /api/pools/mail/jobs", "Accepted", waits);
+  await answered(system, `GET /api/jobs/${later}/waiting`, "WhyItWaits");
   await answered(system, `POST /api/jobs/${id}/retry`, "Changed");
   await answered(system, `DELETE /api/operations/${started.id}`, "Operation");
   await answered(system, "GET /api/operations", "Operations");

@@ -1,0 +1,22 @@
+/**
+ * Figures as people read them in tables and on pages.
+ *
+ * @module
+ */
+
+/** A duration with the unit that suits it. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return ms < 3_600_000 ? `${(ms / 60_000).toFixed(1)} min` : `${(ms / 3_600_000).toFixed(1)} h`;
+}
+
+/** A rate with as many digits as are of use. */
+export function rate(perSec: number): string {
+  return perSec < 10 ? perSec.toFixed(1) : String(Math.round(perSec));
+}
+
+/** A time or duration to three digits after the point: a clock that gives more has no more. */
+export function thousandths(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}
