@@ -19,6 +19,9 @@ const MOST_TRIES = 30;
 /** Entries read at once, at most. */
 const LARGEST_BATCH = 50;
 
+/** How many jobs of a lane are wanted. */
+type Want = readonly [lane: KvLane, count: number];
+
 /** One claim in the making. */
 interface Claim {
   readonly term: Term;
@@ -32,21 +35,20 @@ interface Claim {
 /** Leases jobs. One call at a time. */
 export class Claims {
   readonly #context: QueueContext;
-  /** Jobs in a part, as seen lately, by index of the lane: how much is read at once. */
-  readonly #density: number[];
+  /** Jobs in a part, as seen lately, by number of the lane: how much is read at once. */
+  readonly #density: number[] = [];
 
   /** Claims for one queue. */
   constructor(context: QueueContext) {
     this.#context = context;
-    this.#density = context.lanes.own.map(() => 1);
   }
 
   /** Leases up to `wants[lane]` jobs of each lane. Empty once this holder was declared dead, until its pool knows. */
-  async lease(wants: readonly number[], nowMs: number): Promise<readonly KvJob[]> {
-    const { holder, lanes, counts, db } = this.#context;
-    for (const lane of lanes.own) {
+  async lease(wants: readonly Want[], nowMs: number): Promise<readonly KvJob[]> {
+    const { holder, counts, db } = this.#context;
+    for (const [lane, want] of wants) {
       const isDue = (counts.of(lane.ordinal)?.nextDueAtMs ?? Infinity) <= nowMs;
-      if (isDue && (wants[lane.index] ?? 0) > 0) await promote(this.#context, lane, nowMs);
+      if (isDue && want > 0) await promote(this.#context, lane, nowMs);
     }
     if (holder.untold) return [];
     const { term } = holder;
@@ -69,12 +71,11 @@ export class Claims {
     return [];
   }
 
-  async #gather(term: Term, wants: readonly number[], nowMs: number): Promise<Claim> {
+  async #gather(term: Term, wants: readonly Want[], nowMs: number): Promise<Claim> {
     const step = new Step(this.#context, nowMs);
     step.check(term.fence);
     const claim: Claim = { term, step, parts: [], jobs: [], exhausted: true };
-    for (const lane of this.#context.lanes.own) {
-      const want = wants[lane.index] ?? 0;
+    for (const [lane, want] of wants) {
       if (want > 0) await this.#gatherLane(claim, lane, want);
     }
     return claim;
@@ -85,7 +86,7 @@ export class Claims {
     const { step } = claim;
     const prefix = keys.of("r", lane.ordinal);
     const end = keys.of("r", lane.ordinal, step.atMs + 1);
-    const guess = Math.ceil(want / (this.#density[lane.index] ?? 1));
+    const guess = Math.ceil(want / (this.#density[lane.ordinal] ?? 1));
     const batchSize = Math.max(1, Math.min(guess, LARGEST_BATCH));
     let room = want;
     let parts = 0;
@@ -97,7 +98,7 @@ export class Claims {
       room -= await this.#take(claim, lane, entry, room);
       parts++;
     }
-    if (parts > 0) this.#density[lane.index] = Math.max(1, (want - room) / parts);
+    if (parts > 0) this.#density[lane.ordinal] = Math.max(1, (want - room) / parts);
   }
 
   /** Takes the first jobs of a part. How many were leased. */
@@ -127,7 +128,7 @@ export class Claims {
       progressKey: keys.progress(lease),
       ordinal,
       lane: lane.name,
-      laneIndex: lane.index,
+      lanes: this.#context.lanes,
       segment,
       first,
       dueMs,
@@ -193,18 +194,17 @@ export class Claims {
   }
 
   /** Lanes that gave less than was wanted have nothing more to give: nobody need ask until jobs come. */
-  #note(wants: readonly number[], claim: Claim, moves: number): void {
+  #note(wants: readonly Want[], claim: Claim, moves: number): void {
     const { counts } = this.#context;
     if (!claim.exhausted || counts.moves !== moves || counts.inFlight > 0) return;
-    const given = wants.map(() => 0);
-    for (const part of claim.parts) given[part.laneIndex]! += part.left;
-    for (const [index, lane] of counts.lanes.entries()) {
-      const want = wants[index] ?? 0;
-      if (want > 0 && given[index]! < want && lane.ready > 0) {
-        lane.ready = 0;
-        lane.oldestReadyAtMs = Infinity;
-        counts.changes++;
-      }
+    const given: number[] = [];
+    for (const { ordinal, left } of claim.parts) given[ordinal] = (given[ordinal] ?? 0) + left;
+    for (const [{ ordinal }, want] of wants) {
+      const live = counts.of(ordinal);
+      if (live === undefined || live.ready === 0 || (given[ordinal] ?? 0) >= want) continue;
+      live.ready = 0;
+      live.oldestReadyAtMs = Infinity;
+      counts.changes++;
     }
   }
 }

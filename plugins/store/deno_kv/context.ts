@@ -38,7 +38,7 @@ export interface QueueContext {
   /** Who waits for ends. Shared by all queues of this pool in this process. */
   readonly fates: Fates;
   /** How many ended jobs are kept. */
-  readonly keep: Keep;
+  keep: Keep;
   /** This queue as a holder of leases. */
   readonly holder: Holder;
   /** The pool. */

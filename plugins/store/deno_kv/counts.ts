@@ -66,8 +66,6 @@ export class LiveCounts implements LaneCounts {
 
 /** Counts of all lanes of a queue. */
 export class Counts {
-  /** By index of the lane. */
-  readonly lanes: readonly LiveCounts[];
   /** How often something changed: what was read before the last change is no longer true. */
   changes = 1;
   /** Own commits so far. */
@@ -78,14 +76,27 @@ export class Counts {
   readonly kept: { d: number; x: number } = { d: 0, x: 0 };
   /** When the oldest kept job may have been kept long enough. */
   nextTrimAtMs = -Infinity;
-  readonly #byOrdinal: readonly (LiveCounts | undefined)[];
+  #lanes: readonly LiveCounts[] = [];
+  #byOrdinal: readonly (LiveCounts | undefined)[] = [];
 
   /** Begins with nothing known. `ordinals`: numbers of the lanes, by index. */
   constructor(ordinals: readonly number[]) {
-    this.lanes = ordinals.map(() => new LiveCounts());
+    this.adopt(ordinals);
+  }
+
+  /** By index of the lane. */
+  get lanes(): readonly LiveCounts[] {
+    return this.#lanes;
+  }
+
+  /** Has other lanes, or another order of them, from now on: what is known of a lane stays known. */
+  adopt(ordinals: readonly number[]): void {
     const byOrdinal: (LiveCounts | undefined)[] = [];
-    ordinals.forEach((ordinal, index) => byOrdinal[ordinal] = this.lanes[index]);
+    this.#lanes = ordinals.map((ordinal) =>
+      byOrdinal[ordinal] = this.#byOrdinal[ordinal] ?? new LiveCounts()
+    );
     this.#byOrdinal = byOrdinal;
+    this.changes++;
   }
 
   /** Counts of a lane by its number. `undefined`: this queue does not have it. */

@@ -9,6 +9,7 @@ import type { Settlement } from "../../../src/store.ts";
 import { changeLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { type End, shortened } from "./ended.ts";
+import { Gate } from "./gate.ts";
 import { type HeldPart, KvJob, type StoredJob } from "./job.ts";
 import { Step } from "./step.ts";
 import { markOf, type Marks, type Term } from "./term.ts";
@@ -44,6 +45,7 @@ interface Ends {
 export class FinishLoop {
   readonly #context: QueueContext;
   readonly #refreshMarks: () => Promise<void>;
+  readonly #gate = new Gate();
   #waiting: Item[] = [];
   #running: Promise<void> | undefined;
 
@@ -70,6 +72,11 @@ export class FinishLoop {
     return ticket.promise;
   }
 
+  /** Runs an operation while no end is on its way. */
+  between<T>(operation: () => Promise<T>): Promise<T> {
+    return this.#gate.run(operation);
+  }
+
   /** Resolves once nothing is on its way. */
   async idle(): Promise<void> {
     await this.#running;
@@ -88,7 +95,7 @@ export class FinishLoop {
       const next = this.#waiting.findIndex(({ job }) => job.part.term !== term);
       const batch = this.#waiting.splice(0, Math.min(MOST_JOBS, next === -1 ? Infinity : next));
       try {
-        const done = await this.#commit(term, batch);
+        const done = await this.#gate.run(() => this.#commit(term, batch));
         this.#waiting = batch.slice(done).concat(this.#waiting);
       } catch (thrown) {
         for (const { ticket, job } of batch) {

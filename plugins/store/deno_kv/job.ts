@@ -8,6 +8,7 @@ import type { JobRecord, JobState } from "../../../src/job.ts";
 import type { Added, Leased } from "../../../src/store.ts";
 import type { Bytes, Line } from "./codec.ts";
 import { createdIn, formatId } from "./id.ts";
+import type { LaneTable } from "./lanes.ts";
 import type { Term } from "./term.ts";
 
 /** A job wherever it is stored. */
@@ -38,8 +39,8 @@ export interface HeldPart {
   readonly ordinal: number;
   /** Name of the lane. */
   readonly lane: string;
-  /** Index of the lane in this queue. */
-  readonly laneIndex: number;
+  /** The lanes of this queue. */
+  readonly lanes: LaneTable;
   /** Name of the segment. */
   readonly segment: string;
   /** Index of the first line. */
@@ -64,8 +65,8 @@ export interface HeldPart {
 export class KvJob implements StoredJob, Leased {
   readonly part: HeldPart;
   readonly index: number;
-  readonly line: Line;
-  readonly text: string;
+  line: Line;
+  text: string;
   readonly payload: unknown;
   /** True while its end is on its way to the database, and once it is there. */
   settling = false;
@@ -101,7 +102,7 @@ export class KvJob implements StoredJob, Leased {
     return this.part.lane;
   }
   get laneIndex(): number {
-    return this.part.laneIndex;
+    return this.part.lanes.of(this.part.ordinal)?.index ?? -1; // the lane may be gone since
   }
   get type(): string {
     return this.line[3]?.t ?? "";

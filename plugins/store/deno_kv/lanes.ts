@@ -20,16 +20,24 @@ export interface KvLane extends LaneRules {
 
 /** The lanes of a queue, and names of those that only others have. */
 export class LaneTable {
-  /** By index in this queue. */
-  readonly own: readonly KvLane[];
-  readonly #byOrdinal: (KvLane | undefined)[] = [];
-  #names: readonly string[];
+  #own: readonly KvLane[] = [];
+  #byOrdinal: (KvLane | undefined)[] = [];
+  #names: readonly string[] = [];
 
   /** `names`: of all lanes ever opened, by number. */
   constructor(own: readonly KvLane[], names: readonly string[]) {
-    this.own = own;
-    this.#names = names;
-    for (const lane of own) this.#byOrdinal[lane.ordinal] = lane;
+    this.#take(own, names);
+  }
+
+  /** By index in this queue. Other lanes may take their place while something is waited for. */
+  get own(): readonly KvLane[] {
+    return this.#own;
+  }
+
+  /** Has the lanes of another table from now on. */
+  adopt(other: LaneTable): void {
+    const names = other.#names.length < this.#names.length ? this.#names : other.#names;
+    this.#take(other.#own, names); // names only become more
   }
 
   /** The lane of that number. `undefined`: this queue does not have it. */
@@ -57,6 +65,13 @@ export class LaneTable {
   async refresh(db: Db, keys: PoolKeys): Promise<void> {
     const { value } = await db.get<readonly string[]>(keys.of("lanes"));
     if (value !== null) this.#names = value;
+  }
+
+  #take(own: readonly KvLane[], names: readonly string[]): void {
+    this.#own = own;
+    this.#names = names;
+    this.#byOrdinal = [];
+    for (const lane of own) this.#byOrdinal[lane.ordinal] = lane;
   }
 }
 

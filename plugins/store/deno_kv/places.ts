@@ -84,12 +84,30 @@ export class Places {
     // Whoever does not know the lane does not know its limit: as many as before may hold a place.
     const limit = this.#context.lanes.of(job.ordinal)?.maxRunningPerKey ?? Math.max(1, use.held);
     use.held--;
+    await this.#fill(step, use, limit);
+  }
+
+  /** A running job of which no place was counted so far has one from now on. */
+  async count(job: StoredJob): Promise<StoredJob> {
+    const key = job.line[3]?.k;
+    if (key === undefined) return job;
+    (await this.#use(job.ordinal, key)).held++;
+    return withPlace(job);
+  }
+
+  /** Gives places that are free to those of a key that wait. */
+  async fill(step: Step, ordinal: number, key: string): Promise<void> {
+    const limit = this.#context.lanes.of(ordinal)?.maxRunningPerKey ?? 0;
+    await this.#fill(step, await this.#use(ordinal, key), limit);
+  }
+
+  async #fill(step: Step, use: Use, limit: number): Promise<void> {
     while (use.held < limit && use.waiting > 0 && step.checksLeft > 1) {
       const next = await this.#next(use);
       if (next === undefined) break;
       step.check(next);
       step.delete(next.key);
-      step.count(job.ordinal, "q", -1);
+      step.count(use.ordinal, "q", -1);
       use.waiting--;
       const waited = this.#read(next);
       if ((waited.line[3]?.x ?? Infinity) <= step.nowMs) {

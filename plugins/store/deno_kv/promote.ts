@@ -62,29 +62,6 @@ export async function expireHead(
   await step.commit(); // false: someone else has taken the part, expired jobs and all
 }
 
-/** Makes all jobs of a lane claimable that waited for places, of which there is no limit any more. */
-export async function unblock(context: QueueContext, lane: KvLane, nowMs: number): Promise<void> {
-  const { db, keys } = context;
-  const prefix = keys.of("q", lane.ordinal);
-  for (let tries = 0; tries < MOST_TRIES;) {
-    const limit = Math.max(1, Math.floor(db.maxChecks / 3));
-    const waiting = await db.list<Bytes>({ prefix }, { limit });
-    if (waiting.length === 0) return;
-    const step = new Step(context, nowMs);
-    for (const entry of waiting) {
-      const [job] = jobsIn(keys.placeIn(entry.key), entry.value);
-      if (job === undefined) continue;
-      step.check(entry);
-      step.delete(entry.key);
-      await step.places.leave(job);
-      step.put("r", job, step.atMs);
-      step.count(lane.ordinal, "q", -1);
-    }
-    step.signals = true;
-    tries = await step.commit() ? 0 : tries + 1;
-  }
-}
-
 /** The jobs of a part. */
 export function jobsIn(place: Place, bytes: Uint8Array): StoredJob[] {
   const { ordinal, segment, first, dueMs } = place;

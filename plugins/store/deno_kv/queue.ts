@@ -16,6 +16,7 @@ import type {
   Leased,
   Queue,
   QueueOptions,
+  QueueRules,
   Renewal,
   Settlement,
 } from "../../../src/store.ts";
@@ -34,11 +35,11 @@ import { Heartbeat } from "./heartbeat.ts";
 import { Holder } from "./holder.ts";
 import { KvAdded, recordOf } from "./job.ts";
 import { PoolKeys, SIGNAL_KEY } from "./keys.ts";
-import { openLanes } from "./lanes.ts";
+import { type KvLane, type LaneTable, openLanes } from "./lanes.ts";
+import { placeRunning, raise, unblock } from "./limits.ts";
 import { listJobs } from "./list.ts";
 import { locate } from "./locate.ts";
 import { Outcomes } from "./outcomes.ts";
-import { unblock } from "./promote.ts";
 import { Reader } from "./reader.ts";
 import { giveBack } from "./reaper.ts";
 import type { Step } from "./step.ts";
@@ -100,6 +101,8 @@ export class KvQueue implements Queue {
   #left = false;
   #changes = false;
   #changing: Promise<void> | undefined;
+  #leasing: Promise<unknown> = Promise.resolve();
+  #adopting: Promise<unknown> = Promise.resolve();
 
   /** Serves a queue that has joined. */
   constructor(context: QueueContext, options: QueueOptions, shares: QueueShares) {
@@ -114,6 +117,13 @@ export class KvQueue implements Queue {
     this.#outcomes = new Outcomes(context, this);
   }
 
+  /** Numbers new lanes. What it returns puts the rules in force: leases that are asked for later keep to them. */
+  async reopen(rules: QueueRules): Promise<(nowMs: number) => void> {
+    const { db, keys } = this.#context;
+    const lanes = await openLanes(db, keys, rules.lanes, rules.attempts);
+    return (nowMs) => this.#adopt(rules, lanes, nowMs);
+  }
+
   /** Stores jobs. */
   add(entries: readonly JobEntry[], nowMs: number): Promise<readonly Added[]> {
     return this.#enqueues.add(entries, nowMs);
@@ -121,7 +131,11 @@ export class KvQueue implements Queue {
 
   /** Leases claimable jobs. */
   async lease(wants: readonly number[], nowMs: number): Promise<readonly Leased[]> {
-    const jobs = this.#left ? [] : await this.#claims.lease([...wants], nowMs);
+    const asked = this.#context.lanes.own.map((lane) => [lane, wants[lane.index] ?? 0] as const);
+    await this.#adopting;
+    const leasing = this.#left ? [] : this.#claims.lease(asked, nowMs);
+    this.#leasing = Promise.resolve(leasing).catch(() => {}); // told to the one who asked
+    const jobs = await leasing;
     const { marked } = this.#context.holder.term;
     // Cancelled before its pool has it: told once it does.
     if (marked.size > 0 && jobs.some((job) => marked.has(markOf(job.segment, job.index)))) {
@@ -211,6 +225,7 @@ export class KvQueue implements Queue {
     await this.#enqueues.idle();
     await this.#finishes.idle();
     await this.#changing;
+    await this.#adopting;
     this.#context.fates.forsake(this);
   }
 
@@ -229,6 +244,42 @@ export class KvQueue implements Queue {
     }
     this.#shares.left();
     others.wake();
+  }
+
+  #adopt({ keep, leaseMs }: QueueRules, lanes: LaneTable, nowMs: number): void {
+    const { lanes: table, counts, holder } = this.#context;
+    const before = new Map(table.own.map((lane) => [lane.ordinal, lane.maxRunningPerKey]));
+    table.adopt(lanes);
+    counts.adopt(lanes.own.map(({ ordinal }) => ordinal));
+    holder.leaseMs = leaseMs;
+    this.#context.keep = keep;
+    const others = table.own.filter(({ ordinal, maxRunningPerKey }) =>
+      before.get(ordinal) !== maxRunningPerKey
+    );
+    const { listener } = this.#context;
+    this.#adopting = this.#limit(others, nowMs).then(
+      () => listener.wake(),
+      () => listener.wake(), // a fault of the database: ends of jobs free what waits for places
+    );
+  }
+
+  /** Does what follows from other limits on jobs of one key, once what is on its way under the old ones is there. */
+  async #limit(lanes: readonly KvLane[], nowMs: number): Promise<void> {
+    if (lanes.length === 0) return;
+    await this.#adopting;
+    await this.#leasing;
+    const { gate } = this.#context;
+    await this.#finishes.between(() =>
+      gate.run(async () => {
+        for (const lane of lanes) {
+          if (lane.maxRunningPerKey === Infinity) await unblock(this.#context, lane, nowMs);
+          else {
+            await placeRunning(this.#context, lane, nowMs);
+            await raise(this.#context, lane, nowMs);
+          }
+        }
+      })
+    );
   }
 
   #readAgain(): Promise<void> {

@@ -39,7 +39,8 @@ export class Reader {
       nowMs < this.#readAtMs;
     if (this.#truth !== counts.changes || isOld) await this.read(nowMs);
     for (const lane of lanes.own) {
-      const live = counts.lanes[lane.index]!;
+      const live = counts.of(lane.ordinal);
+      if (live === undefined) continue; // gone since
       if (live.nextDueAtMs <= nowMs) await promote(this.#context, lane, nowMs);
       if (live.headExpiresAtMs <= nowMs) await this.#tidyHead(lane.ordinal, nowMs);
     }
@@ -50,19 +51,22 @@ export class Reader {
 
   /** Reads all counts anew. */
   async read(nowMs: number): Promise<void> {
-    const { counts, lanes } = this.#context;
+    const { counts } = this.#context;
+    const { own } = this.#context.lanes;
     const { moves, changes } = counts;
     const number = ++this.#begun;
     this.#readAtMs = nowMs;
     const tallies = await this.#tallies();
     const readings = await Promise.all(
-      lanes.own.map(({ ordinal }) => this.#reading(ordinal, tallies[ordinal] ?? noTally(), nowMs)),
+      own.map(({ ordinal }) => this.#reading(ordinal, tallies[ordinal] ?? noTally(), nowMs)),
     );
     if (number < this.#taken) return; // one that began later knows better
     this.#taken = number;
     const raced = counts.moves !== moves || counts.inFlight > 0;
     if (!raced) this.#truth = changes;
-    for (const [index, reading] of readings.entries()) counts.lanes[index]!.take(reading, raced);
+    for (const [index, reading] of readings.entries()) {
+      counts.of(own[index]!.ordinal)?.take(reading, raced);
+    }
   }
 
   /** Counters by number of the lane. */

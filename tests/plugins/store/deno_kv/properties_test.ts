@@ -63,6 +63,7 @@ class World {
     else if (chance < 0.9) await this.#renew(party);
     else if (chance < 0.92) party.lives = false;
     else if (chance < 0.94) await this.#leave(party);
+    else if (chance < 0.96) await this.#reopen(party);
     else if (this.parties.filter(({ lives }) => lives).length < 3) await this.join();
     else await party.queue.count(this.nowMs);
   }
@@ -130,6 +131,18 @@ class World {
 
   async #renew(party: Party): Promise<void> {
     if (!(await party.queue.renew(this.nowMs)).alive) party.held = [];
+  }
+
+  async #reopen({ queue }: Party): Promise<void> {
+    const limits = [1, 2, 3, Infinity] as const;
+    const prepared = await queue.reopen?.({
+      lanes: ["a", "b"].map((name) => ({ name, maxRunningPerKey: this.pick(limits)! })),
+      attempts: [2, 3],
+      leaseMs: LEASE_MS,
+      keep: { done: this.pick([0, 5])!, dead: this.pick([0, 8])!, forMs: Infinity },
+    });
+    prepared?.(this.nowMs);
+    await queue.lease([0, 0], this.nowMs); // waits for what follows from it
   }
 
   async #leave(party: Party): Promise<void> {
