@@ -164,6 +164,8 @@ export type CapInput =
   | ((NamedSlot | Slot<"cap">) & {
     /** `cluster`: holds over all processes of the store together; `process`: in each. @default {the cap's own} */
     readonly scope?: Scope | undefined;
+    /** Least time between two reports about this process's part of a cluster cap, ms, >= 1. @default {50} */
+    readonly reportMs?: number | undefined;
   });
 
 /** What may stand in `signals`: a function, its name or its module. */

@@ -23,6 +23,14 @@ export interface NamedCap extends Named<Cap> {
   readonly scope: "cluster" | "process";
 }
 
+/** Which part of a cap over several processes is this one's. */
+export interface Shares {
+  /** Workers, of `whole`. @param wants Workers that the pool would have if there were enough. */
+  workers(cap: NamedCap, whole: number, wants: number): number;
+  /** Starts per second, of `whole`. @param room Workers that could take a job each. */
+  starts(cap: NamedCap, whole: number, room: number): number;
+}
+
 /** What a plan is made under. */
 export interface PlanBounds {
   /** Least workers. */
@@ -33,8 +41,8 @@ export interface PlanBounds {
   readonly target: number | undefined;
   /** Workers that are being started. */
   readonly starting: number;
-  /** Place of this process among its peers, from 0. */
-  readonly rank: number;
+  /** This process's part of the caps over several. `undefined`: all of them. */
+  readonly shares: Shares | undefined;
   /** Jobs that the start rate of the last plan lets start now: more workers would find nothing to do. */
   readonly startable: number;
 }
@@ -119,19 +127,26 @@ export function createPlanner(
     let limit = bounds.max;
     let startsPerSec = Infinity;
     let rateCap = "";
+    const rates: { readonly cap: NamedCap; readonly perSec: number }[] = [];
+    const share = (cap: NamedCap, whole: number): Shares | undefined =>
+      cap.scope === "process" || whole === Infinity ? undefined : bounds.shares;
     for (const cap of caps) {
       const answer = ask(cap, view, target, failures);
-      const workers = share(answer.workers, cap, view.peers, bounds.rank);
-      proposals.push({ by: cap.name, kind: "cap", workers, reason: answer.reason });
+      const whole = Math.floor(answer.workers + 1e-9);
+      const workers = share(cap, whole)?.workers(cap, whole, target) ?? whole;
+      const here = workers < whole ? `: ${workers} of ${whole} here` : "";
+      proposals.push({ by: cap.name, kind: "cap", workers, reason: answer.reason + here });
       reviewAtMs = Math.min(reviewAtMs, answer.reviewAtMs ?? Infinity);
       if (workers < target) {
         target = workers;
         boundBy = `cap:${cap.name}`;
       }
       limit = Math.min(limit, workers);
-      const rate = cap.scope === "cluster"
-        ? (answer.startsPerSec ?? Infinity) / view.peers
-        : answer.startsPerSec ?? Infinity;
+      if (answer.startsPerSec !== undefined) rates.push({ cap, perSec: answer.startsPerSec });
+    }
+    const room = Math.max(view.idle, target - view.busy);
+    for (const { cap, perSec } of rates) {
+      const rate = share(cap, perSec)?.starts(cap, perSec, room) ?? perSec;
       if (rate < startsPerSec) {
         startsPerSec = rate;
         rateCap = cap.name;
@@ -186,13 +201,6 @@ export function createPlanner(
     }
     return { workers: view.target, reason: `${cap.name} failed: no growth until it answers` };
   }
-}
-
-/** This process's part of a cap: the parts of all processes add up to it, the first take the remainder. */
-function share(workers: number, cap: NamedCap, peers: number, rank: number): number {
-  const whole = Math.floor(workers + 1e-9);
-  if (cap.scope === "process" || whole === Infinity) return whole;
-  return Math.floor((whole + peers - 1 - rank) / peers);
 }
 
 function faultOf(answer: Proposal | Limit, what: string): string | undefined {

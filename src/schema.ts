@@ -121,7 +121,7 @@ function withProperties(
 function slotSchema(kind: Kind, builtins: readonly Plugin[]): object {
   const plugins = builtins.filter((plugin) => plugin.kind === kind);
   const bare = plugins.filter((plugin) => !needsOptions(plugin)).map(({ name }) => name);
-  const scope = kind === "cap" ? { scope: scopeSchema } : {};
+  const scope = kind === "cap" ? { scope: scopeSchema, reportMs: reportSchema } : {};
   const other = otherName(plugins.map(({ name }) => name));
   return {
     anyOf: [
@@ -151,6 +151,12 @@ function otherName(names: readonly string[]): object {
 const scopeSchema = {
   enum: ["cluster", "process"],
   description: "cluster: holds over all processes of the store together; process: in each.",
+};
+
+const reportSchema = {
+  type: "number",
+  minimum: 1,
+  description: "Least time between two reports about this process's part of a cluster cap, ms.",
 };
 
 function pluginSchema(plugin: Plugin, scope: object): object {

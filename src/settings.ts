@@ -52,6 +52,8 @@ export interface CapSettings {
   readonly bound: Bound<"cap">;
   /** `cluster`: holds over all processes of the store together; `process`: in each. */
   readonly scope: "cluster" | "process";
+  /** Least time between two reports of this process about its part of a cluster cap, ms. */
+  readonly reportMs: number;
 }
 
 /** One pool. */

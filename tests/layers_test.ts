@@ -24,6 +24,9 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   pure: [
     "src/plugin.ts",
     "src/planner.ts",
+    "src/permits.ts",
+    "src/permit_plan.ts",
+    "src/permit_holder.ts",
     "src/stats.ts",
     "src/random.ts",
     "src/heap.ts",

@@ -10,7 +10,7 @@ const BOUNDS: PlanBounds = {
   max: 10,
   target: undefined,
   starting: 0,
-  rank: 0,
+  shares: undefined,
   startable: Infinity,
 };
 
@@ -80,20 +80,35 @@ Deno.test("planner allows no growth beyond what the start rate lets start", () =
   assert.deepEqual([none.target, none.boundBy], [3, "cap:rate"]);
 });
 
-Deno.test("planner gives each process its share of a cluster cap, all of it together", () => {
-  for (let peers = 1; peers <= 7; peers++) {
-    const view = makeView({ live: 2, peers });
-    for (const workers of [0, 1, 5, 6, 20]) {
-      const caps = [capOf("all", { workers, startsPerSec: 70 }, "cluster")];
-      const plans = Array.from(
-        { length: peers },
-        (_, rank) => plan(99, caps, { rank, max: 99 }, view),
-      );
+Deno.test("planner takes this process's part of a cluster cap, and says what it would use", () => {
+  const asked: unknown[] = [];
+  const shares: PlanBounds["shares"] = {
+    workers: ({ name }, whole, wants) => {
+      asked.push([name, whole, wants]);
+      return 4;
+    },
+    starts: ({ name }, whole, room) => {
+      asked.push([name, whole, room]);
+      return 30;
+    },
+  };
+  const caps = [
+    capOf("all", { workers: 20.4, startsPerSec: 70 }, "cluster"),
+    capOf("here", { workers: 15, startsPerSec: 90 }),
+    capOf("endless", { startsPerSec: Infinity }, "cluster"),
+  ];
+  const made = plan(99, caps, { shares, max: 99 });
 
-      assert.equal(plans.reduce((sum, { limit }) => sum + limit, 0), workers);
-      assert.ok(plans.every(({ startsPerSec }) => startsPerSec === 70 / peers));
-    }
-  }
+  assert.deepEqual(asked, [["all", 20, 99], ["all", 70, 2]]);
+  assert.deepEqual([made.limit, made.startsPerSec, made.rateCap], [4, 30, "all"]);
+  assert.equal(made.proposals[1]!.reason, "all: 4 of 20 here");
+});
+
+Deno.test("planner takes all of a cluster cap where nobody shares it", () => {
+  const made = plan(99, [capOf("all", { workers: 5, startsPerSec: 70 }, "cluster")], { max: 99 });
+
+  assert.deepEqual([made.limit, made.startsPerSec], [5, 70]);
+  assert.equal(made.proposals[1]!.reason, "all");
 });
 
 Deno.test("planner keeps a failing cap's last limit, and allows no growth before its first", () => {

@@ -8,6 +8,9 @@ import type { CapSettings } from "../settings.ts";
 import { display, isRecord, type Path } from "./faults.ts";
 import { resolveSlot, type SlotOptions, type SlotPlace } from "./slot.ts";
 
+/** Least time between two reports about a cluster cap, ms. */
+const REPORT_MS = 50;
+
 /** What stands beside the caps of a config. */
 export interface CapDefaults {
   /** What the key `adaptive` adds. `undefined`: nothing. */
@@ -49,13 +52,38 @@ export async function resolveCaps(
     if (scope !== "cluster" && scope !== "process") {
       const message = `Expected "cluster" or "process" but received ${display(scope)}`;
       options.faults.add([...here, "scope"], message);
-    } else if (resolved !== undefined) caps.push({ bound: resolved.bound, scope });
+      continue;
+    }
+    const reportMs = reportMsIn(slot, { scope, path: [...here, "reportMs"] }, options);
+    if (resolved !== undefined) caps.push({ bound: resolved.bound, scope, reportMs });
   }
   const cap = adaptiveCapOf(pool, place.controller, options);
   if (cap === undefined || caps.some(({ bound }) => bound.name === cap)) return caps;
   const own = { kind: "cap", raw: cap, path: [...path, "adaptive"], probe } as const;
   const resolved = await resolveSlot(own, options);
-  return resolved === undefined ? caps : [...caps, { bound: resolved.bound, scope: "process" }];
+  return resolved === undefined ? caps : [
+    ...caps,
+    { bound: resolved.bound, scope: "process", reportMs: REPORT_MS },
+  ];
+}
+
+interface Reported {
+  readonly scope: "cluster" | "process";
+  readonly path: Path;
+}
+
+/** How often a process may report about its part of a cluster cap. */
+function reportMsIn(slot: unknown, { scope, path }: Reported, { faults }: CapOptions): number {
+  const given: unknown = isRecord(slot) ? slot.reportMs : undefined;
+  if (given === undefined) return REPORT_MS;
+  if (scope === "process") {
+    const message =
+      'Expected no reportMs beside "scope": "process": nothing is reported, remove it';
+    faults.add(path, message, { at: "key" });
+  } else if (typeof given !== "number" || !(given >= 1) || given === Infinity) {
+    faults.add(path, `Expected a number >= 1 but received ${display(given)}`);
+  } else return given;
+  return REPORT_MS;
 }
 
 /** The cap that judges growth. `undefined`: none is wanted, or the pool has one size. */

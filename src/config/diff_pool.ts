@@ -96,7 +96,13 @@ function diffCaps(from: PoolSettings, to: PoolSettings): readonly ConfigChange[]
   const free = new Set(from.caps.keys().filter((index) => !matches.includes(index)));
   const changes = to.caps.flatMap((cap, index): readonly ConfigChange[] => {
     const match = matches[index];
-    if (match !== undefined && order.indexOf(match) === before.indexOf(match)) return [];
+    if (match !== undefined && order.indexOf(match) === before.indexOf(match)) {
+      const [old, own] = [from.caps[match]!, cap]; // `match` is one of its indices
+      return changesOf({ reportMs: old.reportMs }, { reportMs: own.reportMs }, {
+        path: ["pools", to.name, "caps", index],
+        effects: () => "Holds from the next report on",
+      });
+    }
     const shown = { to: shownCap(cap), ...rest };
     if (match !== undefined) {
       return [{ pointer: pointer(index), change: "moved", from: match, to: index, ...rest }];

@@ -72,10 +72,9 @@ function checkKeys(
   raw: Readonly<Record<string, unknown>>,
   { faults }: SlotOptions,
 ): void {
-  const known = kind === "cap" ? ["use", "with", "scope"] : ["use", "with"];
-  const later = kind === "cap" ? ["reportMs"] : [];
+  const known = kind === "cap" ? ["use", "with", "scope", "reportMs"] : ["use", "with"];
   for (const key of Object.keys(raw).filter((key) => !known.includes(key))) {
-    faults.add([...path, key], unknownKey(key, known, later), { at: "key" });
+    faults.add([...path, key], unknownKey(key, known), { at: "key" });
   }
 }
 
@@ -114,7 +113,8 @@ function bindOptions<K extends Kind>(
     const binding = bind(plugin, value, toShown(given ?? {}));
     if (issues.length > 0 || !binding.ok) return undefined;
     if (!tryFactory(binding.bound, slot.probe, report)) return undefined;
-    return explained(binding.bound, { path: slot.path, secrets });
+    const { folder } = options.modules;
+    return explained(binding.bound, { path: slot.path, secrets, folder });
   } catch (cause) {
     report([], `The options of "${plugin.name}" cannot be checked: ${messageOf(cause)}`, { cause });
     return undefined;
@@ -163,10 +163,14 @@ function laneMeant({ path, message }: OptionError, lanes: readonly string[]): st
 interface Explanation {
   readonly path: Path;
   readonly secrets: readonly string[];
+  readonly folder: () => string;
 }
 
-/** Names kind, plugin and place in whatever the factory throws when it is used. */
-function explained<K extends Kind>(bound: Bound<K>, { path, secrets }: Explanation): Bound<K> {
+/** Names kind, plugin and place in whatever the factory throws when it is used, and tells it the folder. */
+function explained<K extends Kind>(
+  bound: Bound<K>,
+  { path, secrets, folder }: Explanation,
+): Bound<K> {
   const explain = (error: unknown): never => {
     const message = couldNotMake(bound, error);
     const hidden = hideSecrets(message, secrets);
@@ -178,7 +182,7 @@ function explained<K extends Kind>(bound: Bound<K>, { path, secrets }: Explanati
     create(context) {
       let made: Instances[K];
       try {
-        made = bound.create(context);
+        made = bound.create({ folder, ...context });
       } catch (error) {
         return explain(error);
       }

@@ -28,7 +28,8 @@ export async function prepareAdoption(
   settings: PoolSettings,
   { clock, log, seed }: PoolContext,
 ): Promise<Adoption> {
-  const { state, queue, slots, crew, dispatch, signals, intake, steering, pauses, loop } = parts;
+  const { state, queue, slots, crew, dispatch, signals, intake, steering, pauses, permits, loop } =
+    parts;
   const before = { settings: state.settings, instances: slots.instances };
   const instances = makeInstances(settings, { seed, log, before });
   const rules = rulesOf(settings);
@@ -50,6 +51,7 @@ export async function prepareAdoption(
     steering.adopt(nowMs);
     crew.adopt(instances.handlers, nowMs);
     pauses.adopt();
+    permits.adopt();
     pauseLanes(was);
     loop.adopt();
   }

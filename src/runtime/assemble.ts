@@ -13,6 +13,7 @@ import { Intake } from "./intake.ts";
 import { makeInstances } from "./instances.ts";
 import type { Logger } from "../job.ts";
 import { Pauses } from "./pauses.ts";
+import { Permits } from "./permits.ts";
 import { PoolLoop } from "./pool_loop.ts";
 import { PoolState } from "./pool_state.ts";
 import { randomStream } from "../random.ts";
@@ -67,6 +68,8 @@ export interface PoolParts {
   readonly steering: Steering;
   /** Pauses, shared by all processes. */
   readonly pauses: Pauses;
+  /** Its part of the caps over several processes. */
+  readonly permits: Permits;
   /** Turns and ticks. */
   readonly loop: PoolLoop;
   /** The end. */
@@ -102,7 +105,16 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     now,
     changed,
   });
-  const steering = new Steering({ state, crew, slots, rate, hub });
+  const permits = new Permits({
+    store,
+    state,
+    slots,
+    rate,
+    now,
+    changed: () => loop.replan(),
+    lapsed: () => runner.abortAll("lease-lost", now()),
+  });
+  const steering = new Steering({ state, crew, slots, rate, permits, hub });
   const pauses = new Pauses(store, state, now);
   const signals = new Signals(settings.signals, state, log);
   const intake = new Intake({ state, slots, hub, telemetry }, handlers);
@@ -120,6 +132,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     steering,
     signals,
     pauses,
+    permits,
   });
   const drain = new Drain({
     state,
@@ -132,6 +145,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     dispatch,
     intake,
     loop,
+    permits,
   });
   return {
     guard,
@@ -145,6 +159,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     runner,
     steering,
     pauses,
+    permits,
     loop,
     drain,
   };

@@ -194,7 +194,8 @@ export class Dispatch {
     for (let index = 0; index < leased.length; index++) {
       const job = leased[index]!;
       const lane = state.laneOf(job);
-      if (!this.#open || crew.idleCount === 0) {
+      // The rate may have become slower while the lease was on its way.
+      if (!this.#open || crew.idleCount === 0 || rate.allowed(nowMs, 1) === 0) {
         this.#settle(job, lane, "back", nowMs);
       } else if (admission.take === undefined || this.#take(admission, lane, job, nowMs)) {
         rate.stamp(nowMs);

@@ -9,6 +9,7 @@ import type { Crew } from "./crew.ts";
 import type { Dispatch } from "./dispatch.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { Intake } from "./intake.ts";
+import type { Permits } from "./permits.ts";
 import type { PoolLoop } from "./pool_loop.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Runner } from "./runner.ts";
@@ -34,6 +35,7 @@ export interface DrainParts {
   readonly dispatch: Dispatch;
   readonly intake: Intake;
   readonly loop: PoolLoop;
+  readonly permits: Permits;
 }
 
 /** Drains one pool, once. */
@@ -90,6 +92,7 @@ export class Drain {
     loop.close();
     let waiting = 0;
     for (const lane of state.lanes) waiting += lane.depth;
+    await this.#parts.permits.leave();
     await queue.leave(clock.nowMs());
     this.#ended = true;
     emit("stopped");

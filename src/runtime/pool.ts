@@ -90,6 +90,7 @@ export class Pool implements PoolHandle {
   /** Reads what is shared. */
   async load(): Promise<void> {
     await this.#parts.pauses.load();
+    await this.#parts.permits.join();
   }
 
   /** Makes the first plan, starts the minimum. */
@@ -99,6 +100,7 @@ export class Pool implements PoolHandle {
 
   /** Leaves the queue without having begun. */
   async abandon(): Promise<void> {
+    await this.#parts.permits.leave();
     await this.#queue.leave(this.#clock.nowMs());
   }
 

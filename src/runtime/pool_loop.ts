@@ -12,6 +12,7 @@ import type { Dispatch } from "./dispatch.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { Lane } from "./lane.ts";
 import type { Pauses } from "./pauses.ts";
+import type { Permits } from "./permits.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Runner } from "./runner.ts";
 import type { Settler } from "./settler.ts";
@@ -41,6 +42,7 @@ export interface LoopParts {
   readonly steering: Steering;
   readonly signals: Signals;
   readonly pauses: Pauses;
+  readonly permits: Permits;
 }
 
 /** Owns the timer and the order in which the parts act. */
@@ -50,6 +52,7 @@ export class PoolLoop {
   readonly #parts: LoopParts;
   readonly #alarm: Alarm;
   #scheduled = false;
+  #opened = false;
   #steers = true;
   #closed = false;
   #arrived = false;
@@ -73,6 +76,7 @@ export class PoolLoop {
   /** Joins the queue, makes the first plan and starts the minimum. */
   open(): void {
     const nowMs = this.#readClock();
+    this.#opened = true;
     this.#nextTickMs = nowMs;
     this.#renew(nowMs, () => this.#ring()); // the first plan knows how many share the caps
   }
@@ -88,6 +92,13 @@ export class PoolLoop {
   /** A job was added: one that is left waiting makes the controller plan. */
   arrived(): void {
     this.#arrived = true;
+    this.schedule();
+  }
+
+  /** Its part of the caps has changed: plans before anything else starts. */
+  replan(): void {
+    if (this.#closed || !this.#opened) return;
+    if (this.#steers) this.#parts.steering.tick(this.#readClock());
     this.schedule();
   }
 
@@ -114,6 +125,7 @@ export class PoolLoop {
   /** Steers and claims no more; renewals, time limits and endings go on. */
   stopSteering(): void {
     this.#steers = false;
+    this.#parts.permits.stop();
     this.#nextTickMs = Infinity;
   }
 
@@ -142,7 +154,7 @@ export class PoolLoop {
   readonly #turn = (): void => {
     this.#scheduled = false;
     if (this.#closed) return;
-    const { settler, dispatch, state, steering } = this.#parts;
+    const { settler, dispatch, state, steering, permits } = this.#parts;
     const nowMs = this.#readClock();
     // After a suspension, a turn may come before the timer: what was lost is not mixed with new leases.
     if (nowMs >= this.#renewAtMs) this.#renew(nowMs);
@@ -158,6 +170,7 @@ export class PoolLoop {
         dispatch.run(nowMs);
       }
     }
+    permits.attend(nowMs);
     this.#arm(nowMs);
     this.afterTurn?.();
   };
@@ -235,6 +248,7 @@ export class PoolLoop {
   #lookAround(nowMs: number): void {
     this.#woken = false;
     this.#parts.pauses.refresh();
+    this.#parts.permits.wake();
     if (this.#renewAtMs === Infinity) this.#renew(nowMs);
     this.#recount(nowMs);
   }
@@ -271,14 +285,11 @@ export class PoolLoop {
   }
 
   #renewed(renewal: Renewal): void {
-    const { state, runner, hub, clock, steering } = this.#parts;
-    const sharesAnew = state.peers !== renewal.peers || state.rank !== renewal.rank;
+    const { state, runner, hub, clock, permits } = this.#parts;
     state.peers = renewal.peers;
-    state.rank = renewal.rank;
     this.#renewAtMs = renewal.nextAtMs;
+    permits.renewed(renewal.nextAtMs === Infinity);
     const nowMs = clock.nowMs();
-    // Before any job starts under the old share. A tick that is due plans anyway.
-    if (sharesAnew && this.#steers && nowMs < this.#nextTickMs) steering.tick(nowMs);
     if (!renewal.alive) runner.abortAll("lease-lost", nowMs);
     if (renewal.reaped > 0) {
       this.#arrived = true;
@@ -316,9 +327,9 @@ export class PoolLoop {
 
   /** Sets the timer for the earliest of all that time brings. */
   #arm(nowMs: number): void {
-    const { steering, runner, rate, state, crew, guard, settler, dispatch } = this.#parts;
+    const { steering, runner, rate, state, crew, guard, settler, dispatch, permits } = this.#parts;
     const renewAtMs = this.#renewing ? Infinity : this.#renewAtMs; // one that is late is waited for
-    let atMs = Math.min(renewAtMs, runner.nextLimitAtMs);
+    let atMs = Math.min(renewAtMs, runner.nextLimitAtMs, permits.nextAtMs(nowMs));
     if (this.#steers) {
       if (this.#nextTickMs === Infinity && !steering.quiet) {
         this.#nextTickMs = nowMs + state.settings.tickMs;

@@ -78,7 +78,6 @@ export class PoolState implements PoolView {
   startsPerSec = Infinity;
   size: { readonly min: number; readonly max: number };
   peers = 1;
-  rank = 0;
   signals: Readonly<Record<string, Signal>> = {};
   window: WindowStats;
   /** Owned by dispatch. */

@@ -14,75 +14,82 @@ const MOST_STAMPS = 10_000;
  */
 export class StartRate {
   #perSec = Infinity;
-  #stamps = new Float64Array(0);
+  #most = 0;
   #spanMs = 0;
+  #stamps = new Float64Array(0); // a ring: the latest is the one before `#started`
   #started = 0;
+  #before = { perSec: 0, untilMs: -Infinity }; // a faster rate, and until when its starts count
 
   /** The rate held, starts per second. `Infinity`: none. */
   get perSec(): number {
     return this.#perSec;
   }
 
-  /**
-   * Holds another rate from now on. Starts so far count against it.
-   *
-   * @param othersAtMs For a share that grew because others share the rate no more, or that is new:
-   * when the last starts of others may have been. What is not used by own starts counts as used then.
-   */
-  set(perSec: number, othersAtMs?: number): void {
-    if (perSec === this.#perSec && othersAtMs === undefined) return;
-    const kept = this.#latest();
+  /** Holds another rate from now on. Starts so far count against it. */
+  set(perSec: number): void {
+    if (perSec === this.#perSec) return;
+    if (perSec < this.#perSec && this.#stamps.length > 0) this.#slowDown(this.#perSec);
     this.#perSec = perSec;
-    if (perSec === Infinity) {
-      this.#stamps = new Float64Array(0);
-      this.#started = 0;
-      return;
-    }
+    if (perSec === Infinity || perSec === 0) return;
     const parts = Math.max(1, Math.ceil(perSec / MOST_STAMPS));
-    const size = Math.max(1, Math.floor(perSec / parts));
+    this.#most = Math.max(1, Math.floor(perSec / parts));
     this.#spanMs = perSec < 1 ? 1000 / perSec : 1000 / parts;
-    const own = kept.slice(-size).map((stamp) => Math.min(stamp, othersAtMs ?? stamp));
-    const others = new Array<number>(size - own.length).fill(othersAtMs ?? -Infinity);
-    // Oldest first: what is used up by others is so for the longest.
-    this.#stamps = Float64Array.from(
-      othersAtMs === undefined ? [...others, ...own] : [...own, ...others],
-    );
-    this.#started = 0;
+    const size = parts === 1 ? this.#most : MOST_STAMPS;
+    if (size > this.#stamps.length) this.#remember(size);
   }
 
   /** How many jobs may start at `nowMs`, at most `wanted`. */
   allowed(nowMs: number, wanted: number): number {
     if (this.#perSec === Infinity) return wanted;
     if (this.#perSec === 0) return 0;
-    const size = this.#stamps.length;
     let count = 0;
     while (
-      count < wanted && count < size &&
-      this.#stamps[(this.#started + count) % size]! + this.#spanMs <= nowMs
+      count < wanted && count < this.#most &&
+      this.#ago(this.#most - count) + this.#spanMs <= nowMs
     ) count++;
     return count;
   }
 
   /** Records a start. */
   stamp(atMs: number): void {
-    if (this.#perSec === Infinity || this.#perSec === 0) return;
-    this.#stamps[this.#started++ % this.#stamps.length] = atMs;
+    if (this.#stamps.length > 0) this.#stamps[this.#started++ % this.#stamps.length] = atMs;
   }
 
   /** When the next job may start. `Infinity` at a rate of 0, -Infinity if at once. */
   nextAtMs(): number {
     if (this.#perSec === Infinity) return -Infinity;
     if (this.#perSec === 0) return Infinity;
-    return this.#stamps[this.#started % this.#stamps.length]! + this.#spanMs;
+    return this.#ago(this.#most) + this.#spanMs;
   }
 
-  #latest(): number[] {
+  /** Starts in the last `spanMs`, no fewer than there were. */
+  used(nowMs: number, spanMs: number): number {
     const size = this.#stamps.length;
-    const stamps: number[] = [];
-    for (let index = 0; index < size; index++) {
-      const stamp = this.#stamps[(this.#started + index) % size]!;
-      if (stamp > -Infinity) stamps.push(stamp);
-    }
-    return stamps;
+    let count = 0;
+    while (count < size && this.#ago(count + 1) + spanMs > nowMs) count++;
+    if (count < size || size === 0) return count;
+    const { perSec, untilMs } = this.#before; // a fast rate is remembered for a part of a second only
+    return Math.max(count, Math.floor(nowMs < untilMs ? perSec : this.#perSec));
+  }
+
+  /** When the start before `count - 1` others was. `-Infinity`: there were fewer. */
+  #ago(count: number): number {
+    const size = this.#stamps.length;
+    return this.#stamps[(this.#started - count + 2 * size) % size]!;
+  }
+
+  #slowDown(from: number): void {
+    const latestMs = this.#ago(1);
+    const { perSec, untilMs } = this.#before;
+    const most = latestMs < untilMs ? Math.max(from, perSec) : from;
+    this.#before = { perSec: most, untilMs: latestMs + 1000 };
+  }
+
+  #remember(size: number): void {
+    const before = this.#stamps.length;
+    const latest = Array.from({ length: before }, (_, index) => this.#ago(before - index));
+    this.#stamps = new Float64Array(size).fill(-Infinity);
+    latest.forEach((atMs, index) => this.#stamps[index] = atMs);
+    this.#started = before;
   }
 }

@@ -9,6 +9,7 @@ import { DecisionLog } from "./decision_log.ts";
 import { messageOf } from "../errors.ts";
 import type { EventHub } from "./event_hub.ts";
 import { Recorder } from "../history.ts";
+import type { Permits } from "./permits.ts";
 import type { Plan } from "../planner.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Override } from "../sluice.ts";
@@ -31,6 +32,8 @@ export interface SteeringContext {
   readonly slots: StrategySlots;
   /** The start rate that dispatch holds. */
   readonly rate: StartRate;
+  /** Its part of the caps over several processes. */
+  readonly permits: Permits;
   /** Observers. */
   readonly hub: EventHub;
 }
@@ -48,7 +51,6 @@ export class Steering {
   readonly #context: SteeringContext;
   readonly #state: PoolState;
   #changedAtMs: number;
-  #peers = 1;
 
   /** Begins with the minimum as its target. */
   constructor(context: SteeringContext) {
@@ -126,7 +128,7 @@ export class Steering {
   }
 
   #plan(nowMs: number): Plan {
-    const { slots, rate } = this.#context;
+    const { slots, rate, permits } = this.#context;
     const state = this.#state;
     state.nowMs = nowMs;
     const plan = slots.planner.plan(state, {
@@ -134,7 +136,7 @@ export class Steering {
       max: state.size.max,
       target: this.override?.target,
       starting: state.starting,
-      rank: state.rank,
+      shares: permits,
       startable: rate.allowed(nowMs, state.size.max),
     });
     for (const part of plan.proposals) {
@@ -145,22 +147,9 @@ export class Steering {
     state.limit = plan.limit;
     state.startsPerSec = plan.startsPerSec;
     state.target = plan.target;
-    rate.set(plan.startsPerSec, this.#othersAtMs(nowMs));
+    rate.set(plan.startsPerSec);
     this.reviewAtMs = Math.max(nowMs + LEAST_REVIEW_MS, plan.reviewAtMs);
     return plan;
-  }
-
-  /**
-   * When others may have started jobs under their shares of a rate, after their number has changed.
-   * Those who are there already learn of a new process at their next renewal at the latest.
-   */
-  #othersAtMs(nowMs: number): number | undefined {
-    const { state } = this.#context;
-    const before = this.#peers;
-    this.#peers = state.peers;
-    if (state.peers === before) return undefined;
-    const isNew = this.log.last === undefined;
-    return isNew ? nowMs + state.settings.leaseMs / 3 : state.peers < before ? nowMs : undefined;
   }
 
   #grow(plan: Plan, nowMs: number): void {

@@ -131,7 +131,6 @@ Deno.test("resolvePool() says of keys to come that they come later", async () =>
   const lines = await poolLines({
     ...Object.fromEntries(ofPool.map((key) => [key, 1])),
     lanes: [lane],
-    caps: [{ use: "open", reportMs: 100 }],
   });
 
   assert.deepEqual(
@@ -139,7 +138,6 @@ Deno.test("resolvePool() says of keys to come that they come later", async () =>
     [
       ...ofPool.map((key) => later(`/${key}`)),
       ...ofLane.map((key) => later(`/lanes/0/${key}`)),
-      later("/caps/0/reportMs"),
     ].toSorted(),
   );
 });
@@ -195,6 +193,28 @@ Deno.test("resolvePool() takes a cap's scope from its slot, else from the cap", 
   assert.deepEqual(await poolLines({ caps: [{ use: "open", scope: "world" }] }), [
     '/caps/0/scope: Expected "cluster" or "process" but received "world"',
   ]);
+});
+
+Deno.test("resolvePool() takes how often a process reports about a cluster cap, and refuses nonsense", async () => {
+  const caps = [{ use: "open", scope: "cluster" }, { use: "open", scope: "cluster", reportMs: 5 }];
+
+  const settings = await resolveObject({ pools: { mail: pool({ caps }) } });
+
+  assert.deepEqual(settings.pools[0]?.caps.map(({ reportMs }) => reportMs), [50, 5]);
+  assert.deepEqual(
+    await poolLines({
+      caps: [
+        { use: "open", reportMs: 5 },
+        { use: "open", scope: "cluster", reportMs: 0 },
+        { use: "open", scope: "cluster", reportMs: "often" },
+      ],
+    }),
+    [
+      '/caps/0/reportMs: Expected no reportMs beside "scope": "process": nothing is reported, remove it',
+      "/caps/1/reportMs: Expected a number >= 1 but received 0",
+      '/caps/2/reportMs: Expected a number >= 1 but received "often"',
+    ],
+  );
 });
 
 Deno.test("resolvePool() tries factories though the least size is wrong", async () => {

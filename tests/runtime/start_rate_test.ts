@@ -83,14 +83,27 @@ Deno.test("StartRate counts earlier starts against a new rate", () => {
   assert.equal(rate.allowed(1500, 99), 5);
 });
 
-Deno.test("StartRate counts what others may have started against a share that is new or grew", () => {
+Deno.test("StartRate remembers its starts while it is slower, or 0", () => {
   const rate = new StartRate();
-  rate.set(4, 500);
-  assert.deepEqual([rate.allowed(1499, 9), rate.nextAtMs()], [0, 1500]);
-  assert.equal(play(rate, [1500], 9).length, 4);
-  rate.set(6, 2000);
-  assert.deepEqual([rate.allowed(2499, 9), rate.allowed(2500, 9)], [0, 4]);
-  assert.equal(rate.allowed(3000, 9), 6);
+  rate.set(10);
+  assert.equal(play(rate, [0], 99).length, 10);
+  rate.set(0);
+  rate.set(3);
+  assert.deepEqual([rate.allowed(999, 9), rate.allowed(1000, 9)], [0, 3]);
+  assert.deepEqual([rate.used(999, 1000), rate.used(1000, 1000)], [10, 0]);
+  rate.set(10);
+  assert.equal(rate.allowed(999, 99), 0);
+});
+
+Deno.test("StartRate counts no fewer starts of a fast rate than there were", () => {
+  const rate = new StartRate();
+  rate.set(45_000);
+  const starts = play(rate, Array.from({ length: 1000 }, (_, index) => index), 9000).length;
+  assert.ok(rate.used(999, 1000) >= starts);
+  rate.set(20_000);
+  assert.ok(rate.used(1200, 1000) >= 36_000);
+  play(rate, Array.from({ length: 1500 }, (_, index) => 1000 + index), 9000);
+  assert.ok(rate.used(2500, 1000) <= 20_000);
 });
 
 Deno.test("StartRate of 0 lets nothing start, of Infinity everything", () => {

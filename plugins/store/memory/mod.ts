@@ -45,7 +45,9 @@ export class MemoryStore implements Store {
     checks: Readonly<Record<string, string | undefined>>,
     sets: Readonly<Record<string, unknown>>,
   ): boolean {
-    return this.#state.commit(checks, sets);
+    const done = this.#state.commit(checks, sets);
+    if (done) { for (const pool of this.#pools.values()) pool.wakeAll(); }
+    return done;
   }
 
   /** Forgets all jobs and state. Waiting outcomes become `unfinished`. */

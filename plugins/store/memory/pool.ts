@@ -138,6 +138,11 @@ export class MemoryPool implements LanePool {
     }
   }
 
+  /** Tells all holders, if there are several, that shared state has changed. */
+  wakeAll(): void {
+    if (this.holders.size > 1) { for (const holder of this.holders) holder.listener.wake(); }
+  }
+
   /** Tells those who asked through a holder, or all, that they wait in vain. */
   forsake(by?: Holder): void {
     for (const job of this.jobs.from(0)) {

@@ -1,0 +1,101 @@
+/**
+ * What one process is to hold of each cap, by what the record says of all of them.
+ *
+ * @module
+ */
+
+import { divide, isNews, type Need, type Part, type PermitEntry } from "./permits.ts";
+
+/** The processes in the record, as one of them sees it. */
+export interface Company {
+  /** The others that may still use what they hold, in the order in which they came. */
+  readonly others: readonly PermitEntry[];
+  /** How many of `others` came before this one. */
+  readonly place: number;
+  /** What this one has written. `undefined`: it is not in the record. */
+  readonly mine: PermitEntry | undefined;
+}
+
+/** What is to become of one part. */
+export interface PartPlan extends Need {
+  /** What the record says that it holds. */
+  readonly has: number;
+  /** What it may use: less than it holds at once, more only once that is committed. */
+  readonly keeps: number;
+}
+
+/** What is to become of all parts. */
+export interface PermitPlan {
+  /** By the cap's name. */
+  readonly parts: ReadonlyMap<string, PartPlan>;
+  /** Others would use more than they hold: it has to look again whether it can give. */
+  readonly othersShort: boolean;
+}
+
+/** Plans. Nobody gives what nobody lacks, so that permits do not move with every change of load. */
+export function planPermits(needs: ReadonlyMap<string, Need>, company: Company): PermitPlan {
+  const parts = new Map<string, PartPlan>();
+  let othersShort = false;
+  for (const [key, need] of needs) {
+    const { plan, isShort } = planOne(key, need, company);
+    parts.set(key, plan);
+    othersShort ||= isShort;
+  }
+  return { parts, othersShort };
+}
+
+/** What goes into the record, after what was lowered is in force: no less than is in use. */
+export function partsOf({ parts }: PermitPlan): Readonly<Record<string, Part>> {
+  return Object.fromEntries(
+    [...parts].map(([key, { cap, has, keeps, wants, used }]): [string, Part] => [
+      key,
+      [keeps < has ? Math.min(has, Math.max(keeps, used())) : keeps, Math.min(cap, wants)],
+    ]),
+  );
+}
+
+/** True if others should hear of new parts: something moves, or is missing that they may have. */
+export function isWorthTelling(
+  before: Readonly<Record<string, Part>>,
+  now: Readonly<Record<string, Part>>,
+): boolean {
+  for (const [key, [has, wants]] of Object.entries(now)) {
+    const [had, wanted] = before[key] ?? [0, 0];
+    if (has < had || (has > had && wants > had)) return true;
+    if (wants > has && isNews(wanted, wants)) return true;
+  }
+  return Object.keys(before).some((key) => !(key in now));
+}
+
+function planOne(
+  key: string,
+  need: Need,
+  { others, place, mine }: Company,
+): { readonly plan: PartPlan; readonly isShort: boolean } {
+  const { cap } = need;
+  const wants = Math.min(cap, need.wants);
+  const has = mine === undefined ? 0 : mine.alone ? cap : mine.parts[key]?.[0] ?? 0;
+  const staying = others.filter(({ leftMs }) => leftMs === undefined);
+  const gone = others.slice(0, place).filter(({ leftMs }) => leftMs !== undefined).length;
+  const own = place - gone;
+  const wishes = staying.map((entry) => entry.parts[key]?.[1] ?? 0);
+  const shares = divide(cap, wishes.toSpliced(own, 0, wants));
+  const share = shares[own]!;
+  let isShort = false;
+  let isLate = false;
+  staying.forEach((entry, index) => {
+    const theirs = hasOf(entry, key);
+    const wish = wishes[index]!;
+    if (wish > theirs) isShort = true;
+    if (Math.min(wish, shares[index < own ? index : index + 1]!) > theirs) isLate = true;
+  });
+  const free = cap - has - others.reduce((sum, entry) => sum + hasOf(entry, key), 0);
+  const gives = has > share && (isLate || free < 0 || mine?.alone === true);
+  const takes = Math.max(0, Math.min(share - has, free));
+  return { plan: { ...need, has, keeps: gives ? share : has + takes }, isShort };
+}
+
+/** One that was alone may use all of a cap: nothing is free until it has said otherwise. */
+function hasOf({ alone, parts }: PermitEntry, key: string): number {
+  return alone ? Infinity : parts[key]?.[0] ?? 0;
+}

@@ -1,0 +1,275 @@
+/**
+ * This process's part of the caps that hold over several: kept in the store, where all of them take
+ * and give permits by commits that fail if another was quicker.
+ *
+ * @module
+ */
+
+import { PermitHolder } from "../permit_holder.ts";
+import type { Need, PermitRecord } from "../permits.ts";
+import type { NamedCap, Shares } from "../planner.ts";
+import type { StrategySlots } from "./strategy_slots.ts";
+import type { PoolState } from "./pool_state.ts";
+import type { StartRate } from "./start_rate.ts";
+import type { MaybePromise, StateEntry, Store } from "../store.ts";
+import { isPromise } from "./store_guard.ts";
+
+/** How often a commit is tried at once again because others were quicker. */
+const MOST_TRIES = 5;
+
+/** Share of a lease from when nothing starts any more until what runs is aborted. */
+const ABORTS_AFTER = 0.05;
+
+/** What permits need of their pool. */
+export interface PermitsContext {
+  /** Where the record is. */
+  readonly store: Store;
+  /** Its state. */
+  readonly state: PoolState;
+  /** Its caps. */
+  readonly slots: StrategySlots;
+  /** Counts its starts. */
+  readonly rate: StartRate;
+  /** Reads the clock. */
+  readonly now: () => number;
+  /** Other limits are in force: plans at once, and asks for a turn. */
+  readonly changed: () => void;
+  /** What runs may be more than is this process's: asks all handlers to end. */
+  readonly lapsed: () => void;
+}
+
+/** Owns the permits of one pool. A pool without such caps has none, and writes nothing. */
+export class Permits implements Shares {
+  readonly #context: PermitsContext;
+  readonly #holder: PermitHolder;
+  readonly #key: string;
+  readonly #needs = new Map<string, Need>();
+  #keys = new Map<NamedCap, string>();
+  #reportMs = 0;
+  #coolMs = 0;
+  #lookedAtMs = -Infinity;
+  #woken = false;
+  #looking: Promise<void> | undefined;
+  #isLooking = false;
+  #wasValid = false;
+  #abortAtMs = Infinity;
+  #stopping = false;
+  #closed = false;
+
+  /** Holds nothing until it has joined. */
+  constructor(context: PermitsContext) {
+    this.#context = context;
+    this.#key = `permits/${context.state.pool}`;
+    const { leaseMs } = context.state.settings;
+    this.#holder = new PermitHolder({ leaseMs, coolMs: 0 }, () => context.changed());
+    this.#takeSettings();
+  }
+
+  /** Enters the record, before anything is planned. */
+  async join(): Promise<void> {
+    if (!this.#active) return;
+    this.#look(this.#context.now());
+    await this.#looking;
+  }
+
+  /** Takes the settings over that now hold. */
+  adopt(): void {
+    this.#takeSettings();
+    if (!this.#active && this.#holder.id !== "") void this.#leave();
+  }
+
+  /** How its holder is heard of others: `true` if none can do anything before. */
+  renewed(isUntimed: boolean): void {
+    this.#holder.untimed = isUntimed;
+  }
+
+  /** Others have changed something. */
+  wake(): void {
+    this.#woken = true;
+  }
+
+  /** Wants nothing any more: gives back what becomes free. */
+  stop(): void {
+    this.#stopping = true;
+    for (const [key, need] of this.#needs) this.#needs.set(key, { ...need, wants: 0 });
+  }
+
+  /** Leaves the record. A store that fails takes the permits back after a lease. */
+  async leave(): Promise<void> {
+    this.#closed = true;
+    await this.#looking;
+    await this.#leave();
+  }
+
+  workers(cap: NamedCap, whole: number, wants: number): number {
+    const { state, now } = this.#context;
+    const key = `${this.#keys.get(cap) ?? cap.name}/workers`;
+    this.#need(key, { cap: whole, wants, used: () => state.total });
+    return this.#holder.inForce(key, whole, now());
+  }
+
+  starts(cap: NamedCap, whole: number, room: number): number {
+    const { state, rate, now } = this.#context;
+    const key = `${this.#keys.get(cap) ?? cap.name}/starts`;
+    const nowMs = now();
+    const windowMs = whole < 1 ? 1000 / whole : 1000;
+    const used = (): number => rate.used(now(), windowMs);
+    const permits = whole < 1 ? Math.ceil(whole) : Math.floor(whole);
+    const ready = Math.ceil(state.ready / state.peers);
+    const wants = used() + Math.min(ready, Math.max(1, room));
+    this.#need(key, { cap: permits, wants, used });
+    if (whole > 0 && windowMs > this.#coolMs) {
+      this.#coolMs = windowMs;
+      this.#takeSettings();
+    }
+    if (this.#holder.isAlone(nowMs)) return whole;
+    const held = this.#holder.inForce(key, permits, nowMs);
+    return whole < 1 ? held * whole : held;
+  }
+
+  /** Looks at the record if it is time to. */
+  attend(nowMs: number): void {
+    if (!this.#active || this.#closed) return;
+    this.#watchLapse(nowMs);
+    if (!this.#isLooking && nowMs >= this.#lookAtMs(nowMs)) this.#look(nowMs);
+  }
+
+  /** When to attend next. `Infinity`: when something happens. */
+  nextAtMs(nowMs: number): number {
+    if (!this.#active || this.#closed) return Infinity;
+    const lapseAtMs = this.#wasValid && !this.#holder.untimed
+      ? this.#holder.validUntilMs
+      : this.#abortAtMs;
+    return this.#isLooking ? lapseAtMs : Math.min(lapseAtMs, this.#lookAtMs(nowMs));
+  }
+
+  get #active(): boolean {
+    return this.#keys.size > 0;
+  }
+
+  #lookAtMs(nowMs: number): number {
+    const moves = this.#woken || this.#holder.isMoving(this.#needs, nowMs) ||
+      this.#holder.beatAtMs <= nowMs;
+    return moves ? this.#lookedAtMs + this.#reportMs : this.#holder.beatAtMs;
+  }
+
+  #takeSettings(): void {
+    const { settings } = this.#context.state;
+    const { caps } = this.#context.slots.instances;
+    const cluster = caps.filter(({ scope }) => scope === "cluster");
+    const seen = new Map<string, number>();
+    this.#keys = new Map(cluster.map((cap) => {
+      const count = (seen.get(cap.name) ?? 0) + 1;
+      seen.set(cap.name, count);
+      return [cap, count === 1 ? cap.name : `${cap.name}#${count}`];
+    }));
+    const known = new Set(this.#keys.values());
+    for (const key of this.#needs.keys()) {
+      if (!known.has(key.slice(0, key.lastIndexOf("/")))) this.#needs.delete(key);
+    }
+    this.#reportMs = Math.min(
+      ...settings.caps.flatMap(({ scope, reportMs }) => scope === "cluster" ? [reportMs] : []),
+    );
+    this.#holder.rules = { leaseMs: settings.leaseMs, coolMs: this.#coolMs };
+  }
+
+  #need(key: string, need: Need): void {
+    this.#needs.set(key, this.#stopping ? { ...need, wants: 0 } : need);
+  }
+
+  /** What is no longer in force is not used: nothing starts, and what runs ends before others take it for free. */
+  #watchLapse(nowMs: number): void {
+    const { changed, lapsed, state } = this.#context;
+    const isValid = this.#holder.isAlone(nowMs) || nowMs < this.#holder.validUntilMs;
+    if (isValid) this.#abortAtMs = Infinity;
+    else if (this.#wasValid) {
+      this.#abortAtMs = nowMs + ABORTS_AFTER * state.settings.leaseMs;
+      this.#wasValid = false;
+      changed();
+    } else if (nowMs >= this.#abortAtMs) {
+      this.#abortAtMs = Infinity;
+      if (this.#needs.keys().some((key) => key.endsWith("/workers"))) lapsed();
+    }
+    this.#wasValid = isValid;
+  }
+
+  #look(nowMs: number): void {
+    this.#isLooking = true;
+    this.#woken = false;
+    this.#lookedAtMs = nowMs;
+    const before = this.#signature(nowMs);
+    const wasIn = this.#holder.id !== "";
+    const end = (): void => {
+      this.#isLooking = false;
+      this.#looking = undefined;
+      if (this.#closed) return;
+      const laterMs = this.#context.now();
+      const isValid = this.#holder.isAlone(laterMs) || laterMs < this.#holder.validUntilMs;
+      if (isValid) this.#wasValid = true;
+      // Others took it for dead: what runs is more than it holds.
+      if (wasIn && this.#holder.id === "") this.#abortAtMs = laterMs;
+      if (before !== this.#signature(laterMs)) this.#context.changed();
+    };
+    let answer: MaybePromise<void>;
+    try {
+      answer = this.#take(0);
+    } catch {
+      return end(); // the guard of the queue's calls tells of a failing store
+    }
+    if (isPromise(answer)) this.#looking = answer.then(end, end);
+    else end();
+  }
+
+  /** Reads, and commits what is to change; again if others were quicker. */
+  #take(tries: number): MaybePromise<void> {
+    const entry = this.#context.store.get(this.#key);
+    return isPromise(entry)
+      ? entry.then((read) => this.#write(read, tries))
+      : this.#write(entry, tries);
+  }
+
+  #write(entry: StateEntry | undefined, tries: number): MaybePromise<void> {
+    const { store, now } = this.#context;
+    const draft = this.#holder.look(recordIn(entry), this.#needs, now());
+    if (draft === undefined) return;
+    const answered = (ok: boolean): MaybePromise<void> => {
+      this.#holder.answered(ok);
+      if (!ok && tries < MOST_TRIES) return this.#take(tries + 1);
+    };
+    const failed = (thrown: unknown): never => {
+      this.#holder.failed();
+      throw thrown;
+    };
+    let answer: MaybePromise<boolean>;
+    try {
+      answer = store.commit({ [this.#key]: entry?.version }, { [this.#key]: draft });
+    } catch (thrown) {
+      return failed(thrown);
+    }
+    return isPromise(answer) ? answer.then(answered, failed) : answered(answer);
+  }
+
+  async #leave(): Promise<void> {
+    const { store } = this.#context;
+    try {
+      for (let tries = 0; tries <= MOST_TRIES; tries++) {
+        const entry = await store.get(this.#key);
+        const record = this.#holder.leave(recordIn(entry));
+        if (record === undefined) return;
+        if (await store.commit({ [this.#key]: entry?.version }, { [this.#key]: record })) return;
+      }
+    } catch {
+      // Others take the permits once this process is silent.
+    }
+  }
+
+  /** Tells whether something else is in force. */
+  #signature(nowMs: number): string {
+    if (this.#holder.isAlone(nowMs)) return "alone";
+    return [...this.#needs].map(([key, { cap }]) => this.#holder.inForce(key, cap, nowMs)).join();
+  }
+}
+
+function recordIn(entry: StateEntry | undefined): PermitRecord | undefined {
+  return entry?.value as PermitRecord | undefined; // only this file writes the key
+}
