@@ -25,6 +25,12 @@ export interface PluginContext {
   readonly random: () => number;
   /** Writes with pool and plugin name. */
   readonly log: Logger;
+  /**
+   * Folder that relative paths among the options are seen from: that of the config file.
+   *
+   * @default {the current directory}
+   */
+  readonly folder?: (() => string) | undefined;
 }
 
 /** What a worker does for each job, and what it owns meanwhile. */

@@ -14,8 +14,8 @@ import { KvStore } from "./store.ts";
 /** Options of `deno-kv`. */
 export interface DenoKvOptions {
   /**
-   * File that keeps the jobs, made with its folder if it is missing; from the working folder of the
-   * process. `:memory:`: nothing is kept.
+   * File that keeps the jobs, made with its folder if it is missing; from the folder of the config
+   * file, without one from the current directory. `:memory:`: nothing is kept.
    */
   readonly path?: string;
   /** Address of a KV Connect database. Its token is in `DENO_KV_ACCESS_TOKEN`. */
@@ -44,8 +44,8 @@ const Options = v.strictObject({
 export const denoKv: Plugin<"store", DenoKvOptions> = defineStore({
   name: "deno-kv",
   options: Options,
-  create: async ({ path, url, maxChecks, pollMs }, { random }) => {
-    const { kv, file, remote, again } = await openDatabase({ path, url });
+  create: async ({ path, url, maxChecks, pollMs }, { random, folder }) => {
+    const { kv, file, remote, again } = await openDatabase({ path, url, folder });
     const db = new Db(kv, {
       remote,
       open: again,

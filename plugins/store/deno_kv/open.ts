@@ -4,8 +4,10 @@
  * @module
  */
 
+import { dirname, isAbsolute, resolve } from "node:path";
 import { messageOf, OptionError } from "../../../src/errors.ts";
 import type { Db } from "./db.ts";
+import { openInTime } from "./line.ts";
 import { SCHEMA, SCHEMA_KEY } from "./keys.ts";
 
 /** Where the database is. */
@@ -14,6 +16,8 @@ export interface Whereabouts {
   readonly path?: string | undefined;
   /** Address of a database over the network. */
   readonly url?: string | undefined;
+  /** Folder that a relative path is seen from. @default {the current directory} */
+  readonly folder?: (() => string) | undefined;
 }
 
 /** An open database. */
@@ -33,7 +37,7 @@ export interface Opened {
  *
  * @throws {OptionError} If neither `path` nor `url` says where it is, or the place would not last.
  */
-export async function openDatabase({ path, url }: Whereabouts): Promise<Opened> {
+export async function openDatabase({ path, url, folder }: Whereabouts): Promise<Opened> {
   if (typeof Deno.openKv !== "function") {
     throw new TypeError(
       'Deno KV is not switched on: add "unstable": ["kv"] to deno.json, or run with --unstable-kv',
@@ -52,8 +56,8 @@ export async function openDatabase({ path, url }: Whereabouts): Promise<Opened> 
     );
   }
   if (path === ":memory:") return await openLocal(path);
-  const file = path.startsWith("/") ? path : `${Deno.cwd()}/${path.replace(/^\.\//, "")}`;
-  await Deno.mkdir(file.slice(0, file.lastIndexOf("/")) || "/", { recursive: true });
+  const file = isAbsolute(path) ? path : resolve((folder ?? Deno.cwd)(), path);
+  await Deno.mkdir(dirname(file), { recursive: true });
   return await openLocal(file);
 }
 
@@ -104,7 +108,7 @@ async function openAttached(path: string | undefined): Promise<Opened> {
 }
 
 async function openRemote(open: () => Promise<Deno.Kv>): Promise<Opened> {
-  return { kv: await open(), file: undefined, remote: true, again: open };
+  return { kv: await openInTime(open), file: undefined, remote: true, again: open };
 }
 
 async function openLocal(path: string): Promise<Opened> {

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { start } from "../../../../mod.ts";
 import { openStore, withFolder } from "./_store.ts";
 
 /** What a process with these variables says of the options. */
@@ -79,7 +82,26 @@ Deno.test("denoKv refuses a database of a newer release", async () => {
   });
 });
 
-Deno.test("denoKv takes a path from the working folder", async () => {
+Deno.test("denoKv takes a path from the folder of the config, wherever the process runs", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/config/pools.json`;
+    await Deno.mkdir(`${folder}/config`);
+    const pool = { handler: "sleep", size: { min: 0, max: 1 }, lanes: [{ name: "a" }] };
+    for (const file of ["./data/queue.db", "beside.db", "../up.db"]) {
+      const store = { use: "deno-kv", with: { path: file } };
+      await Deno.writeTextFile(path, JSON.stringify({ store, pools: { p: pool } }));
+      const there = resolve(folder, "config", file);
+
+      await (await start(path)).stop();
+      await (await start(pathToFileURL(path))).stop();
+
+      assert.ok((await Deno.stat(there)).isFile);
+      await Deno.remove(there);
+    }
+  });
+});
+
+Deno.test("denoKv takes a path from the current directory if there is no config file", async () => {
   await withFolder(async (folder) => {
     const script = new URL("_open.ts", import.meta.url).pathname;
     const { stdout } = await new Deno.Command(Deno.execPath(), {
