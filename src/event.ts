@@ -62,11 +62,19 @@ export type PoolEvent =
   /** The target changed, or what binds it. */
   | (EventBase & { readonly kind: "decided"; readonly decision: Decision })
   /** A job was stored. */
-  | (JobEventBase & { readonly kind: "job-added" })
+  | (JobEventBase & {
+    readonly kind: "job-added";
+    /** When it becomes claimable. */
+    readonly dueAtMs: number;
+    /** Its key. `undefined`: none. */
+    readonly key: string | undefined;
+  })
   /** A job was turned away. */
   | (EventBase & {
     readonly kind: "job-shed";
     readonly lane: string;
+    /** Key of the job. `undefined`: none. */
+    readonly key: string | undefined;
     readonly reason: string;
     readonly retryAfterMs: number;
   })
@@ -89,18 +97,22 @@ export type PoolEvent =
     readonly attempt: number;
     readonly error: string;
     readonly retryInMs: number;
+    readonly serviceMs: number;
   })
   /** A handler asked for a later retry. */
   | (JobEventBase & {
     readonly kind: "job-deferred";
     readonly reason: string;
     readonly retryInMs: number;
+    readonly serviceMs: number;
   })
   /** A job is dead. */
   | (JobEventBase & {
     readonly kind: "job-dead";
     readonly reason: DeadReason;
     readonly error: string | undefined;
+    /** How long its last attempt ran, ms. `undefined`: none was running. */
+    readonly serviceMs: number | undefined;
   })
   /** A job was cancelled. */
   | (JobEventBase & { readonly kind: "job-cancelled" })

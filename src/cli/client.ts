@@ -27,6 +27,8 @@ export interface Call {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   /** Body, sent as JSON. */
   readonly body?: unknown;
+  /** Headers besides those that every request has. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Gives up on the answer. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -45,7 +47,22 @@ export async function call<T>(
   path: string,
   request: Call = {},
 ): Promise<T> {
-  const headers: Record<string, string> = { accept: "application/json" };
+  const response = await send(io, options, path, request);
+  return await readAnswer(response, options) as T; // what the route is declared to answer
+}
+
+/**
+ * Makes one request and leaves the body of its answer to be read.
+ *
+ * @throws {CliError} If nothing answers, or it answers with a problem.
+ */
+export async function send(
+  io: Io,
+  options: RemoteOptions,
+  path: string,
+  request: Call = {},
+): Promise<Response> {
+  const headers: Record<string, string> = { accept: "application/json", ...request.headers };
   const token = tokenOf(io, options);
   if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
   if (request.body !== undefined) headers["content-type"] = "application/json";
@@ -65,9 +82,8 @@ export async function call<T>(
       { cause: thrown },
     );
   }
-  const answer = await readAnswer(response, options);
-  if (response.ok) return answer as T; // what the route is declared to answer
-  throw failureOf(response.status, answer, options);
+  if (response.ok) return response;
+  throw failureOf(response.status, await readAnswer(response, options), options);
 }
 
 /** A path with each part escaped: `path("pools", name, "jobs")`. */

@@ -64,12 +64,18 @@ export function eventLogger(log: Logger): Observer {
         to: rest.decision.to,
         boundBy: rest.decision.boundBy,
       }
-      : rest;
+      : withoutKey(rest);
     log[levelOf(kind)](
       sentenceOf(event),
       more === undefined ? fields : { ...fields, moreBefore: more },
     );
   };
+}
+
+/** Keys may name people, and logs travel: the API tells them of a job to whoever may look it up. */
+function withoutKey(fields: object): Readonly<Record<string, unknown>> {
+  const { key: _, ...rest } = { key: undefined, ...fields };
+  return rest;
 }
 
 function levelOf(kind: PoolEvent["kind"]): keyof Logger {

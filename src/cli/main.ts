@@ -24,6 +24,7 @@ import { type Io, systemIo } from "./io.ts";
 import { addJobs } from "./jobs.ts";
 import { addPlugins } from "./plugins.ts";
 import { addPools } from "./pools.ts";
+import { addRecord } from "./record.ts";
 import { addReload } from "./reload.ts";
 import { addRun } from "./run.ts";
 import { addSchema } from "./schema.ts";
@@ -78,6 +79,7 @@ function programOf(tools: Tools): Command {
       addRun,
       addReload,
       addSimulate,
+      addRecord,
       addPools,
       addExplain,
       addDoctor,

@@ -8,6 +8,7 @@ import type { OperationJson, OperationRequest } from "../admin/api.ts";
 import { delay } from "../async.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
+import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
 import { counted, json, line } from "./print.ts";
 import { progressBar } from "./progress.ts";
@@ -15,9 +16,6 @@ import { progressBar } from "./progress.ts";
 /** Time between looks: short at first, so that short work ends at once. */
 const FIRST_LOOK_MS = 20;
 const LATER_LOOK_MS = 500;
-
-/** Exit code of a process that a second signal ends. */
-const INTERRUPTED = 130;
 
 const DONE: Readonly<Record<OperationJson["action"], string>> = {
   retry: "made ready again",
@@ -61,7 +59,7 @@ async function follow(
 ): Promise<OperationJson> {
   const where = path("operations", started.id);
   const stop = new AbortController();
-  const unlisten = io.onSignal(() => stop.signal.aborted ? io.exit(INTERRUPTED) : stop.abort());
+  const unlisten = onInterrupt(io, () => stop.abort());
   const bar = progressBar(io);
   let seen = started;
   try {

@@ -14,6 +14,7 @@ import type { AdminSettings } from "../settings.ts";
 import type { Sluice } from "../sluice.ts";
 import { eventLogger } from "./events.ts";
 import { CliError } from "./failure.ts";
+import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
 import { reportOf } from "./pools.ts";
 import { json, line } from "./print.ts";
@@ -36,12 +37,6 @@ const LOOPBACK: AdminSettings = {
   viewerToken: undefined,
   allowedHosts: [],
 };
-
-/** Exit code of a process that a second signal ends. */
-const INTERRUPTED = 130;
-
-/** Signals so close together are one: a terminal sends ctrl-C to `deno task` too, which passes it on. */
-const ONE_SIGNAL_MS = 500;
 
 /** Adds the verb. */
 export function addRun(program: Command, tools: Tools): void {
@@ -105,12 +100,7 @@ async function serve(
 /** Resolves at the first signal, to what ends listening; a later one ends the process at once. */
 function untilSignal(io: Io): Promise<() => void> {
   const stopped = Promise.withResolvers<() => void>();
-  let firstAtMs: number | undefined;
-  const unlisten = io.onSignal(() => {
-    firstAtMs ??= performance.now();
-    stopped.resolve(unlisten);
-    if (performance.now() - firstAtMs > ONE_SIGNAL_MS) io.exit(INTERRUPTED);
-  });
+  const unlisten = onInterrupt(io, () => stopped.resolve(unlisten));
   return stopped.promise;
 }
 

@@ -13,6 +13,7 @@ import type { PlayOptions } from "../simulate/play.ts";
 import type { LaneReport, PoolReport, Report } from "../simulate/report.ts";
 import { showFinding } from "./doctor.ts";
 import { CliError } from "./failure.ts";
+import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
 import { bold, type Cell, counted, duration, json, line, table } from "./print.ts";
 import { progressBar } from "./progress.ts";
@@ -26,9 +27,6 @@ interface SimulateOptions {
   readonly html?: string;
   readonly svg?: string;
 }
-
-/** Exit code of a process that a second signal ends. */
-const INTERRUPTED = 130;
 
 /** Adds the verb. */
 export function addSimulate(program: Command, tools: Tools): void {
@@ -106,10 +104,7 @@ async function watched(
 ): Promise<Report> {
   const interrupt = new AbortController();
   const bar = progressBar(io);
-  const unlisten = io.onSignal(() => {
-    if (interrupt.signal.aborted) io.exit(INTERRUPTED);
-    interrupt.abort();
-  });
+  const unlisten = onInterrupt(io, () => interrupt.abort());
   try {
     return await run({ signal: interrupt.signal, onProgress: bar.show });
   } finally {

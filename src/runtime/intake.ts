@@ -139,7 +139,7 @@ export class Intake {
         lane,
         `lane "${lane.name}" holds its maxDepth of ${settings.maxDepth}`,
         drainMs(lane),
-        nowMs,
+        { nowMs, key: job.key },
       );
     }
     const { slots } = this.#context;
@@ -153,16 +153,22 @@ export class Intake {
       return;
     }
     slots.works(slots.admission.name);
-    if (!verdict.admit) this.#reject(lane, verdict.reason, verdict.retryAfterMs, nowMs);
+    if (verdict.admit) return;
+    this.#reject(lane, verdict.reason, verdict.retryAfterMs, { nowMs, key: job.key });
   }
 
-  #reject(lane: Lane, reason: string, retryAfterMs: number, atMs: number): never {
+  #reject(
+    lane: Lane,
+    reason: string,
+    retryAfterMs: number,
+    { nowMs: atMs, key }: { readonly nowMs: number; readonly key: string | undefined },
+  ): never {
     lane.traffic.shed++;
     this.#state.traffic.shed++;
     const { hub } = this.#context;
     const { pool } = this.#state;
     if (hub.active) {
-      hub.emit({ kind: "job-shed", atMs, pool, lane: lane.name, reason, retryAfterMs });
+      hub.emit({ kind: "job-shed", atMs, pool, lane: lane.name, key, reason, retryAfterMs });
     }
     throw new RejectedError(reason, retryAfterMs);
   }

@@ -31,6 +31,8 @@ export class JobRun implements JobContext, Settlement {
   result: unknown = undefined;
   reason: DeadReason | undefined = undefined;
   error: string | undefined = undefined;
+  /** How long it ran, ms: told to observers, and set only if there are any. */
+  serviceMs = 0;
   /** What the handler last reported by `progress`. */
   reported: unknown = undefined;
   readonly #owner: RunOwner;

@@ -195,7 +195,7 @@ export class Pool implements PoolHandle {
         else lanes[lane]!.adding--;
       }
     }
-    entries.forEach((entry, index) => this.#added(lanes[entry.lane]!, added[index]!));
+    entries.forEach((entry, index) => this.#added(lanes[entry.lane]!, entry, added[index]!));
     let next = 0;
     return faults.map((fault) => {
       if (fault !== undefined) return fault;
@@ -288,29 +288,31 @@ export class Pool implements PoolHandle {
     const { lane, id, error, reason = "expired" } = record;
     const own = this.#parts.state.lanes.find(({ name }) => name === lane);
     if (own !== undefined) own.dead[reason]++;
-    this.#emit({ kind: "job-dead", lane, id, reason, error });
+    this.#emit({ kind: "job-dead", lane, id, reason, error, serviceMs: undefined });
   }
 
   #add(entry: JobEntry, nowMs: number): Added | Promise<Added> {
     const lane = this.#parts.state.lanes[entry.lane]!;
     const answer = this.#queue.add([entry], nowMs);
-    if (!isPromise(answer)) return this.#taken(lane, answer[0]!);
+    if (!isPromise(answer)) return this.#taken(lane, entry, answer[0]!);
     lane.adding++;
-    return answer.then((all) => this.#taken(lane, all[0]!)).finally(() => lane.addedLate());
+    return answer.then((all) => this.#taken(lane, entry, all[0]!)).finally(() => lane.addedLate());
   }
 
   /** @throws {Error} If the store cannot take the entry. */
-  #taken(lane: Lane, added: Added): Added {
+  #taken(lane: Lane, entry: JobEntry, added: Added): Added {
     if (added.error !== undefined) throw added.error;
-    this.#added(lane, added);
+    this.#added(lane, entry, added);
     return added;
   }
 
-  #added(lane: Lane, added: Added): void {
+  #added(lane: Lane, { dueAtMs, key }: JobEntry, added: Added): void {
     if (added.duplicate || added.error !== undefined) return;
     lane.traffic.arrivals++;
     this.#parts.state.traffic.arrivals++;
-    if (this.#hub.active) this.#emit({ kind: "job-added", lane: lane.name, id: added.id });
+    if (this.#hub.active) {
+      this.#emit({ kind: "job-added", lane: lane.name, id: added.id, dueAtMs, key });
+    }
     this.#parts.loop.arrived();
   }
 

@@ -234,6 +234,7 @@ export class Runner implements WorkerOwner, RunOwner {
     );
     run.lane.ended(nowMs, run.startedAtMs, failed);
     this.#state.totals.busy(nowMs, -1);
+    if (hub.active) run.serviceMs = nowMs - run.startedAtMs;
     settler.add(run);
     const { id } = run.job;
     if (!hub.active) {
@@ -285,7 +286,9 @@ export class Runner implements WorkerOwner, RunOwner {
       traffic.serviceTimes.add(nowMs, serviceMs);
     }
     this.#ended();
-    this.#context.settler.add(run);
+    const { hub, settler } = this.#context;
+    if (hub.active) run.serviceMs = serviceMs;
+    settler.add(run);
     this.crew.release(worker, nowMs);
   }
 }

@@ -93,16 +93,17 @@ export class Settler {
     const { id, lane } = run.job;
     const base = { atMs, pool: this.#state.pool, lane, id };
     if (!accepted) return { kind: "lease-lost", ...base };
-    const attempt = run.attempt;
+    const { attempt, serviceMs } = run;
     switch (run.to) {
       case "done":
-        return { kind: "job-done", ...base, attempt, serviceMs: atMs - run.startedAtMs };
+        return { kind: "job-done", ...base, attempt, serviceMs };
       case "dead":
         return {
           kind: "job-dead",
           ...base,
           reason: run.reason ?? "fatal",
           error: run.error,
+          serviceMs: run.reason === "late" ? undefined : serviceMs,
         };
       case "cancelled":
         return { kind: "job-cancelled", ...base };
@@ -112,8 +113,8 @@ export class Settler {
         const error = run.error ?? "";
         const retryInMs = Math.max(0, run.dueAtMs - atMs);
         return run.charged
-          ? { kind: "job-failed", ...base, attempt, error, retryInMs }
-          : { kind: "job-deferred", ...base, reason: error, retryInMs };
+          ? { kind: "job-failed", ...base, attempt, error, retryInMs, serviceMs }
+          : { kind: "job-deferred", ...base, reason: error, retryInMs, serviceMs };
       }
     }
   }

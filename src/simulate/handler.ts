@@ -5,7 +5,7 @@
  */
 
 import type { Clock, Timer } from "../clock.ts";
-import { RetryLater } from "../errors.ts";
+import { Fatal, RetryLater } from "../errors.ts";
 import type { Job, JobContext } from "../job.ts";
 import type { Bound, Handler } from "../plugin.ts";
 import { randomStream } from "../random.ts";
@@ -13,6 +13,7 @@ import { JobRun } from "../runtime/job_run.ts";
 import { durations } from "./chance.ts";
 import type { LaneMeter, PoolMeter } from "./meter.ts";
 import type { Lane, Pool, Scenario } from "./read_scenario.ts";
+import { type Attempt, RecordedAttempts } from "./recorded.ts";
 
 /** How the systems behind the handlers are just now. */
 export interface Downstream {
@@ -34,10 +35,13 @@ export interface LaneWork {
   readonly fails: () => boolean;
   /** What the next attempt that asks to be deferred throws. `undefined`: it does not. */
   readonly deferral: () => RetryLater | undefined;
+  /** What was recorded of its attempts. `undefined`: nothing. */
+  readonly recorded: RecordedAttempts | undefined;
 }
 
 /** Thrown by attempts that the scenario makes fail; made once, as a stack costs more than a run. */
 const FAILURE = new Error("The scenario makes this attempt fail");
+const FATAL = new Fatal("The scenario makes this attempt fail for good");
 const DOWN = new Error("The scenario makes the downstream fail");
 
 /** What the attempts of each lane come to, by name, for all processes. */
@@ -52,7 +56,7 @@ export function laneWorks(
     const late = timerLateMs && durations(timerLateMs, stream("late"));
     const failures = stream("failures");
     const deferrals = stream("deferrals");
-    const { failRate, deferRate, deferMs } = load;
+    const { failRate, deferRate, deferMs, serviceMs } = load;
     const later = new RetryLater(deferMs, "the scenario asks for a later retry");
     const work: LaneWork = {
       meter: meter.lane(lane),
@@ -60,6 +64,7 @@ export function laneWorks(
       lateMs: late ?? (() => 0),
       fails: () => failRate > 0 && failures() < failRate,
       deferral: () => deferRate > 0 && deferrals() < deferRate ? later : undefined,
+      recorded: serviceMs.kind === "trace" ? new RecordedAttempts(serviceMs.runs) : undefined,
     };
     return [lane, work];
   }));
@@ -95,6 +100,7 @@ export class SimulatedRun {
   readonly #context: JobContext;
   readonly #work: LaneWork;
   readonly #serviceMs: number;
+  readonly #recorded: Attempt | undefined;
   #timer: Timer | undefined;
   #ok: (value: undefined) => void = ignore;
   #fail: (thrown: unknown) => void = ignore;
@@ -103,7 +109,8 @@ export class SimulatedRun {
   constructor(job: Job, context: JobContext, parts: HandlerParts) {
     const work = parts.works.get(job.lane)!; // only lanes with a load get jobs
     const { meter } = work;
-    const usualMs = typeof job.payload === "number" ? job.payload : 0;
+    this.#recorded = work.recorded?.next(job.id, job.payload);
+    const usualMs = typeof job.payload === "number" ? job.payload : this.#recorded?.ms ?? 0;
     this.#parts = parts;
     this.#context = context;
     this.#work = work;
@@ -146,12 +153,26 @@ export class SimulatedRun {
     if (!this.vanish()) return;
     const deferral = this.#work.deferral();
     const fails = this.#work.fails();
+    const recorded = thrownIn(this.#recorded);
     if (downstream.down) this.#fail(DOWN);
+    else if (recorded !== undefined) this.#fail(recorded);
     else if (deferral !== undefined) this.#fail(deferral);
     else if (fails) this.#fail(FAILURE);
     else this.#ok(undefined);
     ended();
   };
+}
+
+/** What a recorded attempt throws. `undefined`: it ends well. */
+function thrownIn(attempt: Attempt | undefined): Error | undefined {
+  switch (attempt?.end) {
+    case "failed":
+      return FAILURE;
+    case "fatal":
+      return FATAL;
+    case "deferred":
+      return new RetryLater(attempt.forMs, "the scenario asks for a later retry");
+  }
 }
 
 /** How much longer an attempt takes because so many run: this one is counted. */

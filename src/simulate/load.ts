@@ -13,6 +13,7 @@ import { durations } from "./chance.ts";
 import type { LaneMeter } from "./meter.ts";
 import type { Process, World } from "./process.ts";
 import type { Lane, Pool } from "./read_scenario.ts";
+import { runsInTurn } from "./recorded.ts";
 
 /** Where and when load comes in. */
 export interface Entry {
@@ -45,8 +46,9 @@ class LaneInflow {
   readonly #backlog: number;
   readonly #meter: LaneMeter;
   readonly #times: Iterator<number, void>;
-  readonly #serviceMs: () => number;
-  readonly #key: (() => string) | undefined;
+  /** What is to come of the next job: what its handler finds in it. */
+  readonly #payload: () => unknown;
+  readonly #key: (() => string | undefined) | undefined;
   #nextMs: number;
 
   constructor({ settings }: Pool, load: Lane, world: World, entry: Entry) {
@@ -65,11 +67,8 @@ class LaneInflow {
     this.#times = load.arrivals === undefined
       ? [].values()
       : arrivalTimes(load.arrivals, durationMs, stream("arrivals"));
-    this.#serviceMs = serviceMs.kind === "knee"
-      ? () => serviceMs.ms
-      : durations(serviceMs, stream("service"));
-    const random = stream("keys");
-    this.#key = keys === undefined ? undefined : () => `k${Math.floor(random() * keys)}`;
+    this.#payload = payloads(serviceMs, stream("service"));
+    this.#key = keys === undefined ? undefined : keysInTurn(keys, stream("keys"));
     this.#nextMs = this.#times.next().value ?? Infinity;
   }
 
@@ -113,9 +112,29 @@ class LaneInflow {
   }
 
   #draw(): NewJob {
-    const payload = this.#serviceMs();
-    const base = { lane: this.#lane, payload };
+    const base = { lane: this.#lane, payload: this.#payload() };
     const typed = this.#type === "" ? base : { ...base, type: this.#type };
-    return this.#key === undefined ? typed : { ...typed, key: this.#key() };
+    const key = this.#key?.();
+    return key === undefined ? typed : { ...typed, key };
   }
+}
+
+function payloads(of: Lane["serviceMs"], random: () => number): () => unknown {
+  switch (of.kind) {
+    case "knee":
+      return () => of.ms;
+    case "trace":
+      return runsInTurn(of.runs, random);
+    default:
+      return durations(of, random);
+  }
+}
+
+function keysInTurn(
+  keys: NonNullable<Lane["keys"]>,
+  random: () => number,
+): () => string | undefined {
+  if (typeof keys === "number") return () => `k${Math.floor(random() * keys)}`;
+  let turn = 0;
+  return () => keys[turn++ % keys.length] ?? undefined;
 }

@@ -96,6 +96,12 @@ function unknownOf(loads: object, known: readonly string[]): readonly string[] {
 }
 
 function checkDuration(shape: Lane["serviceMs"], path: Path, faults: FaultList): void {
+  if (shape.kind === "trace" && shape.runs.every((run) => run === null)) {
+    const message = `Expected at least one run that is known but received ${
+      shape.runs.length === 0 ? "none" : "null only"
+    }`;
+    faults.add([...path, "runs"], message);
+  }
   if (shape.kind !== "uniform" || shape.min <= shape.max) return;
   faults.add([...path, "max"], `Expected at least min (${shape.min}) but received ${shape.max}`);
 }

@@ -22,10 +22,24 @@ export interface ScenarioInput {
   readonly timerLateMs?: Duration | undefined;
   /** How many processes share the store, a whole number >= 1. @default {1} */
   readonly peers?: number | undefined;
+  /** Where a recorded load comes from. Omitted: it is made up. */
+  readonly recorded?: Recorded | undefined;
   /** What goes wrong, and when. @default {[]} */
   readonly faults?: readonly ScenarioFault[] | undefined;
   /** Load by pool. Pools of the config that are not named here are left out. */
   readonly pools: Readonly<Record<string, PoolLoad>>;
+}
+
+/** Where a recorded load comes from, and how much of it is missing. Not played. */
+export interface Recorded {
+  /** Address of the system that it was recorded from. */
+  readonly from: string;
+  /** When it began, as ISO 8601 in UTC. */
+  readonly at: string;
+  /** Events that the recorder did not see: as many pieces of jobs are missing. @default {0} */
+  readonly missed?: number | undefined;
+  /** Jobs whose run time nobody saw: `null` in the traces. @default {0} */
+  readonly unknown?: number | undefined;
 }
 
 /** The load of one pool. */
@@ -41,15 +55,18 @@ export interface LaneLoad {
   /** Jobs that wait at the beginning, a whole number >= 0. @default {0} */
   readonly backlog?: number | undefined;
   /** How long an attempt runs. */
-  readonly serviceMs: Duration | Knee;
+  readonly serviceMs: Duration | Knee | RecordedRuns;
   /** Share of attempts that fail, 0 to 1. @default {0} */
   readonly failRate?: number | undefined;
   /** Share of attempts that ask to be run again later, 0 to 1. @default {0} */
   readonly deferRate?: number | undefined;
   /** How much later, ms, >= 0. @default {1000} */
   readonly deferMs?: number | undefined;
-  /** How many keys jobs have, all alike often. Omitted: jobs have no key. */
-  readonly keys?: number | undefined;
+  /**
+   * How many keys jobs have, all alike often; or the key of each job in order of arrival, `null` for
+   * none. Omitted: jobs have no key.
+   */
+  readonly keys?: number | readonly (string | null)[] | undefined;
 }
 
 /** A rate that holds until a time. */
@@ -100,6 +117,25 @@ export interface Knee {
   /** What each job beyond costs all of them, >= 0. @default {0} */
   readonly collapse?: number | undefined;
 }
+
+/**
+ * What the attempts of each job came to, job by job in order of arrival, those that wait at the
+ * beginning first. Jobs beyond the list begin it anew.
+ */
+export interface RecordedRuns {
+  /** Which kind of duration it is. */
+  readonly kind: "trace";
+  /** By job: its attempts. `null`: nobody saw them, so a run time of the others is drawn. */
+  readonly runs: readonly (RecordedAttempt | readonly RecordedAttempt[] | null)[];
+}
+
+/** What one attempt came to; a number is the run time of one that ended well. */
+export type RecordedAttempt =
+  | number
+  /** It failed after so many ms. `fatal`: for good, whatever attempts were left. */
+  | { readonly failedMs: number; readonly fatal?: boolean | undefined }
+  /** It asked after so many ms to be run again `forMs` later. */
+  | { readonly deferredMs: number; readonly forMs: number };
 
 /** Something that goes wrong at `atMs` for `forMs`. */
 export type ScenarioFault =

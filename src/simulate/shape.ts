@@ -54,11 +54,53 @@ const duration = v.variant(
   kindOf("a duration", ["fixed", "uniform", "exponential", "lognormal"]),
 );
 
+const attemptMessage = wants(
+  'what an attempt came to, such as 20, { "failedMs": 20 } or { "deferredMs": 5, "forMs": 1000 },',
+);
+
+const attempt = v.union([
+  v.pipe(
+    v.number(attemptMessage),
+    v.finite(attemptMessage),
+    v.minValue(0, attemptMessage),
+  ),
+  v.strictObject({
+    failedMs: described(atLeast(0), "It failed after so many ms."),
+    fatal: described(v.optional(v.boolean()), "For good, whatever attempts were left."),
+  }),
+  v.strictObject({
+    deferredMs: described(atLeast(0), "It asked after so many ms to be run again later."),
+    forMs: described(atLeast(0), "How much later, ms."),
+  }),
+], attemptMessage);
+
+/** What a recorder saw of each job. */
+export const runsShape = object({
+  kind: v.literal("trace"),
+  runs: described(
+    v.array(
+      v.union(
+        [v.null(), v.pipe(v.array(attempt), v.minLength(1, attemptMessage)), attempt],
+        attemptMessage,
+      ),
+      wants("a list of what each job came to"),
+    ),
+    "What each job came to, in order of arrival: an attempt, or several; null: nobody saw it.",
+  ),
+});
+
 const service = v.variant(
   "kind",
-  [fixed, uniform, exponential, lognormal, knee],
-  kindOf("a duration", ["fixed", "uniform", "exponential", "lognormal", "knee"]),
+  [fixed, uniform, exponential, lognormal, knee, runsShape],
+  kindOf("a duration", ["fixed", "uniform", "exponential", "lognormal", "knee", "trace"]),
 );
+
+const keysMessage = wants("a whole number >= 1 or the key of each job");
+
+const keys = v.union([
+  v.pipe(v.number(keysMessage), v.integer(keysMessage), v.minValue(1, keysMessage)),
+  v.pipe(v.array(v.nullable(v.string(keysMessage))), v.minLength(1, keysMessage)),
+], keysMessage);
 
 const phase = object({
   untilMs: described(above(0), "Until then the rate holds, ms since the beginning."),
@@ -109,7 +151,10 @@ export const laneLoadShape = object({
     "Share of attempts that ask to be run again later, 0 to 1.",
   ),
   deferMs: described(v.optional(atLeast(0), 1000), "How much later, ms."),
-  keys: described(v.optional(whole(1)), "How many keys jobs have. Default: they have none."),
+  keys: described(
+    v.optional(keys),
+    "How many keys jobs have, or the key of each in order of arrival. Default: they have none.",
+  ),
 }, ["checkpointMs"]);
 
 /** The load of one pool; its lanes are checked one by one. */
@@ -133,6 +178,13 @@ const fault = v.variant("kind", [
   object({ kind: v.literal("kill"), ...span }),
 ], kindOf("a fault", ["slow", "down", "store-error", "kill"]));
 
+const recorded = object({
+  from: described(text(), "Address of the system that it was recorded from."),
+  at: described(text(), "When it began, as ISO 8601 in UTC."),
+  missed: described(v.optional(whole(0), 0), "Events that the recorder did not see."),
+  unknown: described(v.optional(whole(0), 0), "Jobs whose run time nobody saw."),
+});
+
 /** The whole scenario; its pools are checked one by one. */
 export const scenarioShape = object({
   $schema: described(v.optional(text()), "Where editors find the JSON Schema."),
@@ -146,6 +198,7 @@ export const scenarioShape = object({
   graceMs: described(v.optional(atLeast(0), 0), "What ends so long after the end still counts."),
   timerLateMs: described(v.optional(duration), "How late timers fire. Default: never late."),
   peers: described(v.optional(whole(1), 1), "How many processes share the store."),
+  recorded: described(v.optional(recorded), "Where a recorded load comes from. Not played."),
   faults: described(
     v.optional(v.array(fault, wants("a list of faults")), []),
     "What goes wrong, and when.",

@@ -14,16 +14,24 @@ function recorder(): { readonly log: Logger; readonly lines: Line[] } {
   return { log, lines };
 }
 
-Deno.test("eventLogger() writes jobs as details, faults as errors", () => {
+Deno.test("eventLogger() writes jobs as details, without their keys, and faults as errors", () => {
   const { log, lines } = recorder();
   const observe = eventLogger(log);
 
-  observe({ kind: "job-added", atMs: 1, pool: "mail", lane: "urgent", id: "1" });
+  observe({
+    kind: "job-added",
+    atMs: 1,
+    pool: "mail",
+    lane: "urgent",
+    id: "1",
+    dueAtMs: 1,
+    key: "ann@example.com",
+  });
   observe({ kind: "worker-failed", atMs: 2, pool: "mail", error: "no connection" });
   observe({ kind: "paused", atMs: 3, pool: "mail", lane: undefined });
 
   assert.deepEqual(lines, [
-    ["debug", "A job was stored", { pool: "mail", lane: "urgent", id: "1" }],
+    ["debug", "A job was stored", { pool: "mail", lane: "urgent", id: "1", dueAtMs: 1 }],
     ["error", "A worker could not be started", { pool: "mail", error: "no connection" }],
     ["info", "Paused", { pool: "mail", lane: undefined }],
   ]);
@@ -33,7 +41,15 @@ Deno.test("eventLogger() writes at most one line a second of what comes with eve
   const { log, lines } = recorder();
   const observe = eventLogger(log);
   const shed = (atMs: number, lane = "urgent"): void =>
-    observe({ kind: "job-shed", atMs, pool: "mail", lane, reason: "full", retryAfterMs: 5 });
+    observe({
+      kind: "job-shed",
+      atMs,
+      pool: "mail",
+      lane,
+      key: "ann@example.com",
+      reason: "full",
+      retryAfterMs: 5,
+    });
 
   for (const atMs of [0, 1, 2, 999]) shed(atMs);
   shed(5, "batch");

@@ -158,3 +158,51 @@ Deno.test("readScenario() gives file, line and column, and says when a file cann
   });
   await assert.rejects(readScenario(`${path}.not`, settings), /Cannot read the scenario: /);
 });
+
+Deno.test("readScenario() takes what recorders write", async () => {
+  const load = {
+    backlog: 1,
+    arrivals: { kind: "trace", atMs: [0, 10, 10] },
+    serviceMs: {
+      kind: "trace",
+      runs: [20, null, [{ failedMs: 5 }, 7.5], { failedMs: 3, fatal: true }],
+    },
+    keys: ["3fa2c0de", null, "3fa2c0de", "00ff00ff"],
+  };
+  const recorded = { from: "http://127.0.0.1:8787", at: "2026-11-29T22:05:46.108Z", missed: 2 };
+
+  assert.deepEqual(await faultsOf(withLane(load, { recorded })), []);
+});
+
+Deno.test("readScenario() says what is wrong with recorded runs and keys, and where", async () => {
+  const wanted = "Expected what an attempt came to, such as 20, " +
+    '{ "failedMs": 20 } or { "deferredMs": 5, "forMs": 1000 }, but received';
+  const runs = (...runs: readonly unknown[]) => withLane({ serviceMs: { kind: "trace", runs } });
+  const at = "/pools/mail/lanes/urgent";
+
+  assert.deepEqual(await faultsOf(runs(20, -1)), [`${at}/serviceMs/runs/1: ${wanted} -1`]);
+  assert.deepEqual(await faultsOf(runs("20", 1)), [`${at}/serviceMs/runs/0: ${wanted} "20"`]);
+  assert.deepEqual(await faultsOf(runs([])), [`${at}/serviceMs/runs/0: ${wanted} an empty list`]);
+  assert.deepEqual(await faultsOf(runs([20, { failed: 5 }])), [
+    `${at}/serviceMs/runs/0: ${wanted} a list`,
+  ]);
+  assert.deepEqual(await faultsOf(runs(null, null)), [
+    `${at}/serviceMs/runs: Expected at least one run that is known but received null only`,
+  ]);
+  assert.deepEqual(await faultsOf(runs()), [
+    `${at}/serviceMs/runs: Expected at least one run that is known but received none`,
+  ]);
+  assert.deepEqual(await faultsOf(withLane({ serviceMs, keys: ["a", 7] })), [
+    `${at}/keys: Expected a whole number >= 1 or the key of each job but received a list`,
+  ]);
+  assert.deepEqual(await faultsOf(withLane({ serviceMs, keys: 0 })), [
+    `${at}/keys: Expected a whole number >= 1 or the key of each job but received 0`,
+  ]);
+  assert.deepEqual(
+    await faultsOf(withLane({ serviceMs }, { recorded: { from: "x", missed: -1 } })),
+    [
+      '/recorded/at: Expected the key "at" but it is missing: when it began, as ISO 8601 in UTC',
+      "/recorded/missed: Expected a whole number >= 0 but received -1",
+    ],
+  );
+});
