@@ -25,12 +25,8 @@ export interface PluginContext {
   readonly random: () => number;
   /** Writes with pool and plugin name. */
   readonly log: Logger;
-  /**
-   * Folder that relative paths among the options are seen from: that of the config file.
-   *
-   * @default {the current directory}
-   */
-  readonly folder?: (() => string) | undefined;
+  /** A path among the options as seen from the config's folder, absolute. Omitted: there is no config. */
+  readonly locate?: ((path: string) => string) | undefined;
 }
 
 /** What a worker does for each job, and what it owns meanwhile. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isAbsolute, resolve } from "node:path";
 import { messageOf, OptionError } from "../errors.ts";
 import {
   bind,
@@ -166,7 +167,7 @@ interface Explanation {
   readonly folder: () => string;
 }
 
-/** Names kind, plugin and place in whatever the factory throws when it is used, and tells it the folder. */
+/** Names kind, plugin and place in whatever the factory throws when it is used, and sees paths from the folder. */
 function explained<K extends Kind>(
   bound: Bound<K>,
   { path, secrets, folder }: Explanation,
@@ -177,12 +178,13 @@ function explained<K extends Kind>(
     const cause = hidden === message ? { cause: error } : undefined;
     throw new TypeError(`${toPointer(path)}: ${hidden}`, cause);
   };
+  const locate = (file: string): string => isAbsolute(file) ? file : resolve(folder(), file);
   return {
     ...bound,
     create(context) {
       let made: Instances[K];
       try {
-        made = bound.create({ folder, ...context });
+        made = bound.create({ locate, ...context });
       } catch (error) {
         return explain(error);
       }

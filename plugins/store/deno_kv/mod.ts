@@ -44,8 +44,8 @@ const Options = v.strictObject({
 export const denoKv: Plugin<"store", DenoKvOptions> = defineStore({
   name: "deno-kv",
   options: Options,
-  create: async ({ path, url, maxChecks, pollMs }, { random, folder }) => {
-    const { kv, file, remote, again } = await openDatabase({ path, url, folder });
+  create: async ({ path, url, maxChecks, pollMs }, { random, locate }) => {
+    const { kv, file, remote, again } = await openDatabase({ path, url, locate });
     const db = new Db(kv, {
       remote,
       open: again,

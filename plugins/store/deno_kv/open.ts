@@ -4,7 +4,6 @@
  * @module
  */
 
-import { dirname, isAbsolute, resolve } from "node:path";
 import { messageOf, OptionError } from "../../../src/errors.ts";
 import type { Db } from "./db.ts";
 import { openInTime } from "./line.ts";
@@ -16,8 +15,8 @@ export interface Whereabouts {
   readonly path?: string | undefined;
   /** Address of a database over the network. */
   readonly url?: string | undefined;
-  /** Folder that a relative path is seen from. @default {the current directory} */
-  readonly folder?: (() => string) | undefined;
+  /** Makes a relative path absolute. @default {from the current directory} */
+  readonly locate?: ((path: string) => string) | undefined;
 }
 
 /** An open database. */
@@ -37,7 +36,7 @@ export interface Opened {
  *
  * @throws {OptionError} If neither `path` nor `url` says where it is, or the place would not last.
  */
-export async function openDatabase({ path, url, folder }: Whereabouts): Promise<Opened> {
+export async function openDatabase({ path, url, locate = fromHere }: Whereabouts): Promise<Opened> {
   if (typeof Deno.openKv !== "function") {
     throw new TypeError(
       'Deno KV is not switched on: add "unstable": ["kv"] to deno.json, or run with --unstable-kv',
@@ -56,8 +55,8 @@ export async function openDatabase({ path, url, folder }: Whereabouts): Promise<
     );
   }
   if (path === ":memory:") return await openLocal(path);
-  const file = isAbsolute(path) ? path : resolve((folder ?? Deno.cwd)(), path);
-  await Deno.mkdir(dirname(file), { recursive: true });
+  const file = locate(path);
+  await Deno.mkdir(file.slice(0, file.lastIndexOf("/")) || "/", { recursive: true });
   return await openLocal(file);
 }
 
@@ -71,6 +70,10 @@ const ON_DEPLOY = [
 /** What is amiss on Deno Deploy without a database. */
 const UNATTACHED = "No database is attached to this app: what Deno Deploy gives instead is " +
   "forgotten with the instance, so attach one";
+
+function fromHere(path: string): string {
+  return path.startsWith("/") ? path : `${Deno.cwd()}/${path.replace(/^\.\//, "")}`;
+}
 
 /** Marks a new database with the version of its key space, and refuses one that is newer. */
 export async function checkSchema(db: Db): Promise<void> {
