@@ -82,6 +82,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "jsonc-parser": ["config"],
   "@std/async": ["src/async.ts"],
   "hono": ["src/admin/"],
+  "uplot": ["src/admin/"],
   "@opentelemetry/api": ["src/otel.ts", "src/otel/"],
   "commander": ["src/cli/"],
   "node:": ["config", "runtime", "edges", "roots"],

@@ -30,7 +30,8 @@ import { openApiRoutes } from "./openapi/routes.tsx";
 import { operationRoutes } from "./operation_routes.ts";
 import { Operations } from "./operations.ts";
 import { loginRoutes } from "./login.tsx";
-import { pageRoutes } from "./page.tsx";
+import { overviewRoutes } from "./overview.tsx";
+import { poolPageRoutes } from "./pool_page.tsx";
 import { poolRoutes } from "./pools.ts";
 import { problem } from "./problem.ts";
 import { configRedactor, redactor } from "./redact.ts";
@@ -155,7 +156,8 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     .route("/", openApiRoutes(context))
     .route("/", systemRoutes(context))
     .route("/", reloadRoutes(context))
-    .route("/", pageRoutes(context));
+    .route("/", overviewRoutes(context))
+    .route("/", poolPageRoutes(context));
   app.notFound((c) =>
     otherMethods(app.routes, c) ?? problem(
       404,

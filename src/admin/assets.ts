@@ -9,14 +9,22 @@ import { Hono } from "hono";
 import { etag } from "hono/etag";
 import type { BlankEnv } from "hono/types";
 import actions from "./client/actions.js" with { type: "text" };
+import chartData from "./client/chart_data.js" with { type: "text" };
+import chartOptions from "./client/chart_options.js" with { type: "text" };
 import dom from "./client/dom.js" with { type: "text" };
 import frame from "./client/frame.js" with { type: "text" };
 import frameStyle from "./client/frame.css" with { type: "text" };
 import icon from "./client/icon.svg" with { type: "text" };
 import live from "./client/live.js" with { type: "text" };
+import localTime from "./client/local_time.js" with { type: "text" };
 import morph from "./client/morph.js" with { type: "text" };
+import override from "./client/override.js" with { type: "text" };
 import partsStyle from "./client/parts.css" with { type: "text" };
+import poolCharts from "./client/pool_charts.js" with { type: "text" };
+import poolsStyle from "./client/pools.css" with { type: "text" };
 import theme from "./client/theme.js" with { type: "text" };
+import uplot from "uplot/dist/uPlot.iife.min.js" with { type: "text" };
+import uplotStyle from "uplot/dist/uPlot.min.css" with { type: "text" };
 import { API_HEADERS, problem } from "./problem.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -28,13 +36,20 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Files by name. */
 const FILES: Readonly<Record<string, string>> = {
   "actions.js": actions,
+  "chart_data.js": chartData,
+  "chart_options.js": chartOptions,
   "dom.js": dom,
   "frame.js": frame,
   "icon.svg": icon,
   "live.js": live,
+  "local_time.js": localTime,
   "morph.js": morph,
-  "style.css": frameStyle + partsStyle,
+  "override.js": override,
+  "pool_charts.js": poolCharts,
+  "style.css": frameStyle + partsStyle + poolsStyle,
   "theme.js": theme,
+  "uplot.css": uplotStyle,
+  "uplot.js": uplot,
 };
 
 /**

@@ -57,6 +57,8 @@ export interface LayoutProps extends FrameProps {
   readonly scripts?: readonly string[] | undefined;
   /** Classic scripts that come before them. */
   readonly libraries?: readonly string[] | undefined;
+  /** Names of further style sheets among the assets. */
+  readonly styles?: readonly string[] | undefined;
   /** True: `main` is kept current by looking again. */
   readonly live?: boolean | undefined;
   /** Without scripts, the page is loaded anew after so many seconds. `undefined` or 0: never. */
@@ -105,7 +107,9 @@ export function Layout(props: LayoutProps): ReturnType<FC> {
   );
 }
 
-const Head: FC<LayoutProps> = ({ base, title, actor, scripts = [], libraries = [], refresh }) => (
+const Head: FC<LayoutProps> = (
+  { base, title, actor, scripts = [], libraries = [], styles = [], refresh },
+) => (
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -114,6 +118,7 @@ const Head: FC<LayoutProps> = ({ base, title, actor, scripts = [], libraries = [
     <link rel="icon" href={`${base}/assets/icon.svg`} />
     <script src={`${base}/assets/theme.js`}></script>
     <link rel="stylesheet" href={`${base}/assets/style.css`} />
+    {styles.map((name) => <link key={name} rel="stylesheet" href={`${base}/assets/${name}`} />)}
     {libraries.map((name) => <script key={name} defer src={`${base}/assets/${name}`}></script>)}
     {(actor === undefined ? [] : ["frame.js", ...scripts]).map((name) => (
       <script key={name} type="module" src={`${base}/assets/${name}`}></script>
@@ -161,7 +166,7 @@ const Tools: FC<{ base: string; actor: Actor | undefined; live: boolean }> = (pr
       <label class="scripted theme">
         <span class="unseen">Theme</span>
         <select id="theme" class="small" autocomplete="off">
-          <option value="system">System theme</option>
+          <option value="system">System</option>
           <option value="light">Light</option>
           <option value="dark">Dark</option>
         </select>

@@ -4,6 +4,7 @@
 import { startActions } from "./actions.js";
 import { byId } from "./dom.js";
 import { start } from "./live.js";
+import { localize } from "./local_time.js";
 
 /** What every page does: it follows the theme, asks before it acts, and stays current if it is live. */
 
@@ -25,5 +26,6 @@ if (select instanceof HTMLSelectElement) {
   });
 }
 
+localize(document);
 startActions();
 if (document.body.dataset.live !== undefined) start();

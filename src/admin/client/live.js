@@ -2,6 +2,7 @@
 /// <reference lib="dom" />
 
 import { base, byId, element } from "./dom.js";
+import { localize, localTime } from "./local_time.js";
 import { morph } from "./morph.js";
 
 /**
@@ -185,6 +186,7 @@ function take(page) {
   const wanted = page.getElementById("main");
   const main = byId("main");
   if (wanted === null || main === null) return;
+  localize(wanted);
   morph(main, wanted);
   document.title = page.title;
   for (const reader of readers) reader(page);
@@ -208,7 +210,7 @@ function showState() {
   if (banner === null || (held && failures === 0)) return;
   if (failures === 0) return banner.replaceChildren();
   if (banner.childElementCount > 0) return; // it is read aloud once
-  const at = new Date(seenAtMs).toLocaleTimeString();
+  const at = localTime(seenAtMs);
   const now = element("button", { type: "button" }, "Try now");
   now.addEventListener("click", refresh);
   banner.replaceChildren(`The server does not answer: what you see is from ${at}. `, now);

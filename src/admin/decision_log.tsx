@@ -1,0 +1,97 @@
+/**
+ * Decisions of a pool: each in a sentence, with what every strategy asked for and what bound it.
+ *
+ * @module
+ */
+
+/** @jsxImportSource hono/jsx */
+
+import type { FC } from "hono/jsx";
+import type { Decision } from "../decision.ts";
+import { duration } from "../figures.ts";
+import { Time } from "./time.tsx";
+
+/** Decisions that one more page shows. */
+const MORE = 200;
+
+/** The log, newest first. */
+export function DecisionLog(
+  { pool, log, hasMore }: { pool: string; log: readonly Decision[]; hasMore: boolean },
+): ReturnType<FC> {
+  if (log.length === 0) return <p class="card empty">It has made no decision yet.</p>;
+  return (
+    <div class="card log">
+      <ol aria-label={`Decisions of ${pool}, newest first`}>
+        {log.map((decision) => <Entry key={String(decision.atMs)} decision={decision} />)}
+      </ol>
+      {hasMore && (
+        <p>
+          <a href={`?decisions=${MORE}#decisions`}>Older ones</a>
+        </p>
+      )}
+    </div>
+  );
+}
+
+const Entry: FC<{ decision: Decision }> = ({ decision }) => (
+  <li key={String(decision.atMs)}>
+    <details>
+      <summary>
+        <Time atMs={decision.atMs} /> <strong>{changeOf(decision)}</strong>{" "}
+        <span class="chip">{boundOf(decision.boundBy)}</span>{" "}
+        <span class="sentence">{decision.sentence}</span>
+      </summary>
+      <table class="proposals">
+        <thead>
+          <tr>
+            <th scope="col">Asked by</th>
+            <th scope="col">Workers</th>
+            <th scope="col" class="text">Reason</th>
+          </tr>
+        </thead>
+        <tbody>
+          {decision.proposals.map((part, index) => (
+            <tr key={String(index)}>
+              <th scope="row">
+                {part.by} <span class="soft">{part.kind}</span>
+              </th>
+              <td>{Number.isFinite(part.workers) ? part.workers : "no bound"}</td>
+              <td class="text wrap">{part.reason}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="soft">{inputsOf(decision)}</p>
+      {decision.latest !== undefined && decision.untilMs > decision.atMs && (
+        <p class="soft">
+          It stood until <Time atMs={decision.untilMs} />: {decision.latest}
+        </p>
+      )}
+    </details>
+  </li>
+);
+
+function changeOf({ from, to }: Decision): string {
+  if (from === to) return `stays at ${to}`;
+  return `${from} → ${to}`;
+}
+
+function boundOf(boundBy: string): string {
+  if (boundBy === "controller") return "as asked";
+  return `bound by ${boundBy.replace("cap:", "cap ")}`;
+}
+
+function inputsOf({ inputs, retire }: Decision): string {
+  const { ready, blocked, oldestWaitMs, busy, live, starting, retiring, stuck } = inputs;
+  const parts = [
+    `${ready} ready`,
+    blocked > 0 && `${blocked} held`,
+    `oldest wait ${duration(oldestWaitMs)}`,
+    `${busy} of ${live} workers busy`,
+    starting > 0 && `${starting} starting`,
+    retiring > 0 && `${retiring} retiring`,
+    stuck > 0 && `${stuck} stuck`,
+    retire.length > 0 && `${retire.length} told to leave`,
+  ];
+  return `At that time: ${parts.filter((part) => part !== false).join(", ")}.`;
+}

@@ -1,0 +1,205 @@
+/**
+ * The first page: every pool with its lanes, at one glance.
+ *
+ * @module
+ */
+
+/** @jsxImportSource hono/jsx */
+
+import { type Context, Hono } from "hono";
+import type { BlankEnv } from "hono/types";
+import type { FC } from "hono/jsx";
+import { duration, rate } from "../figures.ts";
+import type { PoolHandle } from "../sluice.ts";
+import type { LaneView } from "../view.ts";
+import { WorkersBar } from "./bars.tsx";
+import { Fact, OldestCell, WindowCells } from "./cells.tsx";
+import type { AdminContext } from "./context.ts";
+import { answerPage, frameOf, type FrameProps, Layout } from "./layout.tsx";
+import {
+  oldestWaitMs,
+  ordered,
+  type OrderKey,
+  orderOf,
+  type PoolOrder,
+  sortBy,
+} from "./pool_order.ts";
+import { Marks, needsAttention, type ShownPool } from "./pool_state.tsx";
+import { badRequest, queryFaults, queryNumber } from "./problem.ts";
+
+/** Without a script the page is loaded anew after so long, s, unless `?refresh=` says otherwise. */
+const REFRESH_SECONDS = 5;
+
+/**
+ * Makes the route.
+ *
+ * @internal
+ */
+export function overviewRoutes(context: AdminContext): Hono<BlankEnv> {
+  return new Hono().get("/", (c) => show(c, context));
+}
+
+/** A pool as pages show it. */
+export function shownPool(handle: PoolHandle): ShownPool {
+  return { ...handle.snapshot(), diagnosis: handle.diagnosis() };
+}
+
+function show(c: Context, context: AdminContext): Response | Promise<Response> {
+  const refresh = queryNumber(c, "refresh", { min: 0, max: 3_600, default: REFRESH_SECONDS });
+  const faults = queryFaults(c, ["refresh", "sort"]);
+  if (typeof refresh === "object") return badRequest([refresh, ...faults]);
+  if (faults.length > 0) return badRequest(faults);
+  const order = orderOf(c.req.query("sort"));
+  const pools = ordered(context.sluice.pools.map(shownPool), order);
+  return answerPage(
+    c,
+    <Overview {...frameOf(c, context)} pools={pools} order={order} refresh={refresh} />,
+  );
+}
+
+interface OverviewProps extends FrameProps {
+  readonly pools: readonly ShownPool[];
+  readonly order: PoolOrder | undefined;
+  readonly refresh: number;
+}
+
+const Overview: FC<OverviewProps> = ({ base, actor, pools, order, refresh }) => (
+  <Layout base={base} actor={actor} title="Pools" place="pools" live refresh={refresh}>
+    {pools.length === 0
+      ? (
+        <p class="card empty">
+          No pool is configured: add one to the config, then reload it.
+        </p>
+      )
+      : (
+        <>
+          <Totals pools={pools} />
+          <div class="card scroll" tabindex={0} role="region" aria-label="Pools and their lanes">
+            <table class="pools">
+              <Head order={order} />
+              {pools.map((pool) => <Pool key={pool.pool} base={base} pool={pool} />)}
+            </table>
+          </div>
+        </>
+      )}
+  </Layout>
+);
+
+const Totals: FC<{ pools: readonly ShownPool[] }> = ({ pools }) => {
+  const sum = (value: (pool: ShownPool) => number): number =>
+    pools.reduce((total, pool) => total + value(pool), 0);
+  const amiss = pools.filter(needsAttention);
+  return (
+    <dl class="facts">
+      <Fact
+        name="Need attention"
+        text={amiss.length === 0 ? "none" : `${amiss.length} of ${pools.length}`}
+        bad={amiss.length > 0}
+      />
+      <Fact name="Workers busy" text={`${sum(({ busy }) => busy)} of ${sum(({ live }) => live)}`} />
+      <Fact
+        name="Ready jobs"
+        text={`${sum(({ lanes }) => lanes.reduce((all, { ready }) => all + ready, 0))}`}
+      />
+      <Fact name="Oldest wait" text={duration(Math.max(...pools.map(oldestWaitMs)))} />
+      <Fact name="In per s" text={rate(sum(({ window }) => window.arrivalsPerSec))} />
+      <Fact name="Done per s" text={rate(sum(({ window }) => window.completionsPerSec))} />
+      <Fact name="Failed per s" text={rate(sum(({ window }) => window.failuresPerSec))} />
+      <Fact name="Shed per s" text={rate(sum(({ window }) => window.shedPerSec))} />
+    </dl>
+  );
+};
+
+const COLUMNS: readonly { readonly key: OrderKey; readonly name: string; readonly wide?: true }[] =
+  [
+    { key: "name", name: "Pool and lanes" },
+    { key: "workers", name: "Workers" },
+    { key: "oldest", name: "Oldest wait" },
+    { key: "ready", name: "Ready", wide: true },
+    { key: "in", name: "In/s" },
+    { key: "done", name: "Done/s" },
+    { key: "failed", name: "Failed/s", wide: true },
+    { key: "shed", name: "Shed/s", wide: true },
+    { key: "wait", name: "Wait p50 / p95", wide: true },
+    { key: "run", name: "Run p50 / p95", wide: true },
+  ];
+
+const Head: FC<{ order: PoolOrder | undefined }> = ({ order }) => (
+  <thead>
+    <tr>
+      {COLUMNS.map(({ key, name, wide }) => {
+        const sorted = order?.by === key
+          ? order.descending ? "descending" : "ascending"
+          : undefined;
+        return (
+          <th key={key} scope="col" class={wide === true ? "wide" : undefined} aria-sort={sorted}>
+            <a href={sortBy(key, order)} title={`Sort by ${name.toLowerCase()}`}>
+              {name}
+              {sorted !== undefined && (
+                <span aria-hidden="true">{sorted === "descending" ? " ▼" : " ▲"}</span>
+              )}
+            </a>
+          </th>
+        );
+      })}
+    </tr>
+  </thead>
+);
+
+const Pool: FC<{ base: string; pool: ShownPool }> = ({ base, pool }) => {
+  const { decision } = pool;
+  return (
+    <tbody key={pool.pool} class={pool.stale ? "stale" : undefined}>
+      <tr class="whole">
+        <th scope="rowgroup">
+          <a href={`${base}/pools/${encodeURIComponent(pool.pool)}`}>{pool.pool}</a>{" "}
+          <Marks pool={pool} />
+        </th>
+        <td>
+          {pool.busy}/{pool.live}
+          <span class="soft">{Number.isFinite(pool.limit) && ` of ${pool.limit}`}</span>
+          <WorkersBar pool={pool} />
+        </td>
+        <td>{duration(oldestWaitMs(pool))}</td>
+        <td class="wide">{pool.lanes.reduce((sum, { ready }) => sum + ready, 0)}</td>
+        <WindowCells window={pool.window} />
+      </tr>
+      {pool.lanes.map((lane) => <Lane key={lane.name} lane={lane} />)}
+      <tr class="why">
+        <td colspan={COLUMNS.length}>
+          <p>{decision?.latest ?? decision?.sentence ?? "It has made no decision yet."}</p>
+          <p class="narrow soft">{narrowText(pool)}</p>
+          {pool.diagnosis.map(({ code, lane, saw, change }) => (
+            <p key={`${code} ${lane ?? ""}`} class="finding">
+              <strong>{code.replaceAll("-", " ")}:</strong> {saw}.{" "}
+              <span class="soft">{change}.</span>
+            </p>
+          ))}
+        </td>
+      </tr>
+    </tbody>
+  );
+};
+
+const Lane: FC<{ lane: LaneView }> = ({ lane }) => (
+  <tr class="lane">
+    <th scope="row">
+      {lane.name} {lane.paused && <span class="mark warn">paused</span>}
+    </th>
+    <td>{lane.running}</td>
+    <OldestCell lane={lane} />
+    <td class="wide">{lane.ready}</td>
+    <WindowCells window={lane.window} />
+  </tr>
+);
+
+/** What narrow pages have no columns for. */
+function narrowText(
+  { window: { failuresPerSec, shedPerSec, waitMs, serviceMs } }: ShownPool,
+): string {
+  return [
+    `Failed ${rate(failuresPerSec)}/s, shed ${rate(shedPerSec)}/s`,
+    waitMs !== undefined && `wait p95 ${duration(waitMs.p95)}`,
+    serviceMs !== undefined && `run p95 ${duration(serviceMs.p95)}`,
+  ].filter((part) => part !== false).join(", ");
+}

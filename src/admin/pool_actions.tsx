@@ -1,0 +1,92 @@
+/**
+ * What can be done with a pool from its page.
+ *
+ * @module
+ */
+
+/** @jsxImportSource hono/jsx */
+
+import type { FC } from "hono/jsx";
+import { Act, shellWord } from "./act.tsx";
+import type { ShownPool } from "./pool_state.tsx";
+import { Time } from "./time.tsx";
+
+/** Pause or resume, override, drain. */
+export function PoolActions({ pool }: { pool: ShownPool }): ReturnType<FC> {
+  return (
+    <span class="row push" role="group" aria-label={`Actions on ${pool.pool}`}>
+      <PausePool pool={pool} />
+      <button
+        type="button"
+        class="small scripted"
+        aria-haspopup="dialog"
+        data-override={pool.pool}
+        data-min={pool.size.min}
+        data-max={pool.size.max}
+      >
+        Override…
+      </button>
+      <Act
+        path={`${pathOf(pool)}/drain`}
+        body={{}}
+        ask={`Drain pool "${pool.pool}"?`}
+        more={"It takes no more jobs and starts none; running ones end first, what has not ended " +
+          "by its drainMs goes back to its lane. Only a restart of the process brings it back."}
+        cli={`sluice pools drain ${shellWord(pool.pool)}`}
+        label="Drain"
+        done={`Pool "${pool.pool}" is drained`}
+        danger
+      >
+        Drain…
+      </Act>
+    </span>
+  );
+}
+
+/** The bounds in force instead of the config's, and how to end them. */
+export function OverrideNotice(
+  { pool, writes }: { pool: ShownPool; writes: boolean },
+): ReturnType<FC> {
+  if (pool.override === undefined) return null;
+  const { untilMs, ...bounds } = pool.override;
+  const said = Object.entries(bounds).map(([name, value]) => `${name} ${value}`).join(", ");
+  return (
+    <p class="meaning" id="override">
+      <strong>overridden:</strong> {said} until <Time atMs={untilMs} />. {writes && (
+        <Act
+          method="DELETE"
+          path={`${pathOf(pool)}/override`}
+          ask={`End the override of pool "${pool.pool}"?`}
+          more="The bounds of the config hold again, and the controller decides."
+          cli={`sluice pools scale ${shellWord(pool.pool)} --clear`}
+          done={`Pool "${pool.pool}" has the bounds of its config`}
+        >
+          End it
+        </Act>
+      )}
+    </p>
+  );
+}
+
+const PausePool: FC<{ pool: ShownPool }> = ({ pool }) => {
+  const verb = pool.paused ? "resume" : "pause";
+  const title = pool.paused ? "Resume" : "Pause";
+  return (
+    <Act
+      path={`${pathOf(pool)}/${verb}`}
+      body={{}}
+      ask={`${title} pool "${pool.pool}"?`}
+      more={pool.paused
+        ? "Its jobs start again."
+        : "No job starts until someone resumes it. Jobs that run go on, and new ones are taken in."}
+      cli={`sluice pools ${verb} ${shellWord(pool.pool)}`}
+      done={pool.paused ? `Pool "${pool.pool}" goes on` : `Pool "${pool.pool}" is paused`}
+    >
+      {title}
+    </Act>
+  );
+};
+
+function pathOf({ pool }: ShownPool): string {
+  return `/api/pools/${encodeURIComponent(pool)}`;
+}

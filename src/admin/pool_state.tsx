@@ -1,0 +1,111 @@
+/**
+ * How a pool stands, in marks: each says in words what its color says.
+ *
+ * @module
+ */
+
+/** @jsxImportSource hono/jsx */
+
+import type { FC } from "hono/jsx";
+import type { Finding } from "../diagnose.ts";
+import type { PoolSnapshot } from "../sluice.ts";
+import type { LaneView } from "../view.ts";
+
+/** A pool with what its recent past shows. */
+export interface ShownPool extends PoolSnapshot {
+  /** What is amiss, most pressing first. */
+  readonly diagnosis: readonly Finding[];
+}
+
+/** One mark. */
+export interface PoolMark {
+  /** What it says. */
+  readonly text: string;
+  /** `bad`: jobs suffer. `warn`: someone or something holds the pool. `good`: all is well. */
+  readonly tone: "bad" | "warn" | "good";
+  /** What it means, as a sentence. `undefined`: the text says it all. */
+  readonly means?: string;
+}
+
+/** Findings that say jobs suffer now; the others advise. */
+const PRESSING: readonly Finding["code"][] = ["stalled", "failing", "at-capacity", "lane-starved"];
+
+/** All that is to be said of how a pool stands, most pressing first. Never empty. */
+export function marksOf(pool: ShownPool): readonly PoolMark[] {
+  const marks = [...troubles(pool), ...holds(pool)];
+  if (marks.length > 0) return marks;
+  if (pool.decision === undefined) {
+    return [{ text: "starting", tone: "warn", means: "It has not made its first decision yet." }];
+  }
+  return [{ text: "ok", tone: "good" }];
+}
+
+/** True if someone should look at the pool. */
+export function needsAttention(pool: ShownPool): boolean {
+  return marksOf(pool).some(({ tone }) => tone === "bad");
+}
+
+/** True while the oldest ready job waits longer than growth aims for. */
+export function isLate({ targetWaitMs, oldestWaitMs }: LaneView): boolean {
+  return targetWaitMs !== null && oldestWaitMs > targetWaitMs;
+}
+
+/** The marks of a pool. */
+export function Marks({ pool }: { pool: ShownPool }): ReturnType<FC> {
+  return (
+    <span class="marks">
+      {marksOf(pool).map(({ text, tone, means }) => (
+        <span key={text} class={`mark ${tone}`} title={means}>{text}</span>
+      ))}
+    </span>
+  );
+}
+
+/** What marks mean, where they do not say it all. */
+export function Meanings({ pool }: { pool: ShownPool }): ReturnType<FC> {
+  return (
+    <>
+      {marksOf(pool).filter(({ means }) => means !== undefined).map(({ text, tone, means }) => (
+        <p key={text} class={tone === "bad" ? "meaning bad" : "meaning"}>
+          <strong>{text}:</strong> {means}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function troubles(pool: ShownPool): readonly PoolMark[] {
+  const stuck = pool.workers.filter(({ state }) => state === "stuck").length;
+  const found = pool.diagnosis.filter(({ code }) => PRESSING.includes(code));
+  return [
+    pool.stale && bad("stale", "The store cannot be read: counts are the last known ones."),
+    pool.degraded && bad("degraded", "A strategy fails: its last good answer stands."),
+    stuck > 0 && bad(
+      `${stuck} stuck`,
+      `The handlers of ${stuck} ${
+        stuck === 1 ? "worker ignores its" : "workers ignore their"
+      } abort.`,
+    ),
+    ...[...new Set(found.map(({ code }) => code))].map((code) => bad(code.replaceAll("-", " "))),
+  ].filter((mark) => mark !== false);
+}
+
+function holds(pool: ShownPool): readonly PoolMark[] {
+  return [
+    pool.stopped
+      ? warn("stopped", "It was drained: it runs nothing until the process is started anew.")
+      : pool.draining && warn("draining", "It takes no more jobs; running ones end first."),
+    pool.paused && warn("paused", "No job starts until someone resumes it."),
+    pool.override !== undefined && warn("overridden"),
+    pool.rateBound &&
+    warn("rate-bound", "A start rate, not workers, holds jobs back: more workers would not help."),
+  ].filter((mark) => mark !== false);
+}
+
+function bad(text: string, means?: string): PoolMark {
+  return { text, tone: "bad", ...(means === undefined ? {} : { means }) };
+}
+
+function warn(text: string, means?: string): PoolMark {
+  return { text, tone: "warn", ...(means === undefined ? {} : { means }) };
+}

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { marksOf, needsAttention, type ShownPool } from "../../src/admin/pool_state.tsx";
+import type { WorkerView } from "../../src/view.ts";
+import { running } from "./_app.ts";
+
+Deno.test("marksOf() says ok of a pool that is, and nothing else", async () => {
+  const pool = await aPool();
+
+  assert.deepEqual(marksOf(pool), [{ text: "ok", tone: "good" }]);
+  assert.equal(needsAttention(pool), false);
+});
+
+Deno.test("marksOf() says what makes jobs suffer, and what that means", async () => {
+  const worker: WorkerView = {
+    id: "w1",
+    state: "stuck",
+    startedAtMs: 0,
+    sinceMs: 0,
+    jobsDone: 0,
+  };
+  const finding = { lane: undefined, saw: "", change: "", numbers: {} };
+  const pool = await aPool({
+    stale: true,
+    degraded: true,
+    workers: [worker, worker],
+    diagnosis: [{ ...finding, code: "at-capacity" }, { ...finding, code: "fixed-would-do" }],
+  });
+
+  const marks = marksOf(pool);
+
+  assert.deepEqual(marks.map(({ text, tone, means }) => [text, tone, means]), [
+    ["stale", "bad", "The store cannot be read: counts are the last known ones."],
+    ["degraded", "bad", "A strategy fails: its last good answer stands."],
+    ["2 stuck", "bad", "The handlers of 2 workers ignore their abort."],
+    ["at capacity", "bad", undefined],
+  ]);
+  assert.equal(needsAttention(pool), true);
+});
+
+Deno.test("marksOf() says who or what holds a pool: that needs no one's attention", async () => {
+  const texts = async (more: Partial<ShownPool>): Promise<string> =>
+    marksOf(await aPool(more)).map(({ text, tone }) => `${text} ${tone}`).join(", ");
+
+  assert.equal(await texts({ paused: true, rateBound: true }), "paused warn, rate-bound warn");
+  assert.equal(await texts({ draining: true }), "draining warn");
+  assert.equal(await texts({ draining: true, stopped: true }), "stopped warn");
+  assert.equal(await texts({ override: { min: 1, untilMs: 1 } }), "overridden warn");
+  assert.equal(await texts({ decision: undefined }), "starting warn");
+  assert.equal(needsAttention(await aPool({ paused: true })), false);
+});
+
+async function aPool(more: Partial<ShownPool> = {}): Promise<ShownPool> {
+  await using system = await running();
+  const handle = system.sluice.pool("typed");
+  return { ...handle.snapshot(), diagnosis: handle.diagnosis(), ...more };
+}
