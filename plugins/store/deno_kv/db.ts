@@ -102,8 +102,24 @@ export class Db {
     selector: Deno.KvListSelector,
     options: ListOptions = {},
   ): AsyncIterable<Deno.KvEntry<T>> {
-    const entries = this.kv.list<T>(selector, options);
-    return this.#line === undefined ? entries : inTime(entries, this.#line);
+    return this.#line === undefined
+      ? this.kv.list<T>(selector, options)
+      : this.#inBatches(selector, options);
+  }
+
+  /** One request after the other: one that fails is tried again, where an iterator would have ended. */
+  async *#inBatches<T>(
+    selector: Deno.KvListSelector,
+    { batchSize = 100, reverse = false }: ListOptions,
+  ): AsyncGenerator<Deno.KvEntry<T>> {
+    for (let rest = selector;;) {
+      const options = { limit: batchSize, batchSize, reverse };
+      const entries = await this.list<T>(rest, options);
+      yield* entries;
+      const last = entries.at(-1);
+      if (last === undefined || entries.length < batchSize) return;
+      rest = reverse ? before(selector, last.key) : after(selector, last.key);
+    }
   }
 
   /** Commits. False: a check failed, and nothing was changed. */
@@ -134,7 +150,7 @@ export class Db {
   }
 
   #ask<T>(operation: () => Promise<T>): Promise<T> {
-    return this.#line === undefined ? this.#patiently(operation) : this.#line.call(operation);
+    return this.#line === undefined ? this.#patiently(operation) : this.#line.read(operation);
   }
 
   /** A busy database has applied nothing (denoland/deno#20116): the same is tried again. */
@@ -151,12 +167,15 @@ export class Db {
   }
 }
 
-async function* inTime<T>(entries: AsyncIterator<T>, line: Line): AsyncGenerator<T> {
-  for (;;) {
-    const { done, value } = await line.call(() => entries.next());
-    if (done === true) return;
-    yield value;
-  }
+/** What comes after a key. */
+function after(selector: Deno.KvListSelector, key: Deno.KvKey): Deno.KvListSelector {
+  const start = [...key, new Uint8Array()]; // no key stands between
+  return "end" in selector ? { start, end: selector.end } : { prefix: selector.prefix, start };
+}
+
+/** What comes before a key. */
+function before(selector: Deno.KvListSelector, end: Deno.KvKey): Deno.KvListSelector {
+  return "start" in selector ? { start: selector.start, end } : { prefix: selector.prefix, end };
 }
 
 function isBusy(thrown: unknown): boolean {

@@ -10,6 +10,9 @@ import { SIGNAL_KEY } from "./keys.ts";
 /** How long an answer may take, ms. */
 const ANSWER_MS = 5000;
 
+/** How often a read is tried whose answer breaks off. */
+const MOST_TRIES = 4;
+
 /** How a line is set up. */
 export interface LineOptions {
   /** Opens another handle, with connections of its own. */
@@ -44,8 +47,21 @@ export class Line {
   async call<T>(operation: () => Promise<T>): Promise<T> {
     if (this.#outage !== undefined) await this.#inTime(this.#outage.promise);
     const work = operation();
-    work.then(() => this.#answered(), () => {}); // a late answer ends an outage too
+    work.then(() => this.#answered(), (thrown) => { // a late answer ends an outage too
+      if (isLockedOut(thrown)) this.#goOut();
+    });
     return await this.#inTime(work);
+  }
+
+  /** Reads: asks again if an answer breaks off, or the handle is not let in any more. */
+  async read<T>(operation: () => Promise<T>): Promise<T> {
+    for (let tries = 1;; tries++) {
+      try {
+        return await this.call(operation);
+      } catch (thrown) {
+        if (tries === MOST_TRIES || !isBrokenOff(thrown) && !isLockedOut(thrown)) throw thrown;
+      }
+    }
   }
 
   /** Closes the handle. */
@@ -56,18 +72,7 @@ export class Line {
   }
 
   #inTime<T>(work: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#goOut();
-        reject(
-          new Error(
-            `The database has not answered for ${this.#answerMs / 1000} s: ` +
-              "see whether it runs, and whether this process can reach it",
-          ),
-        );
-      }, this.#answerMs);
-      work.then(resolve, reject).finally(() => clearTimeout(timer));
-    });
+    return withinMs(work, this.#answerMs, () => this.#goOut());
   }
 
   #answered(): void {
@@ -79,7 +84,7 @@ export class Line {
     if (this.#outage !== undefined || this.#closed) return;
     const outage = Promise.withResolvers<void>();
     this.#outage = outage;
-    this.#probe(outage).catch(() => this.#answered()); // it cannot even be opened: calls tell why
+    this.#probe(outage);
   }
 
   /**
@@ -87,34 +92,80 @@ export class Line {
    * calls that nobody waits for any more go on at the client.
    */
   async #probe(outage: PromiseWithResolvers<void>): Promise<void> {
-    while (this.#outage === outage && !this.#closed) {
-      const kv = await this.#open();
-      const answered = await this.#within(kv.get(SIGNAL_KEY));
-      if (this.#closed || this.#outage !== outage || !answered) {
-        kv.close();
-        continue;
+    const isOver = (): boolean => this.#closed || this.#outage !== outage;
+    while (!isOver()) {
+      const untilMs = performance.now() + this.#answerMs;
+      const kv = await this.#tryNew();
+      if (isOver()) kv?.close();
+      else if (kv === undefined) await this.#pause(Math.max(0, untilMs - performance.now()));
+      else {
+        this.#kv.close();
+        this.#kv = kv;
+        this.#answered();
       }
-      this.#kv.close();
-      this.#kv = kv;
-      this.#answered();
     }
   }
 
-  /** Whether there is an answer in time. */
-  async #within(work: Promise<unknown>): Promise<boolean> {
-    const { signal } = this.#stop;
-    const late = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => late.resolve(false), this.#answerMs);
-    const stop = (): void => late.resolve(false);
-    signal.addEventListener("abort", stop);
+  /** A handle that is answered. `undefined`: none is. */
+  async #tryNew(): Promise<Deno.Kv | undefined> {
+    const kv = await openInTime(this.#open, this.#answerMs).catch(() => undefined);
+    if (kv === undefined) return undefined;
     try {
-      return await Promise.race([
-        work.then(() => true, async () => await late.promise), // refused: not at once again
-        late.promise,
-      ]);
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", stop);
+      await withinMs(kv.get(SIGNAL_KEY), this.#answerMs);
+      return kv;
+    } catch {
+      kv.close();
+      return undefined;
     }
   }
+
+  /** Waits, or until it is closed. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#stop.signal.addEventListener("abort", () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+}
+
+/** Opens a handle. @throws {Error} If the database does not answer in time. */
+export async function openInTime(
+  open: () => Promise<Deno.Kv>,
+  answerMs: number = ANSWER_MS,
+): Promise<Deno.Kv> {
+  const opening = open();
+  try {
+    return await withinMs(opening, answerMs);
+  } catch (thrown) {
+    opening.then((kv) => kv.close(), () => {}); // it comes late, or not at all
+    throw thrown;
+  }
+}
+
+/** Waits for an answer. @throws {Error} If there is none in time. */
+function withinMs<T>(work: Promise<T>, ms: number, late?: () => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      late?.();
+      reject(
+        new Error(
+          `The database has not answered for ${ms / 1000} s: ` +
+            "see whether it runs, and whether this process can reach it",
+        ),
+      );
+    }, ms);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+function isBrokenOff(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.message.includes("failed to read response body");
+}
+
+/** A client stops renewing its token once one of its watches has ended (denoland/denokv, 0.14). */
+function isLockedOut(thrown: unknown): boolean {
+  return thrown instanceof Error && /status=40[13]/.test(thrown.message);
 }

@@ -54,13 +54,17 @@ export class Tokens {
     atomic.check(token).set(token.key, mark, { expireIn: KEPT_MS });
     let done: boolean | undefined;
     let fault: unknown;
+    let called = false; // in an outage it is not even tried
     try {
-      const answer = await this.#line.call(() => atomic.commit());
+      const answer = await this.#line.call(() => {
+        called = true;
+        return atomic.commit();
+      });
       if (answer.ok) token.versionstamp = answer.versionstamp;
       done = answer.ok || await this.#tells(token, mark);
     } catch (thrown) {
       fault = thrown ?? new Error("The database failed");
-      done = await this.#settle(token, mark, fault);
+      done = called ? await this.#settle(token, mark, fault) : false;
     }
     if (done === undefined) {
       throw new Error("The token of a commit has been changed by someone else: nothing is stored");

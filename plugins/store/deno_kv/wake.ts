@@ -35,7 +35,7 @@ export class Wake {
   readonly #db: Db;
   readonly #options: WakeOptions;
   #heard: number; // commits of others that `changed` was called for: never more than there are
-  #pollMs = SHORTEST_POLL_MS;
+  #pollMs: number; // nothing has come yet: the longest wait
   #poll: ReturnType<typeof setTimeout> | undefined;
   #soon: ReturnType<typeof setTimeout> | undefined;
   #later: ReturnType<typeof setTimeout> | undefined;
@@ -50,6 +50,7 @@ export class Wake {
     this.#db = db;
     this.#options = options;
     this.#heard = options.seen;
+    this.#pollMs = options.pollMs;
     if (options.pollMs === Infinity) return;
     if (options.file !== undefined) this.#watchFile(options.file);
     if (options.remote) this.#watchKey();

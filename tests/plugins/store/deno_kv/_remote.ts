@@ -1,9 +1,10 @@
 /** Stores in Deno KV over the network for tests. */
 
-import type { DenoKvOptions } from "../../../../plugins/store/deno_kv/mod.ts";
-import type { Store } from "../../../../src/store.ts";
+import { Db } from "../../../../plugins/store/deno_kv/db.ts";
+import { KvStore } from "../../../../plugins/store/deno_kv/store.ts";
+import { defineStore, type Plugin } from "../../../../src/plugin.ts";
 import { type Server, type ServerOptions, startServer, TOKEN } from "../../../_kvconnect/server.ts";
-import { openStore } from "./_store.ts";
+import * as v from "valibot";
 
 /** Runs a test against a KV Connect server of its own. */
 export async function withServer(
@@ -15,7 +16,33 @@ export async function withServer(
   await test(server);
 }
 
-/** Opens a store on a server. */
-export async function openRemote({ url }: Server, options: DenoKvOptions = {}): Promise<Store> {
-  return await openStore({ url, ...options });
+/** What varies of a store over the network in a test. */
+export interface RemoteOptions {
+  readonly answerMs?: number;
+  readonly pollMs?: number;
+}
+
+/** A store on a server that takes an outage for one sooner than `deno-kv` does. */
+export async function openRemote(
+  { url }: Server,
+  { answerMs = 400, pollMs = 1000 }: RemoteOptions = {},
+): Promise<KvStore> {
+  const open = (): Promise<Deno.Kv> => Deno.openKv(url);
+  const random = Math.random;
+  const db = new Db(await open(), { remote: true, open, answerMs, maxChecks: 10, random });
+  return new KvStore(db, { file: undefined, remote: true, pollMs, seen: 0 });
+}
+
+/** The same as a plugin. */
+export function remoteStore(server: Server, options: RemoteOptions = {}): Plugin<"store"> {
+  return defineStore({
+    name: "remote",
+    options: v.strictObject({}),
+    create: () => openRemote(server, options),
+  });
+}
+
+/** Waits until something is so. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!await isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
 }

@@ -1,0 +1,227 @@
+import assert from "node:assert/strict";
+import { audit } from "../../../../plugins/store/deno_kv/audit.ts";
+import { start } from "../../../../mod.ts";
+import { admin } from "../../../../src/admin/mod.ts";
+import type { Sluice } from "../../../../src/sluice.ts";
+import type { Queue, Store } from "../../../../src/store.ts";
+import type { Fate, Method, Server } from "../../../_kvconnect/server.ts";
+import { openRemote, remoteStore, until, withServer } from "./_remote.ts";
+import { NOW, openQueue, openStore } from "./_store.ts";
+
+const LANES = [{ name: "high", maxRunningPerKey: 2 }, { name: "low" }] as const;
+
+async function startPool(
+  server: Server,
+  handler: (job: { readonly payload: unknown }) => unknown,
+): Promise<Sluice> {
+  return await start({
+    store: { use: remoteStore(server) },
+    pools: {
+      p: {
+        handler,
+        size: { min: 2, max: 8 },
+        lanes: LANES,
+        adaptive: false,
+        admission: "admit-all",
+        leaseMs: 3000,
+        keep: { done: 1000 },
+      },
+    },
+  });
+}
+
+async function auditOf(server: Server): Promise<readonly string[]> {
+  using kv = await Deno.openKv(server.url);
+  return await audit(kv, "p");
+}
+
+/** Each request is as likely as said to be refused, to lose its answer, or to break off. */
+function unreliable(share: number): (method: Method) => Fate {
+  return () => {
+    const chance = Math.random() / share;
+    return chance < 0.2 ? "refuse" : chance < 0.6 ? "lose" : chance < 1 ? "cut" : "answer";
+  };
+}
+
+Deno.test("Over a line that loses answers, each job is stored once and ends once", async () => {
+  await withServer({ maxChecks: 10 }, async (server) => {
+    const ran = new Map<unknown, number>();
+    const handler = ({ payload }: { readonly payload: unknown }): unknown => {
+      ran.set(payload, (ran.get(payload) ?? 0) + 1);
+      return payload;
+    };
+    const [one, other] = [await startPool(server, handler), await startPool(server, handler)];
+    try {
+      server.knobs.fate = unreliable(0.2);
+      const payloads = Array.from({ length: 60 }, (_, payload) => payload);
+      const jobs = await Promise.all(payloads.map(async (payload) => {
+        const lane = payload % 3 === 0 ? "high" : "low";
+        const key = lane === "high" ? `k${payload % 2}` : undefined;
+        await new Promise((resolve) => setTimeout(resolve, 20 * payload));
+        return await (payload % 2 === 0 ? one : other).enqueue("p", {
+          lane,
+          payload,
+          ...(key === undefined ? {} : { key }),
+          ...(payload % 5 === 0 ? { dedupeKey: `d${payload}` } : {}),
+        });
+      }));
+
+      const outcomes = await Promise.all(jobs.map((job) => job.done));
+
+      server.knobs.fate = undefined;
+      assert.deepEqual(outcomes.map(({ result }) => result), payloads);
+      assert.equal(new Set(jobs.map(({ id }) => id)).size, payloads.length);
+      const { jobs: kept } = await one.pool("p").list({ state: "done", limit: 100 });
+      assert.deepEqual(kept.map(({ payload }) => Number(payload)).sort((a, b) => a - b), payloads);
+      assert.deepEqual([...ran].filter(([, times]) => times > 1), [], "none ran twice");
+      assert.deepEqual(await auditOf(server), []);
+    } finally {
+      server.knobs.fate = undefined;
+      await one.stop();
+      await other.stop();
+    }
+  });
+});
+
+/** A queue, and a promise of its being woken by another process. It never polls in time. */
+async function listen(server: Server, pollMs = 3_600_000): Promise<Listening> {
+  const store = await openRemote(server, { pollMs });
+  const woken = Promise.withResolvers<void>();
+  const listener = { wake: woken.resolve, cancelled() {}, ended() {} };
+  const queue = await openQueue(store, { listener });
+  return { store, queue, woken: woken.promise };
+}
+
+interface Listening {
+  readonly store: Store;
+  readonly queue: Queue;
+  readonly woken: Promise<void>;
+}
+
+Deno.test("KvStore hears of other processes by a watch", async () => {
+  await withServer({}, async (server) => {
+    const { store, woken } = await listen(server);
+    const other = await openRemote(server);
+    try {
+      await openQueue(other);
+
+      await woken;
+    } finally {
+      await store.close();
+      await other.close();
+    }
+  });
+});
+
+/** What was called over a dead connection is answered some time later, or never: the client has no limit. */
+const DEAD_CALLS = { sanitizeOps: false, sanitizeResources: false };
+
+Deno.test(
+  "KvStore watches anew when connections were cut, or are dead without a word",
+  DEAD_CALLS,
+  async () => {
+    for (const fault of ["cut", "swallow"] as const) {
+      await withServer({}, async (server) => {
+        const { store, queue, woken } = await listen(server);
+        await until(() => server.requests.watch === 1);
+        server.line[fault]();
+        const asked = Promise.resolve(queue.count(NOW + 60_000)).catch(() => {}); // finds the outage out
+        await new Promise((resolve) => setTimeout(resolve, 600));
+        server.line.mend();
+        await asked;
+        await until(() => server.requests.watch === 2);
+        const other = await openRemote(server);
+        try {
+          await openQueue(other);
+
+          await woken;
+        } finally {
+          await store.close();
+          await other.close();
+        }
+      });
+    }
+  },
+);
+
+Deno.test("KvStore hears of other processes by polling where there is no watch", async () => {
+  await withServer(
+    { fate: (method) => method === "watch" ? "refuse" : "answer" },
+    async (server) => {
+      const { store, woken } = await listen(server, 100);
+      const other = await openRemote(server);
+      try {
+        await openQueue(other);
+
+        await woken;
+      } finally {
+        server.knobs.fate = undefined;
+        await store.close();
+        await other.close();
+      }
+    },
+  );
+});
+
+Deno.test(
+  "A pool holds its size while the database is out, says so, and goes on afterwards",
+  DEAD_CALLS,
+  async () => {
+    for (const fault of ["refuse", "swallow"] as const) {
+      await withServer({}, async (server) => {
+        const ran: unknown[] = [];
+        const gate = Promise.withResolvers<void>();
+        const sluice = await startPool(server, async ({ payload }) => {
+          ran.push(payload);
+          if (payload === "long") await gate.promise;
+        });
+        const pool = sluice.pool("p");
+        const app = admin(sluice, {});
+        const readiness = async (): Promise<number> => (await app.request("/readyz")).status;
+        try {
+          const long = await sluice.enqueue("p", { lane: "low", payload: "long" });
+          await until(() => ran.length === 1);
+          assert.equal(await readiness(), 200);
+          const { target } = pool.snapshot();
+
+          server.line[fault]();
+          await until(() => pool.snapshot().stale);
+          gate.resolve();
+          await assert.rejects(sluice.enqueue("p", { lane: "low", payload: "meanwhile" }), {
+            message: "The database has not answered for 0.4 s: see whether it runs, and whether " +
+              "this process can reach it",
+          });
+          assert.equal(await readiness(), 503);
+          assert.equal(pool.snapshot().target, target);
+          server.line.mend();
+
+          assert.equal((await long.done).state, "done");
+          await until(() => !pool.snapshot().stale);
+          assert.equal(await readiness(), 200);
+          await (await sluice.enqueue("p", { lane: "low", payload: "after" })).done;
+          assert.deepEqual(ran, ["long", "after"], "the refused one was not stored");
+          assert.deepEqual(await auditOf(server), []);
+        } finally {
+          server.line.mend();
+          await sluice.stop();
+        }
+      });
+    }
+  },
+);
+
+Deno.test("denoKv refuses to start while the database does not answer", DEAD_CALLS, async () => {
+  await withServer({}, async (server) => {
+    server.line.swallow();
+    try {
+      await assert.rejects(openStore({ url: server.url }), {
+        message: "The database has not answered for 5 s: see whether it runs, and whether this " +
+          "process can reach it",
+      });
+      server.line.refuse();
+      await assert.rejects(openStore({ url: server.url }), /failed to connect/);
+    } finally {
+      server.line.mend();
+    }
+  });
+});
