@@ -104,7 +104,9 @@ export class Permits implements Shares {
   workers(cap: NamedCap, whole: number, wants: number): number {
     const { state, now } = this.#context;
     const key = `${this.#keys.get(cap) ?? cap.name}/workers`;
-    this.#need(key, { cap: whole, wants, used: () => state.total });
+    // Workers kept for what may come are no demand while others lack some: no slack.
+    const demand = Math.max(state.size.min, state.total - state.idle + this.#ready);
+    this.#need(key, { cap: whole, wants: Math.min(wants, demand), used: () => state.total });
     return this.#holder.inForce(key, whole, now());
   }
 
@@ -115,8 +117,7 @@ export class Permits implements Shares {
     const windowMs = whole < 1 ? 1000 / whole : 1000;
     const used = (): number => rate.used(now(), windowMs);
     const permits = whole < 1 ? Math.ceil(whole) : Math.floor(whole);
-    const ready = Math.ceil(state.ready / state.peers);
-    const wants = used() + Math.min(ready, Math.max(1, room));
+    const wants = used() + Math.min(this.#ready, Math.max(1, room));
     this.#need(key, { cap: permits, wants, used });
     if (whole > 0 && windowMs > this.#coolMs) {
       this.#coolMs = windowMs;
@@ -141,6 +142,12 @@ export class Permits implements Shares {
       ? this.#holder.validUntilMs
       : this.#abortAtMs;
     return this.#isLooking ? lapseAtMs : Math.min(lapseAtMs, this.#lookAtMs(nowMs));
+  }
+
+  /** Its share of the jobs that wait. */
+  get #ready(): number {
+    const { ready, peers } = this.#context.state;
+    return Math.ceil(ready / peers);
   }
 
   get #active(): boolean {

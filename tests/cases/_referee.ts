@@ -156,7 +156,7 @@ export class Seat {
     const retiring = workers.filter(({ state }) => state === "retiring").length;
     assert.ok(running <= busy + retiring, `${running} run on ${busy} + ${retiring} workers`);
     if (decision !== undefined && !snapshot.draining) {
-      this.#checkMinimum(snapshot, staying, Math.min(size.min, cap));
+      this.#checkMinimum(snapshot, staying, Math.min(size.min, cap, snapshot.limit));
       assert.equal(target, this.#target ?? size.min, "the target changed without a record");
       this.#checkMoves(staying, target);
     }
