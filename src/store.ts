@@ -217,7 +217,7 @@ export interface Queue {
   reopen?(rules: QueueRules): MaybePromise<(nowMs: number) => void>;
   /** Looks a job up. */
   find(id: string): MaybePromise<JobRecord | undefined>;
-  /** Lists jobs, oldest first. */
+  /** Lists jobs, oldest first. A store that keeps states apart may list those that have ended before others. */
   list(query: JobQuery): MaybePromise<JobPage>;
   /** Cancels, revives or removes one job. */
   change(id: string, change: Change, nowMs: number): MaybePromise<Changed>;

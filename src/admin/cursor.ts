@@ -5,7 +5,7 @@
  */
 
 /** Longest cursor that is read, characters. */
-const LONGEST = 2_048;
+const LONGEST = 8_192;
 
 /** Makes a cursor of a store's. `list` names what is listed, filters included. */
 export function sealCursor(list: readonly (string | undefined)[], cursor: string): string {

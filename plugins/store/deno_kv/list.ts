@@ -1,8 +1,6 @@
 /**
- * Lists jobs of all states, oldest first.
- *
- * Jobs stand in the order of their due times, so all that may belong on a page are looked at; only
- * those that do are kept, and read in full.
+ * Lists jobs, page by page, each at the cost of the page: state by state, those that have ended
+ * first; within a state in the order in which they ended, run, or are due.
  *
  * @module
  */
@@ -10,159 +8,243 @@
 import type { JobRecord, JobState } from "../../../src/job.ts";
 import type { JobPage, JobQuery } from "../../../src/store.ts";
 import { readChunks } from "./chunks.ts";
-
 import { type Bytes, decode } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { jobsDone } from "./done.ts";
-import { parseRow, recordIn } from "./ended.ts";
-import { compareAge, type IdParts, parseId } from "./id.ts";
+import { type EndedJob, parseRow, recordIn } from "./ended.ts";
+import { compareAge } from "./id.ts";
 import { recordOf, type StoredJob } from "./job.ts";
+import { numberAt, textAt } from "./keys.ts";
 import { jobsIn } from "./promote.ts";
 import { unended } from "./reaper.ts";
 
-type Age = Pick<IdParts, "segment" | "index">;
+/** Entries read at once: a part may hold many jobs. */
+const BATCH = 8;
 
-interface Candidate extends Age {
-  readonly ordinal: number;
+/** Where a job stands in its section: parts of its key, then its index. */
+type Position = readonly Deno.KvKeyPart[];
+
+interface Candidate {
+  readonly at: Position;
+  readonly segment: string;
+  readonly index: number;
   readonly chunks: number;
   record(payload: unknown): JobRecord;
 }
 
-/** The oldest jobs after a place, no more than a page. */
-class Page {
-  readonly #after: Age | undefined;
-  readonly #most: number;
-  #jobs: Candidate[] = [];
-  #isFull = false;
-
-  constructor(after: Age | undefined, most: number) {
-    this.#after = after;
-    this.#most = most;
-  }
-
-  /** False: nothing of this age, or younger, can come onto the page. */
-  mayHold(age: Age): boolean {
-    return !this.#isFull || compareAge(age, this.#jobs.at(-1)!) < 0;
-  }
-
-  add(job: Candidate): void {
-    if (this.#after !== undefined && compareAge(job, this.#after) <= 0) return;
-    if (!this.mayHold(job)) return;
-    this.#jobs.push(job);
-    if (this.#jobs.length >= 2 * this.#most + 100) this.#cut();
-  }
-
-  jobs(): readonly Candidate[] {
-    this.#cut();
-    return this.#jobs;
-  }
-
-  #cut(): void {
-    this.#jobs.sort(compareAge);
-    // A job that moved while all were looked at may have been seen twice.
-    this.#jobs = this.#jobs.filter((job, index) =>
-      index === 0 || compareAge(job, this.#jobs[index - 1]!) !== 0
-    ).slice(0, this.#most);
-    this.#isFull = this.#jobs.length === this.#most;
-  }
+interface Section {
+  readonly kind: "d" | "x" | "l" | "r" | "q" | "z";
+  readonly states: readonly JobState[];
+  read(wanted: Wanted): AsyncIterable<Candidate>;
 }
+
+interface Wanted {
+  readonly context: QueueContext;
+  /** Numbers of the lanes. */
+  readonly ordinals: readonly number[];
+  readonly state: JobState | undefined;
+  /** Only what stands behind it. */
+  readonly after: Position | undefined;
+}
+
+/** In this order. */
+const SECTIONS: readonly Section[] = [
+  { kind: "d", states: ["done", "cancelled"], read: readDone },
+  { kind: "x", states: ["dead"], read: readDead },
+  { kind: "l", states: ["running"], read: readLeased },
+  { kind: "r", states: ["ready"], read: (wanted) => readWaiting(wanted, "r", "ready") },
+  { kind: "q", states: ["ready"], read: readBlocked },
+  { kind: "z", states: ["delayed"], read: (wanted) => readWaiting(wanted, "z", "delayed") },
+];
 
 /** Lists jobs. */
 export async function listJobs(context: QueueContext, query: JobQuery): Promise<JobPage> {
-  const { state, lane, limit, cursor } = query;
+  const { state, lane, limit } = query;
   const { lanes, keys, db } = context;
   await lanes.refresh(db, keys);
   const ordinal = lane === undefined ? undefined : lanes.ordinalOf(lane);
   if (lane !== undefined && ordinal === undefined) return { jobs: [], cursor: undefined };
-  const after = cursor === undefined ? undefined : parseId(cursor);
-  const page = new Page(after, limit + 1);
-  const wants = (...states: JobState[]): boolean => state === undefined || states.includes(state);
   const ordinals = ordinal === undefined ? lanes.ordinals : [ordinal];
-  if (wants("ready")) {
-    for (const one of ordinals) {
-      await gatherWaiting(page, context, keys.of("r", one), "ready");
-      await gatherWaiting(page, context, keys.of("q", one), "ready");
+  const [begun, position] = parseCursor(query.cursor);
+  const found: Candidate[] = [];
+  let cursor: string | undefined;
+  for (const { kind, states, read } of SECTIONS.slice(begun)) {
+    if (state !== undefined && !states.includes(state)) continue;
+    const after = kind === SECTIONS[begun]?.kind ? position : undefined;
+    for await (const job of read({ context, ordinals, state, after })) {
+      if (found.length === limit) return { jobs: await recordsOf(context, found), cursor };
+      found.push(job);
+      cursor = JSON.stringify([kind, ...job.at]);
     }
   }
-  if (wants("delayed")) {
-    for (const one of ordinals) await gatherWaiting(page, context, keys.of("z", one), "delayed");
-  }
-  if (wants("running")) await gatherLeased(page, context, ordinal);
-  if (wants("done", "cancelled")) await gatherEnded(page, context, "d", state, ordinal);
-  if (wants("dead")) await gatherEnded(page, context, "x", state, ordinal);
-  const found = page.jobs();
-  const jobs = await Promise.all(
-    found.slice(0, limit).map(async (job) =>
-      job.record(job.chunks === 0 ? undefined : await readChunks(context, job.segment, job.index))
+  return { jobs: await recordsOf(context, found), cursor: undefined };
+}
+
+function recordsOf(context: QueueContext, found: readonly Candidate[]): Promise<JobRecord[]> {
+  return Promise.all(
+    found.map(async ({ chunks, segment, index, record }) =>
+      record(chunks === 0 ? undefined : await readChunks(context, segment, index))
     ),
   );
-  return { jobs, cursor: found.length > limit ? jobs.at(-1)!.id : undefined };
 }
 
-async function gatherWaiting(
-  page: Page,
-  context: QueueContext,
-  prefix: Deno.KvKey,
-  state: "ready" | "delayed",
-): Promise<void> {
-  const { db, keys } = context;
-  for await (const { key, value } of db.entries<Bytes>({ prefix }, { batchSize: 200 })) {
-    const place = keys.placeIn(key);
-    if (!page.mayHold({ segment: place.segment, index: place.first })) continue;
-    for (const job of jobsIn(place, value)) page.add(candidate(context, job, state));
+/** Number of the section that a page ended in, and where in it. What is no cursor: the beginning. */
+function parseCursor(
+  cursor: string | undefined,
+): [section: number, position: Position | undefined] {
+  try {
+    const [kind, ...position]: Deno.KvKeyPart[] = JSON.parse(cursor ?? "[]");
+    const section = SECTIONS.findIndex((one) => one.kind === kind);
+    return section === -1 ? [0, undefined] : [section, position];
+  } catch {
+    return [0, undefined];
   }
 }
 
-async function gatherLeased(
-  page: Page,
-  context: QueueContext,
-  ordinal: number | undefined,
-): Promise<void> {
+async function* readDone(
+  { context, ordinals, state, after }: Wanted,
+): AsyncGenerator<Candidate> {
+  for await (const entry of entriesFrom<Bytes>(context, ["d"], after?.slice(0, 2))) {
+    const [atMs, name] = [numberAt(entry.key, 4), textAt(entry.key, 5)];
+    const isBegun = after !== undefined && after[0] === atMs && after[1] === name;
+    if (!ordinals.includes(numberAt(entry.key, 8))) continue;
+    for (const ended of jobsDone(entry)) {
+      if (state !== undefined && ended.row[1] !== state) continue;
+      if (isBegun && ended.id.index <= Number(after[2])) continue;
+      yield endedCandidate(context, ended, [atMs, name, ended.id.index]);
+    }
+  }
+}
+
+async function* readDead({ context, ordinals, after }: Wanted): AsyncGenerator<Candidate> {
+  for await (const { key, value } of entriesFrom<Bytes>(context, ["x"], after)) {
+    const at = [numberAt(key, 4), textAt(key, 5), numberAt(key, 6)] as const;
+    const ended = parseRow(decode(value));
+    if (equals(at, after) || !ordinals.includes(ended.id.ordinal)) continue;
+    yield endedCandidate(context, ended, at);
+  }
+}
+
+/** All leases are looked at: there are no more than jobs that run. */
+async function* readLeased({ context, ordinals, after }: Wanted): AsyncGenerator<Candidate> {
   const { db, keys } = context;
   const leases = await db.list<Bytes>({ prefix: keys.of("l") });
   const places = leases.map(({ key }) => keys.leaseIn(key));
   const ended = await db.getMany<Uint8Array>(places.map((place) => keys.progress(place)));
-  for (const [index, { value }] of leases.entries()) {
+  const jobs = leases.flatMap(({ value }, index) => {
     const place = places[index]!;
-    if (ordinal !== undefined && place.ordinal !== ordinal) continue;
-    for (const job of unended(place, value, ended[index]!.value)) {
-      page.add(candidate(context, job, "running", place.startedAtMs));
+    if (!ordinals.includes(place.ordinal)) return [];
+    return unended(place, value, ended[index]!.value).map((job) =>
+      openCandidate(context, job, "running", [job.segment, job.index], place.startedAtMs)
+    );
+  });
+  const last = after && { segment: String(after[0]), index: Number(after[1]) };
+  for (const job of jobs.sort(compareAge)) {
+    if (last === undefined || compareAge(job, last) > 0) yield job;
+  }
+}
+
+/** Jobs of all lanes in the order in which they are due. */
+async function* readWaiting(
+  { context, ordinals, after }: Wanted,
+  space: "r" | "z",
+  state: "ready" | "delayed",
+): AsyncGenerator<Candidate> {
+  const lanes = ordinals.map((ordinal) => {
+    const jobs = readLane(context, [space, ordinal], after);
+    return { jobs, head: jobs.next() };
+  });
+  for (;;) {
+    const heads = await Promise.all(lanes.map(({ head }) => head));
+    let first: { readonly lane: number; readonly job: StoredJob } | undefined;
+    for (const [lane, { done, value }] of heads.entries()) {
+      if (done === true) continue;
+      if (first === undefined || isBefore(value, first.job)) first = { lane, job: value };
+    }
+    if (first === undefined) return;
+    const { dueMs, segment, index } = first.job;
+    yield openCandidate(context, first.job, state, [dueMs, segment, index]);
+    const lane = lanes[first.lane]!;
+    lane.head = lane.jobs.next();
+  }
+}
+
+/** Jobs of a lane in the order in which they are due. */
+async function* readLane(
+  context: QueueContext,
+  prefix: Position,
+  after: Position | undefined,
+): AsyncGenerator<StoredJob, undefined> {
+  const { keys } = context;
+  // Parts of one segment that are due together may hold jobs from between each other's.
+  let group: StoredJob[] = [];
+  const isNew = ({ dueMs, segment, index }: StoredJob): boolean =>
+    dueMs !== after?.[0] || segment !== after[1] || index > Number(after[2]);
+  for await (const { key, value } of entriesFrom<Bytes>(context, prefix, after?.slice(0, 2))) {
+    const place = keys.placeIn(key);
+    if (group[0]?.segment !== place.segment || group[0].dueMs !== place.dueMs) {
+      yield* group.sort(compareAge).filter(isNew);
+      group = [];
+    }
+    group.push(...jobsIn(place, value));
+  }
+  yield* group.sort(compareAge).filter(isNew);
+}
+
+/** Jobs that wait for others of their key: key by key, each in the order in which they became due. */
+async function* readBlocked({ context, ordinals, after }: Wanted): AsyncGenerator<Candidate> {
+  const { keys } = context;
+  for await (const { key, value } of entriesFrom<Bytes>(context, ["q"], after)) {
+    const at = key.slice(4, 9);
+    if (equals(at, after) || !ordinals.includes(numberAt(key, 4))) continue;
+    for (const job of jobsIn(keys.placeIn(key), value)) {
+      yield openCandidate(context, job, "ready", at);
     }
   }
 }
 
-async function gatherEnded(
-  page: Page,
-  { db, keys, pool, lanes }: QueueContext,
-  kind: "d" | "x",
-  state: JobState | undefined,
-  ordinal: number | undefined,
-): Promise<void> {
-  for await (const entry of db.entries<Bytes>({ prefix: keys.of(kind) }, { batchSize: 200 })) {
-    for (const ended of kind === "d" ? jobsDone(entry) : [parseRow(decode(entry.value))]) {
-      const { id, row } = ended;
-      if (state !== undefined && row[1] !== state) continue;
-      if (ordinal !== undefined && id.ordinal !== ordinal) continue;
-      page.add({
-        ...id,
-        chunks: row[6][3]?.b ?? 0,
-        record: (payload) => recordIn(ended, pool, lanes.nameOf(id.ordinal), payload),
-      });
-    }
-  }
+/** Entries behind a prefix, from a place on. */
+function entriesFrom<T>(
+  { db, keys }: QueueContext,
+  parts: Position,
+  from: Position = [],
+): AsyncIterable<Deno.KvEntry<T>> {
+  const prefix = keys.of(...parts);
+  const selector = from.length === 0 ? { prefix } : { prefix, start: [...prefix, ...from] };
+  return db.entries<T>(selector, { batchSize: BATCH });
 }
 
-function candidate(
+function equals(a: Position, b: Position | undefined): boolean {
+  return b !== undefined && a.every((part, index) => part === b[index]);
+}
+
+function isBefore(a: StoredJob, b: StoredJob): boolean {
+  return a.dueMs < b.dueMs || (a.dueMs === b.dueMs && compareAge(a, b) < 0);
+}
+
+function endedCandidate(
+  { pool, lanes }: QueueContext,
+  ended: EndedJob,
+  at: Position,
+): Candidate {
+  const { segment, index, ordinal } = ended.id;
+  const chunks = ended.row[6][3]?.b ?? 0;
+  const lane = lanes.nameOf(ordinal);
+  return { at, segment, index, chunks, record: (payload) => recordIn(ended, pool, lane, payload) };
+}
+
+function openCandidate(
   { pool, lanes }: QueueContext,
   job: StoredJob,
   state: "ready" | "delayed" | "running",
+  at: Position,
   startedAtMs?: number,
 ): Candidate {
   const { segment, index, ordinal } = job;
   return {
+    at,
     segment,
     index,
-    ordinal,
     chunks: job.line[3]?.b ?? 0,
     record: (payload) =>
       recordOf(job, { pool, lane: lanes.nameOf(ordinal), payload, state, startedAtMs }),
