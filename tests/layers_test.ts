@@ -61,6 +61,8 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "src/virtual_clock.ts",
   ],
   edges: [
+    "src/client.ts",
+    "src/client/",
     "src/testing.ts",
     "src/conformance/",
     "src/lint.ts",

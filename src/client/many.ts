@@ -1,0 +1,95 @@
+/**
+ * Enqueues many jobs, and sends those again that were turned away.
+ *
+ * @module
+ */
+
+import { RejectedError } from "../errors.ts";
+import { RequestError, UnavailableError } from "./errors.ts";
+import { type Part, partsOf } from "./parts.ts";
+import { backoff, isRecord, type Outgoing, send, type Sender } from "./send.ts";
+import { pause } from "./time.ts";
+
+/** A job that was taken in. */
+export interface Enqueued {
+  /** Its id, or that of the job it duplicates. */
+  readonly id: string;
+  /** True: a job with the same key was there already. */
+  readonly duplicate: boolean;
+}
+
+/** What became of one job of many. */
+export type EnqueueResult = Enqueued | RejectedError | RequestError | UnavailableError;
+
+/**
+ * Sends jobs in parts.
+ *
+ * @param jobs Each as JSON.
+ * @param request Path, time and key of all parts.
+ * @returns One result a job, in order.
+ */
+export async function sendMany(
+  jobs: readonly string[],
+  request: Outgoing & { readonly idempotencyKey: string },
+  sender: Sender,
+): Promise<readonly EnqueueResult[]> {
+  const results: EnqueueResult[] = [];
+  let places: readonly number[] = [...jobs.keys()];
+  for (let round = 1;; round++) {
+    // Who was turned away is sent under a new key: the old one stands for the answer that it got.
+    const key = round === 1 ? request.idempotencyKey : `${request.idempotencyKey}.${round}`;
+    for (const [index, part] of partsOf(jobs, places).entries()) {
+      const idempotencyKey = index === 0 ? key : `${key}-${index}`;
+      const failed = await sendPart(part, { ...request, idempotencyKey }, sender, results);
+      if (failed === undefined) continue;
+      // What comes after would fare no better: it is not sent.
+      for (const place of places.slice(places.indexOf(part.places[0]!))) results[place] = failed;
+      return results;
+    }
+    const rejected = places.map((place) => [place, results[place]] as const)
+      .filter((entry): entry is readonly [number, RejectedError] =>
+        entry[1] instanceof RejectedError
+      );
+    const [, last] = rejected.at(-1) ?? [];
+    if (last === undefined || round >= sender.attempts) return results;
+    const waitMs = Math.max(...rejected.map(([, { retryAfterMs }]) => retryAfterMs)) +
+      backoff(round, last, sender) - last.retryAfterMs;
+    if (sender.time.nowMs() + waitMs > request.untilMs) return results;
+    await pause(waitMs, sender.time, request.signal);
+    places = rejected.map(([place]) => place);
+  }
+}
+
+/** Sends one part. Answers what went wrong with the whole of it. */
+async function sendPart(
+  part: Part,
+  request: Outgoing,
+  sender: Sender,
+  results: EnqueueResult[],
+): Promise<EnqueueResult | undefined> {
+  let answer: unknown;
+  try {
+    answer = await send({ ...request, body: part.body, many: true }, sender);
+  } catch (thrown) {
+    const isTold = thrown instanceof RejectedError || thrown instanceof RequestError ||
+      thrown instanceof UnavailableError;
+    if (isTold) return thrown;
+    throw thrown; // given up, or a fault of ours
+  }
+  const given = isRecord(answer) ? answer["results"] : undefined;
+  if (!Array.isArray(given) || given.length !== part.places.length) {
+    return new RequestError(
+      `What answers at ${sender.url} is not a Sluice admin API: it told nothing of the jobs, check the address`,
+    );
+  }
+  for (const [index, place] of part.places.entries()) results[place] = resultOf(given[index]);
+}
+
+function resultOf(given: unknown): EnqueueResult {
+  const { id, duplicateOf, error, retryAfterMs } = isRecord(given) ? given : {};
+  if (typeof id === "string") return { id, duplicate: false };
+  if (typeof duplicateOf === "string") return { id: duplicateOf, duplicate: true };
+  return typeof retryAfterMs === "number"
+    ? new RejectedError(String(error), retryAfterMs)
+    : new RequestError(String(error));
+}
