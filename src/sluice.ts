@@ -68,6 +68,12 @@ export interface StopReport {
   readonly waiting: number;
 }
 
+/** What is left after a slice. */
+export interface SliceReport {
+  /** Jobs that are ready, run here, or were due before the slice was to end: 0, or there is more to do. */
+  readonly left: number;
+}
+
 /** How a config is loaded anew. */
 export interface ReloadOptions {
   /** True: only says what would change. @default {false} */
@@ -167,6 +173,12 @@ export interface Sluice<Jobs extends Record<string, NewJob> = Record<string, New
    * @throws {ConfigError} If there is any fault, or a change that only a restart can make: nothing has changed.
    */
   reload(config?: ConfigSource, options?: ReloadOptions): Promise<ReloadReport>;
+  /**
+   * Looks what there is to do, and waits until it is done; at most `forMs`, and no longer than the pools
+   * run. They work in any case: this is for platforms that let a process live only as long as it
+   * answers a request, so that the answer can be held as long as there is work.
+   */
+  slice(forMs: number): Promise<SliceReport>;
   /** Drains all pools and frees everything. Safe to call again. */
   stop(): Promise<StopReport>;
   /** Stops. */

@@ -62,6 +62,8 @@ export interface PoolParts {
   readonly signals: Signals;
   /** Checks and admits. */
   readonly intake: Intake;
+  /** Carries ends to the store. */
+  readonly settler: Settler;
   /** Runs attempts. */
   readonly runner: Runner;
   /** Plans. */
@@ -156,6 +158,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     dispatch,
     signals,
     intake,
+    settler,
     runner,
     steering,
     pauses,

@@ -16,6 +16,7 @@ import type { EventHub } from "./event_hub.ts";
 import type { JobRecord, Logger, NewJob } from "../job.ts";
 import type { Lane } from "./lane.ts";
 import { checkOverride } from "./override.ts";
+import { jobsLeft, look, pause, SLICE_LOOK_MS } from "./slice.ts";
 import { freeze } from "./pool_state.ts";
 import { randomStream } from "../random.ts";
 import type { PoolSettings } from "../settings.ts";
@@ -266,6 +267,19 @@ export class Pool implements PoolHandle {
     }
     if (changed.ok) this.#parts.loop.arrived();
     return changed;
+  }
+
+  /** Waits until nothing is left to do, at most `forMs`. How many jobs are left. */
+  async slice(forMs: number): Promise<number> {
+    const untilMs = this.#clock.nowMs() + forMs;
+    await look(this.#queue, this.#clock.nowMs());
+    this.#parts.loop.schedule();
+    for (;;) {
+      const left = jobsLeft(this.#parts, untilMs);
+      const restMs = untilMs - this.#clock.nowMs();
+      if (left === 0 || restMs <= 0 || this.#parts.drain.begun) return left;
+      await pause(this.#clock, Math.min(restMs, SLICE_LOOK_MS));
+    }
   }
 
   async drain(deadlineMs: number = this.settings.drainMs): Promise<StopReport> {

@@ -19,6 +19,7 @@ import type {
   PoolHandle,
   ReloadOptions,
   ReloadReport,
+  SliceReport,
   Sluice,
   StopReport,
 } from "../sluice.ts";
@@ -154,6 +155,11 @@ export class Supervisor implements Sluice {
     const turn = this.#reloads.then(() => this.#reload(config, options));
     this.#reloads = turn.catch(() => {}); // whoever asked hears of it
     return turn;
+  }
+
+  async slice(forMs: number): Promise<SliceReport> {
+    const left = await Promise.all(this.#running.pools.map((pool) => pool.slice(forMs)));
+    return { left: left.reduce((sum, jobs) => sum + jobs, 0) };
   }
 
   stop(): Promise<StopReport> {
