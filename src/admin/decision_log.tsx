@@ -9,10 +9,14 @@
 import type { FC } from "hono/jsx";
 import type { Decision } from "../decision.ts";
 import { duration } from "../figures.ts";
+import { folded, type FoldedDecision } from "./decision_fold.ts";
 import { Time } from "./time.tsx";
 
-/** Decisions that one more page shows. */
-const MORE = 200;
+/** Decisions that the link to older ones asks for. */
+const MORE = 1_000;
+
+/** Most that are listed of those that kept a size. */
+const MOST_OTHERS = 20;
 
 /** The log, newest first. */
 export function DecisionLog(
@@ -22,7 +26,7 @@ export function DecisionLog(
   return (
     <div class="card log">
       <ol aria-label={`Decisions of ${pool}, newest first`}>
-        {log.map((decision) => <Entry key={String(decision.atMs)} decision={decision} />)}
+        {folded(log).map((entry) => <Entry key={entry.key} entry={entry} />)}
       </ol>
       {hasMore && (
         <p>
@@ -33,13 +37,14 @@ export function DecisionLog(
   );
 }
 
-const Entry: FC<{ decision: Decision }> = ({ decision }) => (
-  <li key={String(decision.atMs)}>
+const Entry: FC<{ entry: FoldedDecision }> = ({ entry: { key, shown: decision, others } }) => (
+  <li key={key}>
     <details>
       <summary>
-        <Time atMs={decision.atMs} /> <strong>{changeOf(decision)}</strong>{" "}
-        <span class="chip">{boundOf(decision.boundBy)}</span>{" "}
-        <span class="sentence">{decision.sentence}</span>
+        <Line decision={decision} />
+        {others.length > 0 && (
+          <span class="soft">{` and ${others.length} more that kept the size`}</span>
+        )}
       </summary>
       <table class="proposals">
         <thead>
@@ -67,9 +72,34 @@ const Entry: FC<{ decision: Decision }> = ({ decision }) => (
           It stood until <Time atMs={decision.untilMs} />: {decision.latest}
         </p>
       )}
+      {others.length > 0 && (
+        <ol class="others" aria-label="Others that kept the size">
+          {others.slice(0, MOST_OTHERS).map((other) => (
+            <li key={keyOf(other)}>
+              <Line decision={other} />
+            </li>
+          ))}
+          {others.length > MOST_OTHERS && (
+            <li class="soft">{`and ${others.length - MOST_OTHERS} before`}</li>
+          )}
+        </ol>
+      )}
     </details>
   </li>
 );
+
+const Line: FC<{ decision: Decision }> = ({ decision }) => (
+  <>
+    <Time atMs={decision.atMs} /> <strong>{changeOf(decision)}</strong>{" "}
+    <span class="chip">{boundOf(decision.boundBy)}</span>{" "}
+    <span class="sentence">{decision.sentence}</span>
+  </>
+);
+
+/** Several decisions may be made within one ms. */
+function keyOf({ atMs, from, to, boundBy }: Decision): string {
+  return `${atMs} ${from} ${to} ${boundBy}`;
+}
 
 function changeOf({ from, to }: Decision): string {
   if (from === to) return `stays at ${to}`;

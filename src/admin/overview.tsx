@@ -113,7 +113,7 @@ const Totals: FC<{ pools: readonly ShownPool[] }> = ({ pools }) => {
 const COLUMNS: readonly { readonly key: OrderKey; readonly name: string; readonly wide?: true }[] =
   [
     { key: "name", name: "Pool and lanes" },
-    { key: "workers", name: "Workers" },
+    { key: "workers", name: "Busy / workers" },
     { key: "oldest", name: "Oldest wait" },
     { key: "ready", name: "Ready", wide: true },
     { key: "in", name: "In/s" },
@@ -156,8 +156,8 @@ const Pool: FC<{ base: string; pool: ShownPool }> = ({ base, pool }) => {
           <Marks pool={pool} />
         </th>
         <td>
-          {pool.busy}/{pool.live}
-          <span class="soft">{Number.isFinite(pool.limit) && ` of ${pool.limit}`}</span>
+          {pool.busy} / {pool.live}
+          <span class="soft">{Number.isFinite(pool.limit) && ` limit ${pool.limit}`}</span>
           <WorkersBar pool={pool} />
         </td>
         <td>{duration(oldestWaitMs(pool))}</td>

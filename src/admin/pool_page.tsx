@@ -39,7 +39,7 @@ export function poolPageRoutes(context: AdminContext): Hono<BlankEnv> {
 
 function show(c: Context, context: AdminContext): Response | Promise<Response> {
   const refresh = queryNumber(c, "refresh", { min: 0, max: 3_600, default: REFRESH_SECONDS });
-  const decisions = queryNumber(c, "decisions", { min: 1, max: 1_000, default: 20 });
+  const decisions = queryNumber(c, "decisions", { min: 1, max: 1_000, default: 100 });
   const faults = queryFaults(c, ["refresh", "decisions"]);
   if (typeof refresh === "object") return badRequest([refresh, ...faults]);
   if (typeof decisions === "object") return badRequest([decisions, ...faults]);
@@ -123,10 +123,10 @@ const PoolPage: FC<PoolPageProps> = (props) => {
 
 const Facts: FC<{ pool: ShownPool }> = ({ pool }) => {
   const { window, size } = pool;
-  const limit = Number.isFinite(pool.limit) ? ` of ${pool.limit}` : "";
+  const limit = Number.isFinite(pool.limit) ? `, limit ${pool.limit}` : "";
   return (
     <dl class="facts">
-      <Fact name="Workers busy" text={`${pool.busy}/${pool.live}${limit}`} />
+      <Fact name="Workers busy" text={`${pool.busy} of ${pool.live}${limit}`} />
       <Fact name="Target" text={`${pool.target} (${size.min} to ${size.max})`} />
       <Fact name="Ready jobs" text={`${pool.lanes.reduce((sum, { ready }) => sum + ready, 0)}`} />
       <Fact name="Oldest wait" text={duration(oldestWaitMs(pool))} />

@@ -16,8 +16,8 @@ Deno.test("GET / shows each pool, its lanes, and the sentence of its last decisi
   const page = await textOf(await system.send("GET", "/"));
   const pool = await (await system.send("GET", "/api/pools/mail")).json();
 
-  assert.match(page, /mail ok 4\/4 of 4 100 ms 5 /);
-  assert.match(page, /typed ok 0\/1 of 1 0 ms 0 /);
+  assert.match(page, /mail ok 4 \/ 4 limit 4 100 ms 5 /);
+  assert.match(page, /typed ok 0 \/ 1 limit 1 0 ms 0 /);
   assert.match(page, /urgent 4 100 ms over of 50 ms 5 /);
   assert.match(page, /batch 0 0 ms, no target 0 /);
   assert.match(page, /full paused 0 /);

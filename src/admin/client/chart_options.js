@@ -65,7 +65,7 @@ export function demandOptions(common) {
         fill: ink("--fill"),
         width: 1,
         points: { show: false },
-        value: (_, value) => value === null ? "" : value.toFixed(1),
+        value: shown((value) => value.toFixed(1)),
       },
       ...lanes.map(({ name, targetWaitMs }, index) => ({
         label: targetWaitMs === null
@@ -76,7 +76,7 @@ export function demandOptions(common) {
         dash: DASHES[index % DASHES.length] ?? [],
         width: 2,
         points: { show: false },
-        value: durationText,
+        value: shown(shortDuration),
       })),
     ],
     hooks: {
@@ -103,7 +103,7 @@ export function supplyOptions(common) {
     width: 2,
     points: { show: false },
     ...(stepped === undefined ? {} : { paths: stepped }),
-    value: (_, value) => value === null ? "" : String(value),
+    value: shown(String),
     ...more,
   });
   return {
@@ -205,12 +205,20 @@ function clock(atSec, isCoarse) {
 
 /** @type {(plot: import("uplot"), value: number | null) => string} */
 function timeText(_plot, value) {
-  return value === null ? "" : clock(value, false);
+  return value === null ? "now" : clock(value, false);
 }
 
-/** @type {(plot: import("uplot"), value: number | null) => string} */
-function durationText(_plot, value) {
-  return value === null ? "" : shortDuration(value);
+/**
+ * What the legend says of a value: the latest while the reader points at none.
+ *
+ * @param {(value: number) => string} text
+ * @returns {(plot: import("uplot"), value: number | null, series: number, index: number | null) => string}
+ */
+function shown(text) {
+  return (plot, value, series, index) => {
+    const said = index === null ? plot.data[series]?.at(-1) : value;
+    return typeof said === "number" ? text(said) : "-";
+  };
 }
 
 /**

@@ -36,13 +36,14 @@ export function morph(from, to) {
 /**
  * @param {ChildNode | null} next
  * @param {ChildNode} wanted
- * @param {ReadonlyMap<string, Element>} keyed
+ * @param {Map<string, Element>} keyed
  * @returns {ChildNode | undefined}
  */
 function match(next, wanted, keyed) {
   const key = keyOf(wanted);
   if (key !== undefined) {
     const found = keyed.get(key);
+    keyed.delete(key); // a second one of the same key is another
     return found?.nodeName === wanted.nodeName ? found : undefined;
   }
   const fits = next !== null && next.nodeName === wanted.nodeName && keyOf(next) === undefined;
