@@ -21,11 +21,15 @@ import type {
   WaitingRoutes,
 } from "./api.ts";
 import { assetRoutes } from "./assets.ts";
+import { configPageRoutes } from "./config_page.tsx";
 import { type AdminContext, targets } from "./context.ts";
+import { deadPageRoutes } from "./dead_page.tsx";
 import { EventFeed } from "./event_feed.ts";
 import { eventRoutes, eventText } from "./events.ts";
 import { guard } from "./guard.ts";
+import { jobPageRoutes } from "./job_page.tsx";
 import { jobRoutes } from "./jobs.ts";
+import { jobsPageRoutes } from "./jobs_page.tsx";
 import { openApiRoutes } from "./openapi/routes.tsx";
 import { operationRoutes } from "./operation_routes.ts";
 import { Operations } from "./operations.ts";
@@ -39,8 +43,8 @@ import { reloadRoutes } from "./reload.ts";
 import { Sessions } from "./session.ts";
 import { healthRoutes, systemRoutes } from "./system.ts";
 import { checkTokens, hasToken, type Tokens } from "./tokens.ts";
-
 import { waitingRoutes } from "./waiting.ts";
+
 /** How the admin API is set up. */
 export interface AdminOptions {
   /** May read and write; at least 16 characters. Without any token only this machine is answered. */
@@ -149,12 +153,16 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     .route("/", hasToken(tokens) ? loginRoutes(tokens, sessions, context) : new Hono())
     .use("*", check)
     .route("/", jobRoutes(context))
-    .route("/", poolRoutes(context))
     .route("/", waitingRoutes(context))
+    .route("/", poolRoutes(context))
     .route("/", operationRoutes(context))
     .route("/", eventRoutes(context))
     .route("/", openApiRoutes(context))
     .route("/", systemRoutes(context))
+    .route("/", jobsPageRoutes(context))
+    .route("/", jobPageRoutes(context))
+    .route("/", deadPageRoutes(context))
+    .route("/", configPageRoutes(context))
     .route("/", reloadRoutes(context))
     .route("/", overviewRoutes(context))
     .route("/", poolPageRoutes(context));

@@ -15,6 +15,7 @@ import dom from "./client/dom.js" with { type: "text" };
 import frame from "./client/frame.js" with { type: "text" };
 import frameStyle from "./client/frame.css" with { type: "text" };
 import icon from "./client/icon.svg" with { type: "text" };
+import jobsStyle from "./client/jobs.css" with { type: "text" };
 import live from "./client/live.js" with { type: "text" };
 import localTime from "./client/local_time.js" with { type: "text" };
 import morph from "./client/morph.js" with { type: "text" };
@@ -22,6 +23,7 @@ import override from "./client/override.js" with { type: "text" };
 import partsStyle from "./client/parts.css" with { type: "text" };
 import poolCharts from "./client/pool_charts.js" with { type: "text" };
 import poolsStyle from "./client/pools.css" with { type: "text" };
+import reload from "./client/reload.js" with { type: "text" };
 import theme from "./client/theme.js" with { type: "text" };
 import uplot from "uplot/dist/uPlot.iife.min.js" with { type: "text" };
 import uplotStyle from "uplot/dist/uPlot.min.css" with { type: "text" };
@@ -46,7 +48,8 @@ const FILES: Readonly<Record<string, string>> = {
   "morph.js": morph,
   "override.js": override,
   "pool_charts.js": poolCharts,
-  "style.css": frameStyle + partsStyle + poolsStyle,
+  "reload.js": reload,
+  "style.css": frameStyle + partsStyle + poolsStyle + jobsStyle,
   "theme.js": theme,
   "uplot.css": uplotStyle,
   "uplot.js": uplot,

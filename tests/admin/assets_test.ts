@@ -34,6 +34,7 @@ Deno.test("GET /assets/:name answers every module that a script of ours imports"
   };
 
   await follow("frame.js");
+  await follow("reload.js");
 
   assert.ok(seen.has("morph.js"));
 });

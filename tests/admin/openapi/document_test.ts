@@ -13,7 +13,18 @@ import { type Running, running } from "../_app.ts";
 const ADMIN = "admin-token-0123456789";
 
 /** Routes that are pages or files. */
-const PAGES = ["/", "/pools/:pool", "/login", "/assets/:name", "/docs", "/openapi.json"];
+const PAGES = [
+  "/",
+  "/pools/:pool",
+  "/jobs",
+  "/jobs/:id",
+  "/dead",
+  "/config",
+  "/login",
+  "/assets/:name",
+  "/docs",
+  "/openapi.json",
+];
 
 Deno.test("openApi() is a document that another's parser takes for OpenAPI 3.1", async () => {
   const validator = new Validator();

@@ -1,0 +1,110 @@
+/**
+ * A table of jobs, payloads folded.
+ *
+ * @module
+ */
+
+/** @jsxImportSource hono/jsx */
+
+import type { FC } from "hono/jsx";
+import type { JobRecord } from "../job.ts";
+import type { PoolSettings } from "../settings.ts";
+import { visible } from "../visible.ts";
+import { JobActions } from "./job_actions.tsx";
+import { ago, attemptsOf, REASONS, StateMark, textOf } from "./job_state.tsx";
+
+/** What a table of jobs is made of. */
+export interface JobTableProps {
+  /** Path that the app is mounted at. */
+  readonly base: string;
+  /** What it lists, for screen readers. */
+  readonly label: string;
+  /** As they may be shown: redacted. */
+  readonly jobs: readonly JobRecord[];
+  /** Settings of a pool by its name. */
+  readonly settings: (pool: string) => PoolSettings | undefined;
+  /** Now, ms since epoch. */
+  readonly nowMs: number;
+  /** True: with buttons. */
+  readonly writes: boolean;
+}
+
+const COLUMNS = ["Job", "State", "Pool and lane", "Attempts", "Created", "Error and payload"];
+
+/** A table of jobs. On a narrow screen each row becomes a card, so roles are said in full. */
+export function JobTable(props: JobTableProps): ReturnType<FC> {
+  const { label, jobs, writes } = props;
+  return (
+    <div class="card scroll" tabindex={0} role="region" aria-label={label}>
+      <table class="jobs" role="table">
+        <thead role="rowgroup">
+          <tr role="row">
+            {COLUMNS.map((name) => (
+              <th key={name} scope="col" role="columnheader" class="text">{name}</th>
+            ))}
+            {writes && (
+              <th scope="col" role="columnheader">
+                <span class="unseen">Actions</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {jobs.map((job) => <Row key={job.id} {...props} job={job} />)}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const Row: FC<JobTableProps & { job: JobRecord }> = ({ base, job, settings, nowMs, writes }) => {
+  const pool = settings(job.pool);
+  return (
+    <tr id={`job-${job.id}`} role="row">
+      <th scope="row" role="rowheader">
+        <a href={`${base}/jobs/${encodeURIComponent(job.id)}`}>{job.id}</a>
+        {job.type !== "" && <div class="soft">{job.type}</div>}
+      </th>
+      <td role="cell" class="text">
+        <StateMark job={job} />
+      </td>
+      <td role="cell" class="text">
+        <a href={`${base}/pools/${encodeURIComponent(job.pool)}`}>{job.pool}</a> {job.lane}
+      </td>
+      <td role="cell" class="text" data-label="Attempts">
+        {pool === undefined ? job.attempt : attemptsOf(job, pool)}
+      </td>
+      <td role="cell" class="text" data-label="Created">{ago(job.createdAtMs, nowMs)}</td>
+      <td role="cell" class="text wrap">
+        <Wrong job={job} />
+        <details>
+          <summary>
+            Payload <span class="unseen">of {job.id}</span>
+          </summary>
+          <pre
+            tabindex={0}
+            role="region"
+            aria-label={`Payload of ${job.id}`}
+          >{textOf(job.payload)}</pre>
+        </details>
+      </td>
+      {writes && (
+        <td role="cell" class="do">
+          <JobActions job={job} few />
+        </td>
+      )}
+    </tr>
+  );
+};
+
+/** What was wrong with a job last. */
+export function Wrong({ job }: { job: JobRecord }): ReturnType<FC> {
+  const why = job.reason === undefined ? undefined : REASONS[job.reason];
+  if (job.error === undefined) return why === undefined ? null : <p class="late">{why}</p>;
+  return (
+    <p class={job.state === "dead" ? "wrong" : "soft"}>
+      {visible(job.error)}
+      {why !== undefined && job.reason !== "attempts" && `: ${why}`}
+    </p>
+  );
+}
