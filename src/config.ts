@@ -60,6 +60,11 @@ export interface PoolInput {
   readonly lanes: readonly LaneInput[];
   /** How many workers? @default {"age-scaler"} */
   readonly controller?: SlotInput<"controller"> | undefined;
+  /** A candidate that is asked beside the controller and not heeded: where do they differ? Omitted: none. */
+  readonly shadow?: {
+    /** How many workers would it have? */
+    readonly controller: SlotInput<"controller">;
+  } | undefined;
   /** Which lane does the next free worker serve? @default {"reserved-lane"} */
   readonly lanePolicy?: SlotInput<"lane-policy"> | undefined;
   /** How far may it grow? @default {[]} */

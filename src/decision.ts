@@ -16,6 +16,38 @@ export interface DecisionPart {
   readonly reason: string;
 }
 
+/** What a candidate controller that nobody heeds would have done, beside the live one. */
+export interface ShadowReport {
+  /** Name of the candidate. */
+  readonly controller: string;
+  /** Ticks on which both were asked and answered, since it was configured. */
+  readonly ticks: number;
+  /** Ticks on which they differed. */
+  readonly differed: number;
+  /** `differed` over `ticks`, 0 to 1. */
+  readonly share: number;
+  /** Workers that it wanted more than the live one, on average; negative: fewer. */
+  readonly meanDifference: number;
+  /** The same where it was least, at most 0. */
+  readonly leastDifference: number;
+  /** The same where it was most, at least 0. */
+  readonly mostDifference: number;
+  /** Ticks on which it was not asked, because it had taken too long before. */
+  readonly skipped: number;
+  /** Ticks on which it threw or answered nonsense. */
+  readonly failed: number;
+  /** Workers it wants, within size and caps. `undefined`: no tick was compared yet; so below. */
+  readonly workers?: number | undefined;
+  /** Workers that the live one wants, within size and caps. */
+  readonly liveWorkers?: number | undefined;
+  /** What it wants and why. */
+  readonly sentence?: string | undefined;
+  /** What the live one wants and why. */
+  readonly liveSentence?: string | undefined;
+  /** What it threw, or what is wrong with its answer. `undefined`: it works. */
+  readonly error?: string | undefined;
+}
+
 /** The figures a decision was made on. */
 export interface DecisionInputs {
   /** Claimable jobs, all lanes. */

@@ -134,6 +134,20 @@ export type PoolEvent =
   })
   /** A strategy that failed works again. */
   | (EventBase & { readonly kind: "plugin-recovered"; readonly plugin: string })
+  /** A shadow and the live controller begin, or end, to want different numbers of workers. */
+  | (EventBase & {
+    readonly kind: "shadow-differs" | "shadow-agrees";
+    /** Name of the shadow. */
+    readonly controller: string;
+    /** Workers it wants, within size and caps. */
+    readonly workers?: number | undefined;
+    /** Workers that the live one wants. */
+    readonly liveWorkers?: number | undefined;
+    /** What it wants and why. */
+    readonly sentence?: string | undefined;
+    /** What the live one wants and why. */
+    readonly liveSentence?: string | undefined;
+  })
   /** The store could not be read or written. */
   | (EventBase & { readonly kind: "store-failed"; readonly error: string })
   /** The store answers again. */

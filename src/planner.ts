@@ -164,12 +164,9 @@ export function createPlanner(
   function propose(view: PoolView, failures: PlanFailure[]): Proposal {
     try {
       const proposal = controller.run(view);
-      const fault = faultOf(proposal, "Proposal");
-      if (fault === undefined && proposal.workers !== Infinity) return proposal;
-      failures.push({
-        plugin: controller.name,
-        error: fault ?? "Expected Proposal workers to be finite but received Infinity",
-      });
+      const fault = faultOfProposal(proposal);
+      if (fault === undefined) return proposal;
+      failures.push({ plugin: controller.name, error: fault });
     } catch (thrown) {
       failures.push({ plugin: controller.name, error: messageOf(thrown) });
     }
@@ -201,6 +198,13 @@ export function createPlanner(
     }
     return { workers: view.target, reason: `${cap.name} failed: no growth until it answers` };
   }
+}
+
+/** What is wrong with a controller's answer. `undefined`: nothing. */
+export function faultOfProposal(proposal: Proposal): string | undefined {
+  const fault = faultOf(proposal, "Proposal");
+  if (fault !== undefined || proposal.workers !== Infinity) return fault;
+  return "Expected Proposal workers to be finite but received Infinity";
 }
 
 function faultOf(answer: Proposal | Limit, what: string): string | undefined {

@@ -14,6 +14,7 @@ import type { Kind, Plugin } from "./plugin.ts";
 export function configSchema(builtins: readonly Plugin[]): object {
   const config = convert(configShape);
   const pool = convert(poolShape);
+  const shadow = pool.properties?.shadow;
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "Sluice pools",
@@ -30,6 +31,9 @@ export function configSchema(builtins: readonly Plugin[]): object {
           handlers: { ...byName(ref("handler")), minProperties: 1 },
           lanes: { type: "array", items: ref("lane"), minItems: 1 },
           caps: { type: "array", items: ref("cap") },
+          shadow: typeof shadow === "object"
+            ? withProperties(shadow, { controller: ref("controller") })
+            : {},
           signals: byName(ref("signal")),
           ...Object.fromEntries(Object.entries(slotKinds).map(([key, kind]) => [key, ref(kind)])),
         }),

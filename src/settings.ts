@@ -68,6 +68,8 @@ export interface PoolSettings {
   readonly lanes: readonly LaneSettings[];
   /** How many workers? */
   readonly controller: Bound<"controller">;
+  /** A controller that is asked on the same views and not heeded. `undefined`: none. */
+  readonly shadow: Bound<"controller"> | undefined;
   /** Which lane next? */
   readonly lanePolicy: Bound<"lane-policy">;
   /** How far may it grow? In config order. */

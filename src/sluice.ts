@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Decision } from "./decision.ts";
+import type { Decision, ShadowReport } from "./decision.ts";
 import type { Finding } from "./diagnose.ts";
 import type { ConfigSource } from "./config/resolver.ts";
 import type { AuditEntry, ConfigChange, Observer } from "./event.ts";
@@ -40,6 +40,8 @@ export interface PoolSnapshot extends PoolView {
   readonly override: (Override & { readonly untilMs: number }) | undefined;
   /** The latest decision. `undefined` before the first tick. */
   readonly decision: Decision | undefined;
+  /** What the candidate controller would have done. `undefined`: none is configured. */
+  readonly shadow: ShadowReport | undefined;
   /** How long its oldest call to the store has gone without an answer, ms: jobs are not claimed meanwhile. */
   readonly storeWaitMs: number;
   /** Changes of the target since the pool began, those in one direction within 50 ms counted once. */

@@ -50,7 +50,6 @@ Deno.test("configSchema() describes every key, and none that comes later", () =>
     const key of [
       "downstreams",
       "schedules",
-      "shadow",
       "isolation",
       "uses",
       "maxPauseMs",

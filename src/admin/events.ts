@@ -31,6 +31,8 @@ const KINDS: Readonly<Record<PoolEvent["kind"], true>> = {
   "worker-failed": true,
   "plugin-failed": true,
   "plugin-recovered": true,
+  "shadow-differs": true,
+  "shadow-agrees": true,
   "store-failed": true,
   "store-recovered": true,
   "paused": true,

@@ -14,6 +14,8 @@ const FREQUENT: ReadonlySet<PoolEvent["kind"]> = new Set([
   "job-failed",
   "job-deferred",
   "job-dead",
+  "shadow-differs",
+  "shadow-agrees",
 ]);
 
 const QUIET_MS = 1_000;
@@ -105,6 +107,8 @@ const SENTENCES: Readonly<Record<Exclude<PoolEvent["kind"], "decided" | "audit">
   "worker-failed": "A worker could not be started",
   "plugin-failed": "A strategy failed: the last plan stands",
   "plugin-recovered": "A strategy works again",
+  "shadow-differs": "The shadow wants another number of workers than the controller",
+  "shadow-agrees": "The shadow wants as many workers as the controller again",
   "store-failed": "The store could not be reached",
   "store-recovered": "The store answers again",
   "paused": "Paused",

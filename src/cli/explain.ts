@@ -5,10 +5,11 @@
  */
 
 import type { Command } from "commander";
-import type { DecisionJson } from "../admin/api.ts";
+import type { DecisionJson, PoolJson } from "../admin/api.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import type { Io } from "./io.ts";
 import { bold, json, line, time } from "./print.ts";
+import { showShadow } from "./shadow.ts";
 import { type Tools, wholeNumber, withRemote } from "./verb.ts";
 
 interface ExplainOptions extends RemoteOptions {
@@ -34,6 +35,8 @@ async function explain(io: Io, pool: string, options: ExplainOptions): Promise<v
   if (options.json) return json(io, decisions);
   if (decisions.length === 0) return line(io, "No decision has been made yet.");
   for (const decision of decisions) showDecision(io, decision);
+  const { shadow } = await call<PoolJson>(io, options, path("pools", pool));
+  if (shadow !== undefined) showShadow(io, shadow);
 }
 
 function showDecision(io: Io, decision: DecisionJson): void {

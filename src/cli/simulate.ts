@@ -17,6 +17,7 @@ import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
 import { bold, type Cell, counted, duration, json, line, table } from "./print.ts";
 import { progressBar } from "./progress.ts";
+import { showShadow } from "./shadow.ts";
 import { type Tools, wholeNumber, withJson } from "./verb.ts";
 
 interface SimulateOptions {
@@ -134,6 +135,7 @@ function showPool(io: Io, name: string, pool: PoolReport): void {
   );
   table(io, HEAD, Object.entries(pool.lanes).map(([lane, counts]) => rowOf(lane, counts)));
   for (const finding of pool.diagnosis) showFinding(io, finding);
+  for (const shadow of pool.shadow ?? []) showShadow(io, shadow);
 }
 
 const HEAD = [

@@ -12,6 +12,7 @@ import { changesByName, changesOf, sameBound, shownSlot } from "./diff_parts.ts"
 import { toPointer } from "./faults.ts";
 
 const SWAPPED = "Swapped between two ticks; no worker is touched";
+const SHADOWED = "Swapped between two ticks; what was counted of the old one is gone";
 const RENEWED = "Made anew for the new lanes: what it remembers is lost";
 const HANDLED =
   "New workers run it; a busy worker ends its job with the old one and is then replaced";
@@ -41,6 +42,7 @@ const PARTS: Readonly<
     }),
   lanes: diffLanes,
   controller: slot("controller"),
+  shadow: diffShadow,
   lanePolicy: slot("lanePolicy"),
   caps: diffCaps,
   retirement: slot("retirement"),
@@ -124,6 +126,24 @@ function diffCaps(from: PoolSettings, to: PoolSettings): readonly ConfigChange[]
 function shownCap({ bound, scope }: CapSettings): unknown {
   const slot = shownSlot(bound);
   return typeof slot === "string" ? { use: slot, scope } : { ...slot, scope };
+}
+
+/** What it remembers, and what was counted, is lost with it. */
+function diffShadow(from: PoolSettings, to: PoolSettings): readonly ConfigChange[] {
+  const [old, own] = [from.shadow, to.shadow];
+  const shown = {
+    pointer: toPointer(["pools", to.name, "shadow", "controller"]),
+    ...(old === undefined ? {} : { from: shownSlot(old) }),
+    ...(own === undefined ? {} : { to: shownSlot(own) }),
+    refused: false,
+  };
+  if (old === undefined || own === undefined) {
+    if (old === own) return [];
+    const effect = "Asked beside the controller from the next tick on, or no more";
+    return [{ ...shown, change: own === undefined ? "removed" : "added", effect }];
+  }
+  if (!sameBound(old, own)) return [{ ...shown, change: "changed", effect: SHADOWED }];
+  return sameLanes(from, to) ? [] : [{ ...shown, change: "renewed", effect: RENEWED }];
 }
 
 function slot(

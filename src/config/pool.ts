@@ -53,6 +53,14 @@ export async function resolvePool(
   };
   const handlers = await resolveHandlers(raw, path, options);
   const controller = await slot("controller", slotKinds.controller);
+  const shadow = isRecord(raw.shadow) && raw.shadow.controller !== undefined
+    ? await resolveSlot({
+      kind: "controller",
+      raw: raw.shadow.controller,
+      path: [...path, "shadow", "controller"],
+      probe,
+    }, options)
+    : undefined;
   const lanePolicy = await slot("lanePolicy", slotKinds.lanePolicy);
   const caps = await resolveCaps(raw, { path, probe, controller: controller?.name }, options);
   const retirement = await slot("retirement", slotKinds.retirement);
@@ -72,6 +80,7 @@ export async function resolvePool(
     size,
     lanes: lanes.map((lane) => laneSettings(lane, targetOf(controller))),
     controller,
+    shadow: shadow?.bound,
     lanePolicy,
     caps,
     retirement,

@@ -99,6 +99,10 @@ const keep = object({
   forMs: described(v.optional(endless(), 86_400_000), "Ended jobs are forgotten after so many ms."),
 });
 
+const shadow = object({
+  controller: described(v.unknown(), "How many workers would it have?"),
+});
+
 /** One pool. Its slots and lanes are checked one by one. */
 export const poolShape = object({
   handler: described(
@@ -118,6 +122,10 @@ export const poolShape = object({
     "Lanes, highest priority first.",
   ),
   controller: described(v.optional(v.unknown()), "How many workers?"),
+  shadow: described(
+    v.optional(shadow),
+    "A candidate that is asked beside the controller and not heeded: where do they differ?",
+  ),
   lanePolicy: described(v.optional(v.unknown()), "Which lane does the next free worker serve?"),
   caps: described(
     v.optional(v.array(v.unknown(), wants("a list of caps")), []),
@@ -141,7 +149,7 @@ export const poolShape = object({
   timeoutMs: described(v.optional(endless(), 60_000), "Longest run of one attempt, ms."),
   drainMs: described(v.optional(atLeast(0), 30_000), "How long a stop waits for running jobs, ms."),
   keep: described(v.optional(keep, {}), "How many ended jobs stay to be looked up."),
-}, ["schedules", "shadow", "isolation", "uses", "maxPauseMs"]);
+}, ["schedules", "isolation", "uses", "maxPauseMs"]);
 
 const tokens = object({
   admin: described(envRefShape, "May read and write; at least 16 characters."),

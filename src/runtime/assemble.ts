@@ -116,7 +116,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     changed: () => loop.replan(),
     lapsed: () => runner.abortAll("lease-lost", now()),
   });
-  const steering = new Steering({ state, crew, slots, rate, permits, hub });
+  const steering = new Steering({ state, crew, slots, rate, permits, hub, now });
   const pauses = new Pauses(store, state, now);
   const signals = new Signals(settings.signals, state, log);
   const intake = new Intake({ state, slots, hub, telemetry }, handlers);

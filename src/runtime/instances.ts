@@ -20,6 +20,8 @@ export interface PoolInstances {
   readonly handlers: ReadonlyMap<string, Handler>;
   /** How many workers? */
   readonly controller: Named<Controller>;
+  /** A controller that is asked and not heeded. `undefined`: none. */
+  readonly shadow: Named<Controller> | undefined;
   /** How far may it grow? */
   readonly caps: readonly NamedCap[];
   /** Which lane next? */
@@ -56,6 +58,10 @@ export function makeInstances(settings: PoolSettings, options: MakeOptions): Poo
     controller: slot("controller", settings.controller, {
       bound: laned?.settings.controller,
       made: laned?.instances.controller,
+    }),
+    shadow: settings.shadow && slot("shadow", settings.shadow, {
+      bound: laned?.settings.shadow,
+      made: laned?.instances.shadow,
     }),
     lanePolicy: slot("lanePolicy", settings.lanePolicy, {
       bound: laned?.settings.lanePolicy,

@@ -137,6 +137,7 @@ export class Pool implements PoolHandle {
       paused: this.#parts.pauses.pool,
       override: this.#parts.steering.override,
       decision: this.#parts.steering.log.last,
+      shadow: this.#parts.steering.shadow?.report,
       storeWaitMs: this.#parts.guard.waitMs(this.#parts.state.nowMs),
       scaleEvents: this.#parts.steering.history.scale.count,
       reversals: this.#parts.steering.history.scale.reversals,

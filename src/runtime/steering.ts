@@ -13,6 +13,7 @@ import type { Permits } from "./permits.ts";
 import type { Plan } from "../planner.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Override } from "../sluice.ts";
+import { Shadow } from "./shadow.ts";
 import type { StartRate } from "./start_rate.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
 
@@ -36,6 +37,8 @@ export interface SteeringContext {
   readonly permits: Permits;
   /** Observers. */
   readonly hub: EventHub;
+  /** Reads the clock. */
+  readonly now: () => number;
 }
 
 /** Owns the plan in force. */
@@ -48,6 +51,8 @@ export class Steering {
   reviewAtMs = Infinity;
   /** Bounds in force instead of the config's. */
   override: (Override & { readonly untilMs: number }) | undefined;
+  /** The candidate controller. `undefined`: none. */
+  shadow: Shadow | undefined;
   readonly #context: SteeringContext;
   readonly #state: PoolState;
   #changedAtMs: number;
@@ -58,6 +63,7 @@ export class Steering {
     this.#state = context.state;
     this.history = new Recorder(context.state.pool);
     this.#changedAtMs = context.state.nowMs;
+    this.#applyShadow();
   }
 
   /** True if growth is possible at all: otherwise an arrival need not ask. */
@@ -81,7 +87,9 @@ export class Steering {
     this.#endOverride(nowMs);
     this.#state.update(nowMs);
     const from = this.#state.target;
+    this.shadow?.ask();
     const plan = this.#plan(nowMs);
+    this.shadow?.compare(plan);
     this.#grow(plan, nowMs);
     const retired = this.#retire(plan, nowMs);
     this.#record(from, plan, retired);
@@ -112,7 +120,15 @@ export class Steering {
   /** Takes the bounds of the state's settings over, as far as no override holds others. */
   adopt(nowMs: number): void {
     this.#applyOverride();
+    this.#applyShadow();
     this.#changedAtMs = nowMs;
+  }
+
+  /** A candidate that goes on keeps its counts. */
+  #applyShadow(): void {
+    const { slots: { instances }, state, hub, now } = this.#context;
+    if (instances.shadow === this.shadow?.candidate) return;
+    this.shadow = instances.shadow && new Shadow(instances.shadow, { state, hub, now });
   }
 
   #endOverride(nowMs: number): void {

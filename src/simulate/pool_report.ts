@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Decision } from "../decision.ts";
+import type { Decision, ShadowReport } from "../decision.ts";
 import type { LaneMeter, PoolMeter } from "./meter.ts";
 import type { Durations, Quantiles } from "./quantiles.ts";
 import type { Pool } from "./read_scenario.ts";
@@ -58,8 +58,14 @@ export function poolReport(result: PoolResult): PoolReport {
     decisions: ofAll(processes, ({ handle }) => handle.explain(Infinity).map(since(startMs)))
       .toSorted((a, b) => a.atMs - b.atMs),
     diagnosis: ofAll(processes, ({ handle, alive }) => alive ? handle.diagnosis() : []),
+    ...pool.settings.shadow === undefined ? {} : { shadow: ofAll(processes, shadowOf) },
     series: meter.series.report(pool.settings.lanes),
   };
+}
+
+function shadowOf({ handle, alive }: InOne): readonly ShadowReport[] {
+  const { shadow } = handle.snapshot();
+  return alive && shadow !== undefined ? [shadow] : [];
 }
 
 function laneReport(meter: LaneMeter, durationMs: number): LaneReport {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Decision } from "../decision.ts";
+import type { Decision, ShadowReport } from "../decision.ts";
 import type { Finding } from "../diagnose.ts";
 import type { Quantiles } from "./quantiles.ts";
 
@@ -34,6 +34,8 @@ export interface PoolReport {
   readonly decisions: readonly InProcess<Decision>[];
   /** What its last minutes show to be amiss, most pressing first. Empty: nothing. */
   readonly diagnosis: readonly InProcess<Finding>[];
+  /** What the candidate controller would have done, in each process that is alive. Only with one. */
+  readonly shadow?: readonly InProcess<ShadowReport>[];
   /** What was seen over time. */
   readonly series: SeriesReport;
 }

@@ -62,6 +62,7 @@ export async function running(options: AdminOptions = {}): Promise<Running> {
         handlers: { send: handler, count: handler },
         size: { min: 1, max: 1 },
         lanes: [{ name: "only" }],
+        shadow: { controller: "littles-law" },
       },
     },
   }, { clock, seed: 1 });

@@ -124,7 +124,7 @@ Deno.test("resolvePool() says of keys to come that they come later", async () =>
     `${key}: The key "${
       key.split("/").at(-1)
     }" is not supported yet: it comes with a later version, remove it until then`;
-  const ofPool = ["schedules", "shadow", "isolation", "uses", "maxPauseMs"];
+  const ofPool = ["schedules", "isolation", "uses", "maxPauseMs"];
   const ofLane = ["minShare", "fairness", "preemptible", "order"];
   const lane = { name: "a", ...Object.fromEntries(ofLane.map((key) => [key, 1])) };
 
@@ -245,4 +245,22 @@ Deno.test("resolvePool() tries factories beside a lane whose name is empty: it h
 
   assert.equal(lines[0], '/lanes/1/name: Expected a text that is not empty but received ""');
   assert.match(lines[1] ?? "", /^\/lanePolicy\/with\/reserve/);
+});
+
+Deno.test("resolvePool() checks the controller of a shadow like any slot", async () => {
+  const lanes = [{ name: "a" }];
+
+  assert.deepEqual(await poolLines({ lanes, shadow: { controller: "stedy" } }), [
+    '/shadow/controller: No controller is named "stedy": did you mean "steady"?',
+  ]);
+  assert.deepEqual(await poolLines({ lanes, shadow: {} }), [
+    '/shadow/controller: Expected the key "controller" but it is missing: how many workers would it have?',
+  ]);
+  assert.deepEqual(await poolLines({ lanes, shadow: { controler: "fixed" } }), [
+    '/shadow/controller: Expected the key "controller" but it is missing: how many workers would it have?',
+    '/shadow/controler: No key is named "controler": did you mean "controller"?',
+  ]);
+  assert.deepEqual(await poolLines({ lanes, shadow: "fixed" }), [
+    '/shadow: Expected an object but received "fixed"',
+  ]);
 });

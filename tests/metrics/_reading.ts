@@ -22,6 +22,7 @@ const AT_EASE = {
   paused: false,
   storeWaitMs: 0,
   override: undefined,
+  shadow: undefined,
   decision: undefined,
   scaleEvents: 0,
   reversals: 0,

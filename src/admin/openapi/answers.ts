@@ -106,6 +106,26 @@ const decision = said(
   "What a pool decided, and why.",
 );
 
+const shadow = said(
+  v.strictObject({
+    controller: name,
+    ticks: said(count, "On which both answered."),
+    differed: said(count, "Ticks on which they differed."),
+    share: said(v.number(), "differed over ticks, 0 to 1."),
+    meanDifference: said(v.number(), "Workers it wanted more than the controller, on average."),
+    leastDifference: v.number(),
+    mostDifference: v.number(),
+    skipped: said(count, "Ticks without it, because it had taken too long."),
+    failed: said(count, "Ticks on which it threw or answered nonsense."),
+    workers: v.optional(said(count, "It wants, within size and caps.")),
+    liveWorkers: v.optional(said(count, "The controller wants, within size and caps.")),
+    sentence: v.optional(v.string()),
+    liveSentence: v.optional(v.string()),
+    error: v.optional(said(v.string(), "What it threw. Left out: it works.")),
+  }),
+  "What the candidate controller would have done. Left out: none is configured.",
+);
+
 const override = v.strictObject({
   min: v.optional(count),
   max: v.optional(count),
@@ -147,6 +167,7 @@ const pool = said(
     paused: v.boolean(),
     override: v.optional(override),
     decision: v.optional(decision),
+    shadow: v.optional(shadow),
     storeWaitMs: said(ms, "How long the oldest call to the store goes without an answer."),
     scaleEvents: count,
     reversals: count,
