@@ -46,6 +46,8 @@ interface Stream {
   readonly filter: EventFilter;
   /** Number of the last event that was sent or passed over. */
   sent: number;
+  /** True once its client is gone: nothing can be written or closed any more. */
+  gone: boolean;
   /** Since when it takes nothing. */
   blockedSinceMs: number | undefined;
 }
@@ -96,7 +98,7 @@ export class EventFeed {
       start: (controller) => {
         const resumed = lastId === undefined ? undefined : this.#ring.resume(lastId);
         const sent = resumed ?? this.#ring.latest;
-        stream = { controller, filter, sent, blockedSinceMs: undefined };
+        stream = { controller, filter, sent, gone: false, blockedSinceMs: undefined };
         this.#streams.add(stream);
         this.#beating ??= this.#options.clock.at(this.#now() + BEAT_MS, this.#beat);
         if (lastId !== undefined && resumed === undefined) this.#write(stream, this.#gap(null));
@@ -109,7 +111,9 @@ export class EventFeed {
         this.#send(stream);
       },
       cancel: () => {
-        if (stream !== undefined) this.#remove(stream);
+        if (stream === undefined) return;
+        stream.gone = true;
+        this.#remove(stream);
       },
     }, new ByteLengthQueuingStrategy({ highWaterMark: BUFFERED_BYTES }));
   }
@@ -122,7 +126,8 @@ export class EventFeed {
       if (!this.#streams.has(stream)) continue; // it was slow
       this.#remove(stream); // nothing is sent after the end
       this.#write(stream, "event: end\ndata: {}\n\n");
-      stream.controller.close();
+      // Hint: what is written to a broken connection cancels its stream before `#write` returns.
+      if (!stream.gone) stream.controller.close();
     }
     this.#unobserve?.();
     this.#unobserve = undefined;

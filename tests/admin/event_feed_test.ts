@@ -226,6 +226,26 @@ Deno.test("EventFeed ends all streams at its signal, what happened before includ
   assert.deepEqual([feed.streams, feed.refusal], [0, "closed"]);
 });
 
+Deno.test("EventFeed ends all streams at its signal, also those whose connection has just broken", async () => {
+  for (let round = 0; round < 30; round++) {
+    const { feed, stopping } = bench();
+    const server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+      () => new Response(feed.open(ALL)),
+    );
+    const clients: Deno.TcpConn[] = [];
+    for (let count = 0; count < 10; count++) clients.push(await connected(server.addr.port));
+
+    for (const client of clients) client.close();
+    // How much of the break the server has heard of by then differs: no state of it may throw.
+    await new Promise((resolve) => setTimeout(resolve, round % 3));
+    stopping.abort();
+
+    assert.equal(feed.streams, 0);
+    await server.shutdown();
+  }
+});
+
 Deno.test("EventFeed refuses more streams than it may have, until one leaves", async () => {
   const { feed } = bench(2);
   const clients = [new Client(feed.open(ALL)), new Client(feed.open(ALL))];
@@ -236,3 +256,11 @@ Deno.test("EventFeed refuses more streams than it may have, until one leaves", a
   assert.deepEqual([full, feed.refusal], ["full", undefined]);
   await clients[1]?.leave();
 });
+
+/** A connection that has the beginning of its stream. */
+async function connected(port: number): Promise<Deno.TcpConn> {
+  const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  await connection.write(new TextEncoder().encode("GET / HTTP/1.1\r\nhost: here\r\n\r\n"));
+  await connection.read(new Uint8Array(1_024));
+  return connection;
+}
