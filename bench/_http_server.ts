@@ -1,6 +1,7 @@
 /**
- * A server in a process of its own: `deno run -A bench/_http_server.ts hono` or `… sluice`. Prints
- * its address; at each line on standard input it prints the CPU time it has used so far, ms.
+ * A server in a process of its own: `deno run -A bench/_http_server.ts hono`, `… sluice` or
+ * `… sluice-kv`. Prints its address; at each line on standard input it prints the CPU time it has used
+ * so far, ms.
  *
  * @module
  */
@@ -13,17 +14,22 @@ import { LANES } from "./_pool.ts";
 const out = new TextEncoder();
 
 if (import.meta.main) {
-  say(Deno.args[0] === "sluice" ? await serveSluice() : serveHono());
+  const folder = Deno.args[0] === "sluice-kv" ? await Deno.makeTempDir() : undefined;
+  say(Deno.args[0] === "hono" ? serveHono() : await serveSluice(folder));
   for await (const _ of Deno.stdin.readable) {
     const { user, system } = process.cpuUsage();
     say(`${(user + system) / 1000}`);
   }
+  if (folder !== undefined) await Deno.remove(folder, { recursive: true });
   Deno.exit(); // the one who asked is gone
 }
 
-/** The admin API, with handlers that do nothing. */
-async function serveSluice(): Promise<string> {
+/** The admin API, with handlers that do nothing. `folder`: where jobs are kept; in memory without. */
+async function serveSluice(folder: string | undefined): Promise<string> {
   const sluice = await start({
+    ...(folder === undefined
+      ? {}
+      : { store: { use: "deno-kv", with: { path: `${folder}/queue.db` } } }),
     admin: { port: 0 },
     pools: {
       bench: {

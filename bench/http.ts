@@ -17,7 +17,7 @@ export const http: Bench = {
   name: "http",
   about: "POST of a job over HTTP, 50 connections; cpuUs is what the server takes for one",
   rounds: 5,
-  cases: ["sluice", "hono"],
+  cases: ["sluice", "sluice-kv", "hono"],
   measure,
   targets: [
     {
@@ -33,6 +33,13 @@ export const http: Bench = {
       by: { of: "sluice", figure: "cpuUs" },
       aim: "at least",
       bound: 0.8,
+    },
+    {
+      about: "H1 requests per second, sluice with a durable store / hono",
+      over: { of: "sluice-kv", figure: "perSec" },
+      by: { of: "hono", figure: "perSec" },
+      aim: "at least",
+      bound: 0.35,
     },
   ],
 };
