@@ -8,6 +8,8 @@
 export class Front {
   /** The port that clients connect to: the same after an outage. */
   readonly port: number;
+  /** How many connections there have been. */
+  connections = 0;
   readonly #behind: number;
   readonly #pairs = new Set<readonly [Deno.TcpConn, Deno.TcpConn]>();
   readonly #passing = new Set<Promise<void>>();
@@ -62,11 +64,14 @@ export class Front {
   }
 
   async #accept(listener: Deno.TcpListener): Promise<void> {
-    for await (const client of listener) this.#run(this.#serve(client));
+    for await (const client of listener) {
+      this.connections++;
+      this.#run(this.#serve(client));
+    }
   }
 
   async #serve(client: Deno.TcpConn): Promise<void> {
-    const server = await Deno.connect({ hostname: "127.0.0.1", port: this.#behind });
+    const server = await this.#connect(client);
     const pair = [client, server] as const;
     this.#pairs.add(pair);
     if (this.#listener === undefined) this.#drop(pair);
@@ -84,6 +89,16 @@ export class Front {
       }
     };
     await Promise.allSettled([pass(client, server), pass(server, client)]);
+  }
+
+  /** Nobody may be behind any more. */
+  async #connect(client: Deno.TcpConn): Promise<Deno.TcpConn> {
+    try {
+      return await Deno.connect({ hostname: "127.0.0.1", port: this.#behind });
+    } catch (thrown) {
+      client.close();
+      throw thrown;
+    }
   }
 
   #drop(pair: readonly [Deno.TcpConn, Deno.TcpConn]): void {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { start } from "../../../../mod.ts";
+import { startServer, TOKEN } from "../../../_kvconnect/server.ts";
 import { openStore, withFolder } from "./_store.ts";
 
 /** What a process with these variables says of the options. */
@@ -47,6 +48,33 @@ Deno.test("denoKv refuses on Deno Deploy what would be forgotten with the instan
     "No database is attached to this app: what Deno Deploy gives instead is forgotten with the " +
       "instance, so attach one",
   );
+});
+
+Deno.test("denoKv refuses an app without a database, whatever Deno Deploy does about that", async () => {
+  const message = "No database is attached to this app: what Deno Deploy gives instead is " +
+    "forgotten with the instance, so attach one";
+  const requires = (how: string): Promise<string> =>
+    opened({}, {
+      DENO_KV_REQUIRES_DISTRIBUTED_DATABASE: how,
+      DENO_KV_DEFAULT_PATH: ":memory:",
+    });
+
+  const [warned, refused] = await Promise.all([requires("warn"), requires("error")]);
+
+  assert.equal(warned, message);
+  assert.ok(refused.startsWith(`${message} (`), refused);
+});
+
+Deno.test("denoKv opens the database that is attached to an app on Deno Deploy", async () => {
+  await using server = startServer();
+  const env = {
+    DENO_DEPLOYMENT_ID: "x",
+    DENO_KV_DEFAULT_PATH: server.url,
+    DENO_KV_ACCESS_TOKEN: TOKEN,
+  };
+
+  assert.equal(await opened({}, env), "opened");
+  assert.equal(server.requests.atomic_write, 1, "the version of the key space");
 });
 
 Deno.test("denoKv says how to switch KV on", async () => {
