@@ -39,8 +39,8 @@ Deno.test("examples/deploy.ts hands back what does not end in time, uncharged, a
   await using first = await Instance.start(attached(server));
   const short = await add(first, Array.from({ length: 20 }, () => 30));
   await until(async () => (await jobsOf(first, short)).every(({ state }) => state === "done"));
-  const long = await add(first, [7000, 7000, 7000]);
-  const waiting = await add(first, Array.from({ length: 12 }, () => 1500));
+  const long = await add(first, [5000, 5000, 5000]);
+  const waiting = await add(first, Array.from({ length: 8 }, () => 1000));
   await until(async () => (await jobsOf(first, long)).every(({ state }) => state === "running"));
 
   const { code, signal } = await first.evict();
