@@ -30,24 +30,46 @@ export class Traffic {
   /** Waits of started jobs. */
   readonly waits = new SampleRing();
   readonly #counters = new CounterWindow(4, WINDOW_MS);
+  /** The latest tick and the counters then. */
+  readonly #seen = new Float64Array(4);
+  #seenAtMs: number;
+  #window: WindowStats | undefined;
+
+  /** Its window begins at `nowMs`. */
+  constructor(nowMs: number) {
+    this.#seenAtMs = nowMs;
+  }
 
   /** Ends a slot of the window. */
   update(nowMs: number): void {
-    this.#counters.update(nowMs, [this.arrivals, this.completions, this.failures, this.shed]);
+    const seen = this.#seen;
+    seen[0] = this.arrivals;
+    seen[1] = this.completions;
+    seen[2] = this.failures;
+    seen[3] = this.shed;
+    this.#seenAtMs = nowMs;
+    this.#counters.update(nowMs, seen);
+    this.#window = undefined;
   }
 
-  /** The window that ends at `nowMs`; quantiles are reckoned when read. */
-  window(nowMs: number): WindowStats {
+  /** The window that ended with the latest tick: reckoned when read, as most ticks read none. */
+  get window(): WindowStats {
+    return this.#window ??= this.#reckon();
+  }
+
+  #reckon(): WindowStats {
+    const nowMs = this.#seenAtMs;
     const startMs = this.#counters.startMs() ?? nowMs;
     const { serviceTimes, waits } = this;
+    const perSec = (counter: number) => this.#counters.perSec(nowMs, counter, this.#seen[counter]!);
     let service: Summary | undefined | null = null;
     let wait: Summary | undefined | null = null;
     return {
       windowMs: nowMs - startMs,
-      arrivalsPerSec: this.#counters.perSec(nowMs, 0, this.arrivals),
-      completionsPerSec: this.#counters.perSec(nowMs, 1, this.completions),
-      failuresPerSec: this.#counters.perSec(nowMs, 2, this.failures),
-      shedPerSec: this.#counters.perSec(nowMs, 3, this.shed),
+      arrivalsPerSec: perSec(0),
+      completionsPerSec: perSec(1),
+      failuresPerSec: perSec(2),
+      shedPerSec: perSec(3),
       get serviceMs() {
         return service === null ? service = serviceTimes.summary(nowMs - WINDOW_MS) : service;
       },
@@ -90,9 +112,8 @@ export class Lane implements LaneView {
   /** Waits count from then at the earliest: when a pause ended. */
   resumedAtMs = -Infinity;
   lastServedAtMs = 0;
-  window: WindowStats;
   /** Counters and samples. */
-  readonly traffic = new Traffic();
+  readonly traffic: Traffic;
   timed = 0;
   timedMs = 0;
   /** Attempts ended with `RetryLater`. */
@@ -133,7 +154,7 @@ export class Lane implements LaneView {
     this.#now = now;
     this.#queue = queue;
     this.#arrivalRate = new RateMeter(now.nowMs);
-    this.window = this.traffic.window(now.nowMs);
+    this.traffic = new Traffic(now.nowMs);
   }
 
   /** Goes on with other settings, at another place. Figures and pauses stay. */
@@ -144,6 +165,10 @@ export class Lane implements LaneView {
     this.maxRunning = settings.maxRunning;
     this.targetWaitMs = settings.targetWaitMs;
     this.deadlineMs = settings.deadlineMs;
+  }
+
+  get window(): WindowStats {
+    return this.traffic.window;
   }
 
   get ready(): number {
@@ -241,6 +266,5 @@ export class Lane implements LaneView {
   update(nowMs: number): void {
     this.#arrivalRate.update(nowMs, this.traffic.arrivals);
     this.traffic.update(nowMs);
-    this.window = this.traffic.window(nowMs);
   }
 }

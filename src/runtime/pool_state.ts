@@ -59,7 +59,7 @@ export class PoolState implements PoolView {
   lanes: readonly Lane[];
   readonly workers: Worker[] = [];
   readonly totals: LiveTotals;
-  readonly traffic = new Traffic();
+  readonly traffic: Traffic;
   nowMs: number;
   /** Live workers, and those that run a job. Owned by the crew. */
   live = 0;
@@ -79,7 +79,6 @@ export class PoolState implements PoolView {
   size: { readonly min: number; readonly max: number };
   peers = 1;
   signals: Readonly<Record<string, Signal>> = {};
-  window: WindowStats;
   /** Owned by dispatch. */
   rateBound = false;
   /** Owned by the store guard. */
@@ -96,8 +95,12 @@ export class PoolState implements PoolView {
     this.limit = settings.size.max;
     this.lanes = settings.lanes.map((lane, index) => new Lane(lane, index, this, queue));
     this.totals = new LiveTotals(this);
-    this.window = this.traffic.window(nowMs);
+    this.traffic = new Traffic(nowMs);
     this.#queue = queue;
+  }
+
+  get window(): WindowStats {
+    return this.traffic.window;
   }
 
   get busy(): number {
@@ -152,7 +155,6 @@ export class PoolState implements PoolView {
   /** Ends a slot of all rates and windows. */
   update(nowMs: number): void {
     this.traffic.update(nowMs);
-    this.window = this.traffic.window(nowMs);
     for (const lane of this.lanes) lane.update(nowMs);
   }
 }
