@@ -136,7 +136,7 @@ const Navigation: FC<{ base: string; place: Place | undefined }> = ({ base, plac
     {PLACES.map((entry) => (
       <a
         key={entry.place}
-        href={base + entry.path}
+        href={entry.path === "/" ? base || "/" : base + entry.path}
         aria-current={entry.place === place ? "page" : undefined}
       >
         {entry.name}

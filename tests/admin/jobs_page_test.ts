@@ -192,5 +192,6 @@ Deno.test("Pages of jobs link to where the app is mounted", async () => {
     const links = [...page.matchAll(/(?:href|src|action)="([^"]+)"/g)].map(([, to = ""]) => to);
     assert.ok(links.length > 5);
     assert.deepEqual(links.filter((to) => !/^(#|\/ops\/queue)/.test(to)), [], path);
+    assert.ok(!links.includes("/ops/queue/")); // no route has a slash at its end
   }
 });

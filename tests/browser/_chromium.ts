@@ -23,7 +23,7 @@ export interface Visit {
 export type Look = Pick<BrowserContextOptions, "colorScheme" | "viewport" | "javaScriptEnabled">;
 
 /** Longest that a test waits for something to happen on a page, ms. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 20_000;
 
 /** Longest that Chromium may take to start on a busy machine, ms. */
 const START_MS = 60_000;
@@ -103,15 +103,25 @@ async function launch(executablePath: string): Promise<Browser> {
   // this set it does not look.
   Deno.env.set("__IS_WSL_TEST__", "1");
   const { chromium } = await import("playwright-core");
-  return await chromium.launch({
+  const launching = chromium.launch({
     executablePath,
-    timeout: START_MS,
+    timeout: 0, // its timer would run on, and end in the midst of some test
     // Root may not use the sandbox; containers give little shared memory.
     args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,
   });
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new Error(`${executablePath} did not start within ${START_MS / 1_000} s`)),
+    START_MS,
+  );
+  try {
+    return await Promise.race([launching, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function findChromium(): string | undefined {

@@ -88,11 +88,46 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   };
 }
 
+/** Ids of jobs that a filled system has, by how they stand. */
+export interface Filled {
+  readonly ready: string;
+  readonly blocked: string;
+  readonly delayed: string;
+  readonly running: string;
+  readonly done: string;
+  readonly dead: string;
+}
+
+/** Gives a system jobs in every state: three dead ones, more waiting than there are workers. */
+export async function fill({ pool }: System): Promise<Filled> {
+  const mail = pool("mail");
+  const reports = pool("reports");
+  const add = async (lane: string, payload: object, parts: object = {}): Promise<string> =>
+    (await mail.enqueue({ lane, payload, ...parts })).id;
+  const fail = "550 <mailbox> unavailable";
+  const dead = await add("urgent", { to: "ann@example.com", password: "hunter2", fail });
+  await add("urgent", { to: "bob@example.com", fail: "no route to host" });
+  await add("urgent", { to: "eve@example.com", fail: "no route to host" });
+  const done = await add("urgent", { to: "joe@example.com" });
+  const delayed = await add("batch", { order: 1 }, { delayMs: 3_600_000 });
+  await add("bulk", { order: 2 });
+  await until(async () => (await mail.find(done))?.state === "done");
+  await until(async () => (await mail.list({ state: "dead", limit: 9 })).jobs.length === 3);
+  const running = await add("urgent", { hold: true });
+  for (let index = 0; index < 5; index++) await add("urgent", { hold: true });
+  const ready = await add("urgent", { last: true });
+  await until(async () => (await mail.find(running))?.state === "running");
+  const keyed = { lane: "nightly", payload: { hold: true }, key: "tenant-1" };
+  await reports.enqueue(keyed);
+  const { id: blocked } = await reports.enqueue(keyed);
+  return { ready, blocked, delayed, running, done, dead };
+}
+
 /** Looks until it is so. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const late = AbortSignal.timeout(10_000);
+  const late = AbortSignal.timeout(20_000);
   while (!await isSo()) {
-    if (late.aborted) throw new Error(`Not so within 10 s: ${isSo}`);
+    if (late.aborted) throw new Error(`Not so within 20 s: ${isSo}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

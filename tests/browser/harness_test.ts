@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
+import { overflowOf, violationsOn } from "./_axe.ts";
 import { browserTest, visit } from "./_chromium.ts";
 import { startSystem } from "./_system.ts";
 
@@ -58,4 +59,20 @@ browserTest("visit() lets pass what its test allows, and nothing else", async ()
     }),
     (error: Error) => /other/.test(error.message) && !/wanted/.test(error.message),
   );
+});
+
+browserTest("violationsOn() and overflowOf() find what is wrong with a page", async () => {
+  await using system = await startSystem();
+
+  await visit(system.url, async ({ page }) => {
+    await page.goto("/docs");
+    await page.evaluate(() => {
+      document.body.append(document.createElement("button"), "x".repeat(4_000));
+    });
+
+    const found = await violationsOn(page);
+
+    assert.ok(found.some((line) => line.startsWith("button-name: ")), found.join("\n"));
+    assert.ok(await overflowOf(page) > 0);
+  });
 });

@@ -1,0 +1,126 @@
+/// <reference lib="dom" />
+
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { overflowOf, violationsOn } from "./_axe.ts";
+import { browserTest, visit } from "./_chromium.ts";
+import { fill, type Filled, startSystem, VIEWER } from "./_system.ts";
+
+const WIDE = { width: 1280, height: 800 };
+const PHONE = { width: 375, height: 740 };
+
+/** Holds a page to axe-core and to its window: light and wide, dark and on a phone. */
+async function holdsEverywhere(page: Page, what: string): Promise<void> {
+  await page.emulateMedia({ colorScheme: "light" });
+  assert.deepEqual(await violationsOn(page), [], `${what}, light and wide`);
+  assert.equal(await overflowOf(page), 0, `${what}, wide`);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.setViewportSize(PHONE);
+  assert.equal(await overflowOf(page), 0, `${what}, on a phone`);
+  assert.deepEqual(await violationsOn(page), [], `${what}, dark and on a phone`);
+  await page.setViewportSize(WIDE);
+}
+
+const PAGES: Readonly<Record<string, (jobs: Filled) => readonly string[]>> = {
+  "Pages of pools": () => ["/", "/pools/mail"],
+  "Pages of many jobs":
+    () => ["/jobs", "/jobs?pool=mail&match=mailbox", "/jobs?match=none+like+it"],
+  "Pages of one job": ({ ready, dead, done }) => [ready, dead, done].map((id) => `/jobs/${id}`),
+  "Pages of dead letters": () => ["/dead", "/dead?pool=reports"],
+  "Pages of the config and the API": () => ["/config", "/docs"],
+};
+
+for (const [name, pathsOf] of Object.entries(PAGES)) {
+  browserTest(`${name} have no violation, light and dark, wide and on a phone`, async () => {
+    await using system = await startSystem();
+    const jobs = await fill(system);
+
+    await visit(system.url, async ({ page }) => {
+      for (const path of pathsOf(jobs)) {
+        await page.goto(path);
+        await holdsEverywhere(page, path);
+      }
+    }, { viewport: WIDE });
+  });
+}
+
+browserTest("Pages of what is not there have no violation", async () => {
+  await using system = await startSystem();
+
+  await visit(system.url, async ({ page, allow }) => {
+    allow(/status of 40[04]/);
+    for (const path of ["/jobs/nope", "/pools/nope", "/jobs?state=ded"]) {
+      await page.goto(path);
+      await holdsEverywhere(page, path);
+    }
+  }, { viewport: WIDE });
+});
+
+browserTest("The login page, and pages for a viewer, have no violation", async () => {
+  await using system = await startSystem({ tokens: true });
+
+  await visit(system.url, async ({ page }) => {
+    await page.goto("/");
+    await holdsEverywhere(page, "login");
+    await page.getByLabel("Token").fill(VIEWER);
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.getByRole("heading", { name: "Pools" }).waitFor();
+    await holdsEverywhere(page, "overview of a viewer");
+  }, { viewport: WIDE });
+});
+
+browserTest("Dialogs have no violation, and fit a phone", async () => {
+  await using system = await startSystem();
+  await fill(system);
+
+  await visit(system.url, async ({ page }) => {
+    for (
+      const [path, button] of [
+        ["/dead", "Discard all in mail"],
+        ["/pools/mail", "Override…"],
+        ["/config", "Reload…"],
+      ] as const
+    ) {
+      await page.goto(path);
+      await page.getByRole("button", { name: button }).click();
+      await page.getByRole("dialog").waitFor();
+      await holdsEverywhere(page, `${path} ${button}`);
+    }
+  }, { viewport: WIDE });
+});
+
+browserTest("An app that is mounted under a path has all its pages there", async () => {
+  await using system = await startSystem({ base: "/queue" });
+  const { dead } = await fill(system);
+
+  await visit(system.url, async ({ page }) => {
+    await page.goto(system.url);
+    for (const name of ["Jobs", "Dead letters", "Config", "Pools"]) {
+      await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name }).click();
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+    }
+    await page.getByRole("link", { name: "mail", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "mail" }).waitFor();
+    await page.goto(`${system.url}/jobs/${dead}`);
+    await page.getByRole("button", { name: `Retry ${dead}` }).click();
+    await page.getByRole("button", { name: "Retry", exact: true }).click();
+    await page.getByText(`Job ${dead} is ready again`).waitFor();
+    assert.match(page.url(), /\/queue\/jobs\//);
+  });
+});
+
+browserTest("Pages can be read without a script, and filtered", async () => {
+  await using system = await startSystem();
+  const { dead } = await fill(system);
+
+  await visit(system.url, async ({ page }) => {
+    await page.goto("/jobs");
+    await page.getByLabel("State").selectOption("dead");
+    await page.getByLabel("Text").fill("mailbox");
+    await page.getByRole("button", { name: "Show" }).click();
+    await page.getByRole("link", { name: dead }).click();
+    await page.getByRole("region", { name: "Error" }).getByText("550 <mailbox>").waitFor();
+    assert.equal(await page.getByRole("button", { name: `Retry ${dead}` }).count(), 0);
+    assert.equal(await page.getByText("hunter2").count(), 0);
+  }, { javaScriptEnabled: false });
+});
