@@ -99,6 +99,7 @@ export class KvQueue implements Queue {
   readonly #outcomes: Outcomes;
   #nowMs: number;
   #left = false;
+  #leaving: Promise<void> | undefined;
   #changes = false;
   #changing: Promise<void> | undefined;
   #leasing: Promise<unknown> = Promise.resolve();
@@ -229,9 +230,18 @@ export class KvQueue implements Queue {
     this.#context.fates.forsake(this);
   }
 
-  /** Hands all leases back and leaves. */
+  /** Hands all leases back and leaves. If that fails, it may be asked again. */
   async leave(nowMs: number): Promise<void> {
-    if (this.#left) return;
+    this.#leaving ??= this.#leave(nowMs);
+    try {
+      await this.#leaving;
+    } catch (thrown) {
+      this.#leaving = undefined;
+      throw thrown;
+    }
+  }
+
+  async #leave(nowMs: number): Promise<void> {
     await this.close();
     const { db, keys, holder, others } = this.#context;
     const { worker, fence, lost } = holder.term;

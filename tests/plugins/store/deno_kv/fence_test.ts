@@ -134,6 +134,22 @@ Deno.test("KvQueue gives out no lease that was lost while its answer was on its 
   });
 });
 
+Deno.test("KvQueue.leave() may be asked again if it fails, and leaves once however often it is asked", async () => {
+  await withScene(async ({ kv, mine, theirs, failList }) => {
+    await mine.add([entry(), entry()], NOW);
+    assert.equal((await mine.lease([1], NOW)).length, 1);
+
+    failList();
+    await assert.rejects(async () => await mine.leave(NOW), { message: "disk I/O error" });
+    await Promise.all([mine.leave(NOW), mine.leave(NOW)]);
+    await mine.leave(NOW);
+
+    assert.deepEqual((await theirs.lease([9], NOW)).map(({ attempt }) => attempt), [1, 1]);
+    assert.equal((await theirs.renew(NOW)).peers, 1);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
 Deno.test("KvQueue leases nothing anew before its pool was told of what is lost, however often that fails", async () => {
   await withScene(async ({ mine, theirs, failList }) => {
     await mine.add([entry()], NOW);
