@@ -43,6 +43,7 @@ export class Wake {
   #reader: ReadableStreamDefaultReader<unknown> | undefined;
   #looking: Promise<void> | undefined;
   #again = false;
+  #told: number | undefined; // what the watch said last, until it is looked at
   #closed = false;
 
   /** Begins to look out. */
@@ -109,8 +110,8 @@ export class Wake {
    */
   async #isChanged(): Promise<boolean> {
     const { signals } = this.#db;
-    const { value } = await this.#db.get<Deno.KvU64>(SIGNAL_KEY);
-    const total = Number(value?.value ?? 0n);
+    const total = this.#told ?? totalIn(await this.#db.get<Deno.KvU64>(SIGNAL_KEY));
+    this.#told = undefined;
     const least = total - this.#db.signals - this.#db.signalsInFlight;
     if (least > this.#heard) {
       this.#heard = least;
@@ -144,11 +145,12 @@ export class Wake {
 
   async #watchKey(): Promise<void> {
     try {
-      const reader = this.#db.kv.watch([SIGNAL_KEY]).getReader();
+      const reader = this.#db.kv.watch<[Deno.KvU64]>([SIGNAL_KEY]).getReader();
       this.#reader = reader;
       for (;;) {
-        const { done } = await reader.read();
+        const { done, value } = await reader.read();
         if (done || this.#closed) break;
+        this.#told = totalIn(value[0]);
         this.#look();
       }
     } catch {
@@ -157,4 +159,8 @@ export class Wake {
     if (this.#closed) return;
     this.#later = setTimeout(() => this.#watchKey(), WATCH_AGAIN_MS);
   }
+}
+
+function totalIn({ value }: Deno.KvEntryMaybe<Deno.KvU64>): number {
+  return Number(value?.value ?? 0n);
 }
