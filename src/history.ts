@@ -124,6 +124,11 @@ export class Recorder {
     this.#pool = pool;
   }
 
+  /** When the latest sample was taken. `-Infinity`: none was. */
+  get sampledAtMs(): number {
+    return this.#sampledAtMs;
+  }
+
   /** Takes a plan in, at each tick and each growth. */
   planned(nowMs: number, target: number): void {
     this.scale.look(nowMs, target);

@@ -58,6 +58,9 @@ export async function makePool(settings: PoolSettings, context: PoolContext): Pr
   }
 }
 
+/** A pool that rests for so long shows nothing to be amiss, ms. */
+const OVER_AFTER_MS = 60_000;
+
 /** An event of this pool without what every event says. */
 type EventDetails = PoolEvent extends infer Event
   ? Event extends PoolEvent ? Omit<Event, "atMs" | "pool"> : never
@@ -157,7 +160,11 @@ export class Pool implements PoolHandle {
   }
 
   diagnosis(): readonly Finding[] {
-    return diagnose(this.history());
+    const { steering, state } = this.#parts;
+    state.nowMs = this.#clock.nowMs();
+    // A pool at rest takes no samples: what its past shows would stand for ever.
+    const restsForMs = steering.quiet ? state.nowMs - steering.history.sampledAtMs : 0;
+    return restsForMs < OVER_AFTER_MS ? diagnose(this.history()) : [];
   }
 
   enqueue(job: NewJob): Promise<JobHandle> {
