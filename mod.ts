@@ -25,7 +25,6 @@
  */
 
 import { builtins, defaults } from "./plugins/mod.ts";
-import { serveAdmin } from "./src/admin/serve.ts";
 import type { ConfigInput, HandlerFunction } from "./src/config.ts";
 import type { JobsOf } from "./src/jobs_of.ts";
 import type { Plugin } from "./src/plugin.ts";
@@ -95,6 +94,7 @@ export async function start<const Config extends ConfigInput | string | URL>(
   const sluice = await supervise(settings, supervision, resolve);
   if (settings.admin !== undefined) {
     try {
+      const { serveAdmin } = await import("./src/admin/serve.ts"); // who wants none loads none
       sluice.admin = await serveAdmin(sluice, settings.admin, { log: rest.log });
     } catch (thrown) {
       await sluice.stop();

@@ -8,6 +8,7 @@
 import type { Job, JobContext } from "./job.ts";
 import type { Kind, Plugin, Scope, Slot } from "./plugin.ts";
 import type { EnvRef } from "./config/secrets.ts";
+import type { FindingCode } from "./diagnose.ts";
 import type { SignalReader } from "./strategy.ts";
 
 /** A config, as JSON or code writes it. */
@@ -41,6 +42,15 @@ export interface AdminInput {
   } | undefined;
   /** `Host` names answered besides loopback's. */
   readonly allowedHosts?: readonly string[] | undefined;
+  /** Where findings are told, when they begin and when they end. Omitted: nowhere. */
+  readonly alerts?: {
+    /** Address that gets a POST. A reference, if it holds a secret. */
+    readonly url: string | EnvRef;
+    /** Sent as a bearer token. */
+    readonly token?: EnvRef | undefined;
+    /** Findings that are not told. @default {["fixed-would-do"]} */
+    readonly ignore?: readonly FindingCode[] | undefined;
+  } | undefined;
 }
 
 /** One pool: workers, lanes, what they run and what steers them. */

@@ -7,6 +7,7 @@
 
 import type { InferOutput } from "valibot";
 import type { ConfigInput, HandlerFunction } from "./config.ts";
+import { resolveAlerts } from "./config/alerts.ts";
 import { checkShape } from "./config/check.ts";
 import { pathOf } from "./config/diff.ts";
 import { type FaultList, faultList, isRecord } from "./config/faults.ts";
@@ -120,7 +121,8 @@ async function resolveTop(
     if (settings !== undefined) pools.push(settings);
   }
   if (shape === undefined || store === undefined) return undefined;
-  const admin = shape.admin && adminSettings(shape.admin, tokens);
+  const alerts = simulated ? undefined : resolveAlerts(raw.admin, shape.admin?.alerts, all);
+  const admin = shape.admin && { ...adminSettings(shape.admin, tokens), alerts };
   return { store: store.bound, admin, redact: shape.redact, pools, shown: toShown(raw) };
 }
 

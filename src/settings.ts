@@ -56,6 +56,22 @@ export interface CapSettings {
   readonly reportMs: number;
 }
 
+/** Jobs that come by themselves. */
+export interface ScheduleSettings {
+  /** Lane that they go to. */
+  readonly lane: string;
+  /** Name of their handler; empty for the only one. */
+  readonly type: string;
+  /** When they come. */
+  readonly cron: string;
+  /** Time zone of `cron`. */
+  readonly timezone: string;
+  /** What to work on. */
+  readonly payload: unknown;
+  /** Which missed times are made up for: none, the last one, or all. */
+  readonly catchUp: "none" | "last" | "all";
+}
+
 /** One pool. */
 export interface PoolSettings {
   /** Name, unique within the config. */
@@ -80,6 +96,8 @@ export interface PoolSettings {
   readonly admission: Bound<"admission">;
   /** Read before each tick. */
   readonly signals: ReadonlyMap<string, SignalReader>;
+  /** Jobs that come by themselves. */
+  readonly schedules: readonly ScheduleSettings[];
   /** Time between ticks, ms. */
   readonly tickMs: number;
   /** A process that has not renewed for so long is dead, ms. */
@@ -104,6 +122,18 @@ export interface AdminSettings {
   readonly viewerToken: string | undefined;
   /** `Host` names answered besides loopback's. */
   readonly allowedHosts: readonly string[];
+  /** Where findings are told. `undefined`: nowhere. */
+  readonly alerts?: AlertSettings | undefined;
+}
+
+/** Where findings are told. */
+export interface AlertSettings {
+  /** Address that is posted to. It may hold a secret. */
+  readonly url: string;
+  /** Shown as a bearer token. `undefined`: none is. */
+  readonly token: string | undefined;
+  /** Codes of findings that are not told. */
+  readonly ignore: readonly string[];
 }
 
 /** A whole config. */

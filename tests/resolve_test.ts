@@ -91,6 +91,7 @@ Deno.test("resolveConfig() keeps what is given, in order", async () => {
     adminToken: undefined,
     viewerToken: undefined,
     allowedHosts: ["pools.internal"],
+    alerts: undefined,
   });
   assert.deepEqual(zulu.lanes.map(({ name, targetWaitMs }) => [name, targetWaitMs]), [
     ["b", null],
@@ -190,7 +191,7 @@ Deno.test("resolveConfig() names faults of the top", async () => {
     "/pools: Expected pools by name, at least one but received an empty object",
     "/allowModules/0: Expected a text that is not empty but received 1",
     '/redact: Expected a list of texts but received "email"',
-    '/admin/host: No key is named "host": expected one of "hostname", "port", "tokens", "allowedHosts"',
+    '/admin/host: No key is named "host": expected one of "hostname", "port", "tokens", "allowedHosts", "alerts"',
     '/pool: No key is named "pool": did you mean "pools"?',
     '/downstreams: The key "downstreams" is not supported yet: it comes with a later version, remove it until then',
     '/admin/tokens/viewer: The environment variable "V" is not set: set it before the start',

@@ -4,9 +4,12 @@
  * @module
  */
 
+import { systemClock } from "../clock.ts";
 import { isLoopback } from "../config/loopback.ts";
 import type { AdminSettings } from "../settings.ts";
+import { silentLogger } from "../log.ts";
 import type { Sluice } from "../sluice.ts";
+import { AlertHook } from "./alert_hook.ts";
 import { admin, type AdminOptions } from "./app.ts";
 import { hasToken } from "./tokens.ts";
 
@@ -43,11 +46,18 @@ export async function serveAdmin(
     await server.finished;
     throw new Error(refusal);
   }
+  const hook = settings.alerts && new AlertHook({
+    ...settings.alerts,
+    pools: () => sluice.pools,
+    clock: systemClock(),
+    log: options.log ?? silentLogger(),
+  });
   let stopped: Promise<void> | undefined;
   return { url: urlOf(server.addr), stop: () => stopped ??= stop() };
 
   async function stop(): Promise<void> {
     stopping.abort(); // requests that are held answer now
+    await hook?.stop();
     const timer = setTimeout(() => closing.abort(), STOP_WITHIN_MS);
     await server.shutdown();
     clearTimeout(timer);

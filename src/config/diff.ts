@@ -98,7 +98,9 @@ function diffAdmin(
     change: "changed",
     ...refused,
   }));
-  return [...addresses, ...tokens];
+  // So are alerts: their address may be a secret.
+  const alerts: ConfigChange = { pointer: "/admin/alerts", change: "changed", ...refused };
+  return [...addresses, ...tokens, ...(differs(from.alerts, to.alerts) ? [alerts] : [])];
 }
 
 function diffRedact({ redact: from }: Settings, { redact: to }: Settings): readonly ConfigChange[] {

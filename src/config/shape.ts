@@ -5,6 +5,7 @@
  */
 
 import * as v from "valibot";
+import { FINDING_CODES } from "../diagnose.ts";
 import { isRecord } from "./faults.ts";
 import { isEnvRef } from "./secrets.ts";
 import {
@@ -156,11 +157,30 @@ const tokens = object({
   viewer: described(v.optional(envRefShape), "May read; at least 16 characters."),
 });
 
+const alerts = object({
+  url: described(
+    v.union([text(), envRefShape], wants('an address, or { "env": "NAME" }')),
+    "Address that gets a POST when a finding begins, and when it ends.",
+  ),
+  token: described(v.optional(envRefShape), "Sent as a bearer token."),
+  ignore: described(
+    v.optional(
+      v.array(
+        v.picklist(FINDING_CODES, wants(`one of ${FINDING_CODES.join(", ")}`)),
+        wants("a list of findings"),
+      ),
+      ["fixed-would-do"],
+    ),
+    "Findings that are not told.",
+  ),
+});
+
 const admin = object({
   hostname: described(v.optional(text(), "127.0.0.1"), "Address to bind."),
   port: described(v.optional(port(), 8787), "Port to bind; 0 takes a free one."),
   tokens: described(v.optional(tokens), "Who may use it. Omitted: everyone on this machine."),
   allowedHosts: described(v.optional(texts(), []), "Host names answered besides loopback's."),
+  alerts: described(v.optional(alerts), "Where findings are told. Omitted: nowhere."),
 });
 
 /** The whole config. Its slots and pools are checked one by one. */
