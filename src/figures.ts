@@ -16,7 +16,7 @@ export function rate(perSec: number): string {
   return perSec < 10 ? perSec.toFixed(1) : String(Math.round(perSec));
 }
 
-/** A time or duration to three digits after the point: a clock that gives more has no more. */
-export function thousandths(ms: number): number {
-  return Math.round(ms * 1000) / 1000;
+/** A figure to three digits after the point: times since epoch have no more, and nobody reads more. */
+export function thousandths(value: number): number {
+  return Math.round(value * 1000) / 1000;
 }

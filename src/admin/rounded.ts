@@ -4,6 +4,8 @@
  * @module
  */
 
+import { thousandths } from "../figures.ts";
+
 /** Names of numbers that are times or durations, or quantiles of them. */
 const TIMES = /Ms$|^(mean|p50|p95|p99)$/;
 
@@ -14,7 +16,7 @@ export function rounded<T>(value: T): T {
 
 function copy(value: unknown, name: string): unknown {
   if (typeof value === "number") {
-    return TIMES.test(name) && Number.isFinite(value) ? Math.round(value * 1000) / 1000 : value;
+    return TIMES.test(name) && Number.isFinite(value) ? thousandths(value) : value;
   }
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => copy(item, name));

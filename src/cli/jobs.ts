@@ -6,12 +6,13 @@
 
 import type { Command } from "commander";
 import type { ChangedJson, JobPageJson } from "../admin/api.ts";
+import { duration } from "../figures.ts";
 import type { JobRecord } from "../job.ts";
 import { visible } from "../visible.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { bold, counted, duration, json, line, red, table, time } from "./print.ts";
+import { bold, counted, json, line, red, table, time } from "./print.ts";
 import { confirmed, type Tools, wholeNumber, withRemote, withYes } from "./verb.ts";
 
 /** Which jobs to list. */

@@ -5,12 +5,13 @@
  */
 
 import type { Command } from "commander";
-import type { OverrideJson, PausedJson, PoolJson } from "../admin/api.ts";
+import type { LaneJson, OverrideJson, PausedJson, PoolJson } from "../admin/api.ts";
+import { duration, rate } from "../figures.ts";
 import type { StopReport } from "../sluice.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { bold, type Cell, counted, duration, json, line, rate, table, time } from "./print.ts";
+import { bold, type Cell, counted, json, line, table, time } from "./print.ts";
 import { confirmed, durationMs, type Tools, wholeNumber, withRemote, withYes } from "./verb.ts";
 
 /** Adds the verb. */
@@ -89,6 +90,32 @@ export function poolRow(pool: PoolJson): readonly Cell[] {
   ];
 }
 
+/** Head of a table of lanes, as far as all have the same. */
+export const LANE_COLUMNS: readonly string[] = [
+  "LANE",
+  "OLDEST",
+  "TARGET",
+  "READY",
+  "HELD",
+  "DELAYED",
+  "RUNNING",
+  "IN/S",
+];
+
+/** A lane as the beginning of a row of such a table. */
+export function laneCells(lane: LaneJson): readonly Cell[] {
+  return [
+    lane.paused ? `${lane.name} (paused)` : lane.name,
+    duration(lane.oldestWaitMs),
+    lane.targetWaitMs === null ? "none" : duration(lane.targetWaitMs),
+    lane.ready,
+    lane.blocked,
+    lane.delayed,
+    lane.running,
+    rate(lane.arrivalsPerSec),
+  ];
+}
+
 async function list(io: Io, options: RemoteOptions): Promise<void> {
   const pools = await call<readonly PoolJson[]>(io, options, path("pools"));
   if (options.json) return json(io, pools);
@@ -113,16 +140,9 @@ async function describe(io: Io, name: string, options: RemoteOptions): Promise<v
   line(io);
   table(
     io,
-    ["LANE", "OLDEST", "TARGET", "READY", "HELD", "DELAYED", "RUNNING", "IN/S", "MEAN RUN"],
+    [...LANE_COLUMNS, "MEAN RUN"],
     pool.lanes.map((lane) => [
-      lane.paused ? `${lane.name} (paused)` : lane.name,
-      duration(lane.oldestWaitMs),
-      lane.targetWaitMs === null ? "none" : duration(lane.targetWaitMs),
-      lane.ready,
-      lane.blocked,
-      lane.delayed,
-      lane.running,
-      rate(lane.arrivalsPerSec),
+      ...laneCells(lane),
       lane.meanServiceMs === 0 ? "-" : duration(lane.meanServiceMs),
     ]),
   );

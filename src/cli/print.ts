@@ -1,5 +1,5 @@
 /**
- * Output: tables, durations, times, JSON.
+ * Output: tables, times, JSON.
  *
  * @module
  */
@@ -62,21 +62,9 @@ export function red(io: Io, text: string): string {
   return io.color ? `\x1b[31m${text}\x1b[39m` : text;
 }
 
-/** A duration with the unit that suits it. */
-export function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  return ms < 3_600_000 ? `${(ms / 60_000).toFixed(1)} min` : `${(ms / 3_600_000).toFixed(1)} h`;
-}
-
 /** A time as ISO text. */
 export function time(atMs: number): string {
   return new Date(atMs).toISOString();
-}
-
-/** A rate with as many digits as are of use. */
-export function rate(perSec: number): string {
-  return perSec < 10 ? perSec.toFixed(1) : String(Math.round(perSec));
 }
 
 /** A word with its count: `1 pool`, `2 pools`. */

@@ -5,6 +5,7 @@
  */
 
 import type { Command } from "commander";
+import { duration } from "../figures.ts";
 import { compare, sentencesOf } from "../simulate/compare.ts";
 import { toHtml } from "../simulate/picture/page.ts";
 import type { Shown } from "../simulate/picture/shown.ts";
@@ -15,7 +16,7 @@ import { showFinding } from "./doctor.ts";
 import { CliError } from "./failure.ts";
 import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
-import { bold, type Cell, counted, duration, json, line, table } from "./print.ts";
+import { bold, type Cell, counted, json, line, table } from "./print.ts";
 import { progressBar } from "./progress.ts";
 import { showShadow } from "./shadow.ts";
 import { type Tools, wholeNumber, withJson } from "./verb.ts";

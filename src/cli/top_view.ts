@@ -4,10 +4,11 @@
  * @module
  */
 
-import type { DecisionJson, PoolJson } from "../admin/api.ts";
+import type { DecisionJson, LaneJson, PoolJson } from "../admin/api.ts";
+import { duration, rate } from "../figures.ts";
 import { visible } from "../visible.ts";
-import { POOL_COLUMNS, poolRow } from "./pools.ts";
-import { type Cell, duration, rate, tableLines } from "./print.ts";
+import { LANE_COLUMNS, laneCells, POOL_COLUMNS, poolRow } from "./pools.ts";
+import { type Cell, tableLines } from "./print.ts";
 
 /** One look at a system. */
 export interface TopReading {
@@ -25,19 +26,7 @@ export interface TopLine {
   readonly style?: "bold" | "red";
 }
 
-const LANE_COLUMNS = [
-  "LANE",
-  "OLDEST",
-  "TARGET",
-  "READY",
-  "HELD",
-  "DELAYED",
-  "RUNNING",
-  "IN/S",
-  "DONE/S",
-  "WAIT P95",
-  "RUN P95",
-] as const;
+const COLUMNS = [...LANE_COLUMNS, "DONE/S", "WAIT P95", "RUN P95"];
 
 /** The table of pools. `selected` marks one. */
 export function poolLines(
@@ -63,7 +52,7 @@ export function poolPart(
   pool: PoolJson,
   decisions: readonly DecisionJson[] | undefined,
 ): readonly TopLine[] {
-  const [head = "", ...rows] = tableLines(LANE_COLUMNS, pool.lanes.map(laneRow));
+  const [head = "", ...rows] = tableLines(COLUMNS, pool.lanes.map(laneRow));
   return [
     {
       text: `${pool.pool}: ${
@@ -96,19 +85,10 @@ export function fit(
   });
 }
 
-type LaneJson = PoolJson["lanes"][number];
-
 function laneRow(lane: LaneJson): readonly Cell[] {
   const { waitMs, serviceMs } = lane.window;
   return [
-    lane.paused ? `${lane.name} (paused)` : lane.name,
-    duration(lane.oldestWaitMs),
-    lane.targetWaitMs === null ? "none" : duration(lane.targetWaitMs),
-    lane.ready,
-    lane.blocked,
-    lane.delayed,
-    lane.running,
-    rate(lane.arrivalsPerSec),
+    ...laneCells(lane),
     rate(lane.window.completionsPerSec),
     waitMs === undefined ? "-" : duration(waitMs.p95),
     serviceMs === undefined ? "-" : duration(serviceMs.p95),

@@ -5,6 +5,7 @@
  */
 
 import type { Decision, ShadowReport } from "../decision.ts";
+import { thousandths } from "../figures.ts";
 import type { LaneMeter, PoolMeter } from "./meter.ts";
 import type { Durations, Quantiles } from "./quantiles.ts";
 import type { Pool } from "./read_scenario.ts";
@@ -49,9 +50,9 @@ export function poolReport(result: PoolResult): PoolReport {
       min: workers.min,
       peak: workers.peak,
       final: workers.count,
-      mean: round(endMs > 0 ? workerMs / endMs : workers.count),
-      workerSeconds: round(workerMs / 1000),
-      timeline: workers.timeline.map(([atMs, count]) => [round(atMs), count]),
+      mean: thousandths(endMs > 0 ? workerMs / endMs : workers.count),
+      workerSeconds: thousandths(workerMs / 1000),
+      timeline: workers.timeline.map(([atMs, count]) => [thousandths(atMs), count]),
     },
     scaleEvents: processes.reduce((sum, { handle }) => sum + handle.snapshot().scaleEvents, 0),
     reversals: processes.reduce((sum, { handle }) => sum + handle.snapshot().reversals, 0),
@@ -77,7 +78,7 @@ function laneReport(meter: LaneMeter, durationMs: number): LaneReport {
     failed,
     shed,
     left: arrived - done - failed - shed,
-    perSec: round(durationMs > 0 ? done * 1000 / durationMs : 0),
+    perSec: thousandths(durationMs > 0 ? done * 1000 / durationMs : 0),
     waitMs: quantilesOf(meter.waits),
     sojournMs: quantilesOf(meter.sojourns),
   };
@@ -87,7 +88,12 @@ function quantilesOf(durations: Durations): Quantiles | null {
   const quantiles = durations.quantiles();
   if (quantiles === undefined) return null;
   const { p50, p95, p99, max } = quantiles;
-  return { p50: round(p50), p95: round(p95), p99: round(p99), max: round(max) };
+  return {
+    p50: thousandths(p50),
+    p95: thousandths(p95),
+    p99: thousandths(p99),
+    max: thousandths(max),
+  };
 }
 
 /** What each process says, with its number if there are several. */
@@ -104,13 +110,8 @@ function ofAll<T extends object>(
 function since(startMs: number): (decision: Decision) => Decision {
   return (decision) => ({
     ...decision,
-    atMs: round(decision.atMs - startMs),
-    untilMs: round(decision.untilMs - startMs),
-    inputs: { ...decision.inputs, oldestWaitMs: round(decision.inputs.oldestWaitMs) },
+    atMs: thousandths(decision.atMs - startMs),
+    untilMs: thousandths(decision.untilMs - startMs),
+    inputs: { ...decision.inputs, oldestWaitMs: thousandths(decision.inputs.oldestWaitMs) },
   });
-}
-
-/** Times since epoch have no more digits than these. */
-function round(value: number): number {
-  return Math.round(value * 1000) / 1000;
 }

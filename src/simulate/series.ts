@@ -4,6 +4,7 @@
  * @module
  */
 
+import { thousandths } from "../figures.ts";
 import { nice } from "./nice.ts";
 import type { SeriesReport } from "./report.ts";
 
@@ -87,12 +88,12 @@ export class Series {
         done: own.map(({ done }) => done),
         failed: own.map(({ failed }) => failed),
         shed: own.map(({ shed }) => shed),
-        ageMs: own.map(({ ageMs }) => ageMs === null ? null : round(ageMs)),
+        ageMs: own.map(({ ageMs }) => ageMs === null ? null : thousandths(ageMs)),
       }] as const;
     });
     return {
       bucketMs: this.#bucketMs,
-      untilMs: round(this.#untilMs),
+      untilMs: thousandths(this.#untilMs),
       min: samples.map(({ min }) => min),
       limit: samples.map(({ limit }) => limit),
       lanes: Object.fromEntries(byLane),
@@ -119,9 +120,4 @@ function merged(first: Sample, second: Sample): Sample {
 
 function longest(a: number | null, b: number | null): number | null {
   return a === null || b === null ? a ?? b : Math.max(a, b);
-}
-
-/** Times since epoch have no more digits than these. */
-function round(ms: number): number {
-  return Math.round(ms * 1000) / 1000;
 }
