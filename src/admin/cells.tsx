@@ -31,7 +31,7 @@ export function OldestCell({ lane }: { lane: LaneView }): ReturnType<FC> {
       {duration(lane.oldestWaitMs)}
       {isLate(lane) && " over"}
       <span class="soft">
-        {lane.targetWaitMs === null ? ", no target" : ` of ${duration(lane.targetWaitMs)}`}
+        {lane.targetWaitMs === null ? " no target" : ` of ${duration(lane.targetWaitMs)}`}
       </span>
       <WaitBar lane={lane} />
     </td>

@@ -79,7 +79,7 @@ const Lane: FC<{ pool: string; lane: LaneView; reserve: string; writes: boolean 
   const { pool, lane, reserve, writes } = props;
   const { waitMs, serviceMs, failuresPerSec, shedPerSec } = lane.window;
   return (
-    <tr key={lane.name}>
+    <tr key={lane.name} class="lane">
       <th scope="row">
         {lane.name} {lane.paused && <span class="mark warn">paused</span>}
       </th>

@@ -11,8 +11,10 @@ import { Act, shellWord } from "./act.tsx";
 import type { ShownPool } from "./pool_state.tsx";
 import { Time } from "./time.tsx";
 
-/** Pause or resume, override, drain. */
-export function PoolActions({ pool }: { pool: ShownPool }): ReturnType<FC> {
+/** Pause or resume, override, drain. `most`: what the config allows. */
+export function PoolActions(
+  { pool, most }: { pool: ShownPool; most: number },
+): ReturnType<FC> {
   return (
     <span class="row push" role="group" aria-label={`Actions on ${pool.pool}`}>
       <PausePool pool={pool} />
@@ -23,6 +25,7 @@ export function PoolActions({ pool }: { pool: ShownPool }): ReturnType<FC> {
         data-override={pool.pool}
         data-min={pool.size.min}
         data-max={pool.size.max}
+        data-most={most}
       >
         Override…
       </button>

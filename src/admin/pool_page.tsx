@@ -61,6 +61,7 @@ function show(c: Context, context: AdminContext): Response | Promise<Response> {
       log={log.slice(0, decisions)}
       hasMore={log.length > decisions}
       reserve={reserveOf(handle.settings)}
+      most={handle.settings.size.max}
       refresh={refresh}
     />,
   );
@@ -81,11 +82,12 @@ interface PoolPageProps extends FrameProps {
   readonly log: readonly Decision[];
   readonly hasMore: boolean;
   readonly reserve: ReserveOf;
+  readonly most: number;
   readonly refresh: number;
 }
 
 const PoolPage: FC<PoolPageProps> = (props) => {
-  const { base, actor, pool, history, log, hasMore, reserve, refresh } = props;
+  const { base, actor, pool, history, log, hasMore, reserve, most, refresh } = props;
   const writes = mayWrite(actor) && !pool.draining;
   return (
     <Layout
@@ -96,7 +98,7 @@ const PoolPage: FC<PoolPageProps> = (props) => {
       beside={
         <>
           <Marks pool={pool} />
-          {writes && <PoolActions pool={pool} />}
+          {writes && <PoolActions pool={pool} most={most} />}
         </>
       }
       libraries={["uplot.js"]}

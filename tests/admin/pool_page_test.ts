@@ -67,7 +67,7 @@ Deno.test("GET /pools/:pool offers actions with their command lines", async () =
     "sluice pools pause mail --lane batch",
     "sluice pools resume mail --lane full",
   ]);
-  assert.match(page, /data-override="mail" data-min="1" data-max="4"/);
+  assert.match(page, /data-override="mail" data-min="1" data-max="4" data-most="4"/);
   assert.deepEqual(commandLines(later).slice(0, 3), [
     "sluice pools resume mail",
     "sluice pools drain mail",

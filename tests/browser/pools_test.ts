@@ -191,9 +191,9 @@ browserTest(
       await system.stopServing();
       await page.getByRole("status").getByText(/^The server does not answer: what you see is from/)
         .waitFor();
+      await page.getByRole("button", { name: "Try now" }).click();
       await system.pool("mail").pause();
       await system.serveAgain();
-      await page.getByRole("button", { name: "Try now" }).click();
 
       await page.getByRole("row", { name: /^mail paused/ }).waitFor();
       await page.getByText("Live", { exact: true }).waitFor();

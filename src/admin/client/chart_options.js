@@ -154,7 +154,7 @@ function frameOf({ width }, _ink) {
   return {
     width,
     height: HEIGHT,
-    cursor: { sync: { key: "pool" }, drag: { x: false, y: false }, points: { size: 6 } },
+    cursor: { sync: { key: "pool" }, y: false, drag: { x: false, y: false }, points: { size: 6 } },
     legend: {
       live: true,
       markers: {

@@ -24,11 +24,11 @@ document.addEventListener("click", (event) => {
 
 /** @param {HTMLElement} button */
 function askFor(button) {
-  const { override: pool = "", min = "0", max = "" } = button.dataset;
+  const { override: pool = "", min = "0", max = "", most = max } = button.dataset;
   const inputs = {
-    min: numberInput(`min, now ${min}`, max),
-    max: numberInput(`max, now ${max}`, max),
-    target: numberInput("target", max),
+    min: numberInput(`min, now ${min}`, most),
+    max: numberInput(`max, now ${max}`, most),
+    target: numberInput("target", most),
   };
   const select = element(
     "select",
@@ -73,13 +73,13 @@ function askFor(button) {
 
 /**
  * @param {string} name
- * @param {string} max
+ * @param {string} most
  */
-function numberInput(name, max) {
+function numberInput(name, most) {
   const input = element("input", {
     type: "number",
     min: "0",
-    max,
+    max: most,
     step: "1",
     inputmode: "numeric",
   });
