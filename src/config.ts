@@ -87,6 +87,8 @@ export interface PoolInput {
   readonly admission?: SlotInput<"admission"> | undefined;
   /** Functions read before each tick, by the name that strategies know them by. */
   readonly signals?: Readonly<Record<string, SignalInput>> | undefined;
+  /** Jobs that come by themselves, one at each time, however many processes run. @default {[]} */
+  readonly schedules?: readonly ScheduleInput[] | undefined;
   /** Time between ticks, ms, >= 1. @default {50} */
   readonly tickMs?: number | undefined;
   /** A process that has not renewed for so long is dead and its jobs go back, ms, >= 1. @default {30000} */
@@ -104,6 +106,22 @@ export interface PoolInput {
     /** Forgotten after so many ms, > 0. @default {86400000} */
     readonly forMs?: number | undefined;
   } | undefined;
+}
+
+/** Jobs that come by themselves. */
+export interface ScheduleInput {
+  /** Lane that they go to. */
+  readonly lane: string;
+  /** Handler of the jobs. Needed where the pool has `handlers`. */
+  readonly type?: string | undefined;
+  /** When: five parts (minute, hour, day, month, weekday), or six with seconds first. */
+  readonly cron: string;
+  /** Time zone of `cron`. @default {"UTC"} */
+  readonly timezone?: string | undefined;
+  /** What to work on, JSON. @default {null} */
+  readonly payload?: unknown;
+  /** Which times missed while no process ran are made up for: none, the last one, or all. @default {"none"} */
+  readonly catchUp?: "none" | "last" | "all" | undefined;
 }
 
 /** One lane. */

@@ -7,7 +7,14 @@
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
 import { isRecord } from "./config/faults.ts";
-import { configShape, envRefShape, laneShape, poolShape, slotKinds } from "./config/shape.ts";
+import {
+  configShape,
+  envRefShape,
+  laneShape,
+  poolShape,
+  scheduleShape,
+  slotKinds,
+} from "./config/shape.ts";
 import type { Kind, Plugin } from "./plugin.ts";
 
 /** The JSON Schema of a config whose slots may name `builtins`. Other names and modules are allowed too. */
@@ -31,6 +38,7 @@ export function configSchema(builtins: readonly Plugin[]): object {
           handlers: { ...byName(ref("handler")), minProperties: 1 },
           lanes: { type: "array", items: ref("lane"), minItems: 1 },
           caps: { type: "array", items: ref("cap") },
+          schedules: { type: "array", items: ref("schedule") },
           shadow: typeof shadow === "object"
             ? withProperties(shadow, { controller: ref("controller") })
             : {},
@@ -39,6 +47,7 @@ export function configSchema(builtins: readonly Plugin[]): object {
         }),
         oneOf: [{ required: ["handler"] }, { required: ["handlers"] }],
       },
+      schedule: convert(scheduleShape),
       signal: signalSchema,
       ...Object.fromEntries(kinds.map((kind) => [kind, slotSchema(kind, builtins)])),
     },

@@ -28,6 +28,8 @@ export interface JobHandle {
 
 /** A frozen copy of a pool's view, with what only the outside needs. */
 export interface PoolSnapshot extends PoolView {
+  /** Jobs that come by themselves, in config order. */
+  readonly schedules: readonly ScheduleView[];
   /** True while a strategy fails and its last good answer stands. */
   readonly degraded: boolean;
   /** True after `drain`. */
@@ -48,6 +50,22 @@ export interface PoolSnapshot extends PoolView {
   readonly scaleEvents: number;
   /** Changes of the target in the other direction than the one before. */
   readonly reversals: number;
+}
+
+/** Jobs that come by themselves. */
+export interface ScheduleView {
+  /** Lane that they go to. */
+  readonly lane: string;
+  /** When they come. */
+  readonly cron: string;
+  /** Time zone of `cron`. */
+  readonly timezone: string;
+  /** Which missed times are made up for: none, the last one, or all. */
+  readonly catchUp: "none" | "last" | "all";
+  /** The next time, ms since epoch. `undefined`: it never comes again. */
+  readonly nextAtMs: number | undefined;
+  /** The latest time that was dealt with, ms since epoch; before the first, when it began. `undefined`: not read yet. */
+  readonly lastAtMs: number | undefined;
 }
 
 /** Bounds to hold for a while. */

@@ -61,6 +61,16 @@ export interface QueueOptions extends QueueRules {
   readonly listener: QueueListener;
 }
 
+/** Shared state that a job depends on: it is stored only where that has not changed, and changes it. */
+export interface Claim {
+  /** Key of the shared state. */
+  readonly key: string;
+  /** Its version as it was read; `undefined`: no such key. */
+  readonly version: string | undefined;
+  /** What it becomes in the same commit. */
+  readonly value: unknown;
+}
+
 /** A job to store: checked, with its times resolved. */
 export interface JobEntry {
   /** Index of the lane. */
@@ -79,6 +89,11 @@ export interface JobEntry {
   readonly dedupeKey: string | undefined;
   /** Trace context of the enqueuer. */
   readonly traceparent: string | undefined;
+  /**
+   * What it depends on, together with its addition or not at all: of all who claim the same version, one
+   * has its job stored; the others hear of a duplicate with an empty id. Omitted: nothing.
+   */
+  readonly claim?: Claim | undefined;
 }
 
 /** What became of one entry of `add`. */

@@ -49,7 +49,6 @@ Deno.test("configSchema() describes every key, and none that comes later", () =>
   for (
     const key of [
       "downstreams",
-      "schedules",
       "isolation",
       "uses",
       "maxPauseMs",

@@ -6,9 +6,9 @@
 
 import type { ConfigChange } from "../event.ts";
 import type { Bound } from "../plugin.ts";
-import type { CapSettings, PoolSettings } from "../settings.ts";
+import type { CapSettings, PoolSettings, ScheduleSettings } from "../settings.ts";
 import { diffLanes, sameLanes } from "./diff_lanes.ts";
-import { changesByName, changesOf, sameBound, shownSlot } from "./diff_parts.ts";
+import { changesByName, changesOf, differs, sameBound, shownSlot } from "./diff_parts.ts";
 import { toPointer } from "./faults.ts";
 
 const SWAPPED = "Swapped between two ticks; no worker is touched";
@@ -54,6 +54,7 @@ const PARTS: Readonly<
       show: (reader) => reader.name || "[function]",
       effect: "Read before the next tick, which comes at once",
     }),
+  schedules: diffSchedules,
   tickMs: numbers("tickMs", "Holds from the next tick on, which comes at once"),
   leaseMs: numbers("leaseMs", "Holds from the next renewal on"),
   timeoutMs: numbers("timeoutMs", "Holds for jobs that start from now on"),
@@ -86,6 +87,17 @@ export function matchCaps(
     });
     if (found !== undefined) free.delete(found);
     return found;
+  });
+}
+
+function diffSchedules(from: PoolSettings, to: PoolSettings): readonly ConfigChange[] {
+  const named = ({ schedules }: PoolSettings): ReadonlyMap<string, ScheduleSettings> =>
+    new Map(schedules.map((schedule, index) => [String(index), schedule]));
+  return changesByName(named(from), named(to), {
+    path: (index) => ["pools", to.name, "schedules", Number(index)],
+    same: (old, own) => !differs(old, own),
+    show: (schedule) => schedule,
+    effect: "Comes at its next time; one that is as it was goes on",
   });
 }
 

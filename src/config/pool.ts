@@ -14,6 +14,7 @@ import { type FaultList, isRecord, nameFault, type Path, poolNameFault } from ".
 import { probeOf } from "./probe.ts";
 import { laneShape, poolShape, slotKinds } from "./shape.ts";
 import { findSignals, type SignalSources } from "./signals.ts";
+import { checkSchedules } from "./schedules.ts";
 import { resolveSlot, type SlotOptions, type SlotPlace } from "./slot.ts";
 
 /** What stands in slots left empty. */
@@ -61,6 +62,12 @@ export async function resolvePool(
       probe,
     }, options)
     : undefined;
+  const schedules = checkSchedules(raw.schedules, {
+    path: [...path, "schedules"],
+    faults,
+    lanes: lanes.map((lane) => lane.name),
+    types: isRecord(raw.handlers) ? Object.keys(raw.handlers) : [],
+  });
   const lanePolicy = await slot("lanePolicy", slotKinds.lanePolicy);
   const caps = await resolveCaps(raw, { path, probe, controller: controller?.name }, options);
   const retirement = await slot("retirement", slotKinds.retirement);
@@ -86,6 +93,7 @@ export async function resolvePool(
     retirement,
     admission,
     signals,
+    schedules,
     tickMs,
     leaseMs,
     timeoutMs,

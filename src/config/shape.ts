@@ -100,6 +100,25 @@ const keep = object({
   forMs: described(v.optional(endless(), 86_400_000), "Ended jobs are forgotten after so many ms."),
 });
 
+/** One schedule. Its times, lane and type are checked apart. */
+export const scheduleShape = object({
+  lane: described(text(), "Lane that the job goes to."),
+  type: described(v.optional(text()), "Handler of the job, where the pool has `handlers`."),
+  cron: described(
+    text(),
+    "When: five parts (minute, hour, day, month, weekday), or six with seconds first.",
+  ),
+  timezone: described(v.optional(text(), "UTC"), "Time zone of `cron`, such as Europe/Berlin."),
+  payload: described(v.optional(v.unknown(), null), "Payload of the job."),
+  catchUp: described(
+    v.optional(
+      v.picklist(["none", "last", "all"], wants('"none", "last" or "all"')),
+      "none",
+    ),
+    "Which of the times that were missed while no process ran are made up for.",
+  ),
+});
+
 const shadow = object({
   controller: described(v.unknown(), "How many workers would it have?"),
 });
@@ -142,6 +161,10 @@ export const poolShape = object({
     v.optional(v.custom<Readonly<Record<string, unknown>>>(isRecord, wants("signals by name")), {}),
     "Functions read before each tick, by name.",
   ),
+  schedules: described(
+    v.optional(v.array(v.unknown(), wants("a list of schedules")), []),
+    "Jobs that come by themselves, one at each time, however many processes run.",
+  ),
   tickMs: described(v.optional(atLeast(1), 50), "Time between ticks, ms."),
   leaseMs: described(
     v.optional(atLeast(1), 30_000),
@@ -150,7 +173,7 @@ export const poolShape = object({
   timeoutMs: described(v.optional(endless(), 60_000), "Longest run of one attempt, ms."),
   drainMs: described(v.optional(atLeast(0), 30_000), "How long a stop waits for running jobs, ms."),
   keep: described(v.optional(keep, {}), "How many ended jobs stay to be looked up."),
-}, ["schedules", "isolation", "uses", "maxPauseMs"]);
+}, ["isolation", "uses", "maxPauseMs"]);
 
 const tokens = object({
   admin: described(envRefShape, "May read and write; at least 16 characters."),

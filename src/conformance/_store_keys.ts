@@ -1,11 +1,11 @@
 /**
- * What a store must hold: limits by key, and duplicates.
+ * What a store must hold: limits by key, duplicates, and claims.
  *
  * @module
  */
 
 import assert from "node:assert/strict";
-import type { QueueOptions } from "../store.ts";
+import type { JobEntry, QueueOptions } from "../store.ts";
 import { endOf, openTrial, type StoreCheck } from "./_trial.ts";
 
 const SERIAL: Pick<QueueOptions, "lanes"> = {
@@ -15,7 +15,7 @@ const SERIAL: Pick<QueueOptions, "lanes"> = {
   ],
 };
 
-/** `maxRunningPerKey` and `dedupeKey`. */
+/** `maxRunningPerKey`, `dedupeKey` and `claim`. */
 export const keyChecks: readonly StoreCheck[] = [
   {
     name: "no more jobs of a key run than its lane allows, however many are wanted",
@@ -147,6 +147,47 @@ export const keyChecks: readonly StoreCheck[] = [
       });
       assert.equal((await trial.cancel(next.id)).ok, true);
       assert.equal((await trial.add({ dedupeKey: "d" })).duplicate, false);
+    },
+  },
+  {
+    name:
+      "of all who claim the same state one has its job stored, and the state is what that one says",
+    run: async (store) => {
+      const one = await openTrial(store);
+      const other = await openTrial(store);
+      const claim = (value: unknown, version?: string): Partial<JobEntry> => ({
+        claim: { key: "slot", version, value },
+      });
+
+      const added = await Promise.all(
+        [one, other, one, other].map((trial, index) => trial.add(claim(index))),
+      );
+      const kept = added.filter(({ duplicate }) => !duplicate);
+      assert.equal(kept.length, 1, `${kept.length} of four have their job stored`);
+      assert.deepEqual(
+        added.filter(({ duplicate }) => duplicate).map(({ id }) => id),
+        ["", "", ""],
+      );
+      const first = await store.get("slot");
+      assert.equal(first?.value, added.indexOf(kept[0]!));
+      assert.equal((await other.count()).ready, 1);
+
+      assert.equal((await other.add(claim("old"))).duplicate, true);
+      assert.equal((await other.add(claim("next", first?.version))).duplicate, false);
+      assert.equal((await store.get("slot"))?.value, "next");
+      assert.equal((await one.count()).ready, 2);
+    },
+  },
+  {
+    name: "a duplicate claims nothing",
+    run: async (store) => {
+      const trial = await openTrial(store);
+      const { id } = await trial.add({ dedupeKey: "d" });
+      const claim = { key: "slot", version: undefined, value: 1 };
+
+      const again = await trial.add({ dedupeKey: "d", claim });
+      assert.deepEqual([again.id, again.duplicate], [id, true]);
+      assert.equal(await store.get("slot"), undefined);
     },
   },
 ];

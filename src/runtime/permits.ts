@@ -111,13 +111,15 @@ export class Permits implements Shares {
   }
 
   starts(cap: NamedCap, whole: number, room: number): number {
-    const { state, rate, now } = this.#context;
+    const { rate, now } = this.#context;
     const key = `${this.#keys.get(cap) ?? cap.name}/starts`;
     const nowMs = now();
     const windowMs = whole < 1 ? 1000 / whole : 1000;
     const used = (): number => rate.used(now(), windowMs);
     const permits = whole < 1 ? Math.ceil(whole) : Math.floor(whole);
-    const wants = used() + Math.min(this.#ready, Math.max(1, room));
+    // A part that it is only late to use is kept while work waits: to move it costs a window.
+    const late = room > 0 ? this.#holder.inForce(key, permits, nowMs) - used() : 0;
+    const wants = used() + Math.min(this.#ready, Math.max(1, room, late));
     this.#need(key, { cap: permits, wants, used });
     if (whole > 0 && windowMs > this.#coolMs) {
       this.#coolMs = windowMs;

@@ -19,6 +19,7 @@ import { checkOverride } from "./override.ts";
 import { jobsLeft, look, pause, SLICE_LOOK_MS } from "./slice.ts";
 import { freeze } from "./pool_state.ts";
 import { randomStream } from "../random.ts";
+import { Schedules } from "./schedules.ts";
 import type { PoolSettings } from "../settings.ts";
 import type { JobHandle, Override, PoolHandle, PoolSnapshot, StopReport } from "../sluice.ts";
 import type { Added, Change, Changed, JobEntry, JobPage, JobQuery, Queue } from "../store.ts";
@@ -75,6 +76,7 @@ export class Pool implements PoolHandle {
   readonly #log: Logger;
   readonly #context: PoolContext;
   readonly #parts: PoolParts;
+  readonly #schedules: Schedules;
 
   /** Wires the parts; nothing runs before `begin`. */
   constructor(settings: PoolSettings, queue: Queue, context: PoolContext) {
@@ -85,6 +87,13 @@ export class Pool implements PoolHandle {
     this.#hub = context.hub;
     this.#log = context.log;
     this.#parts = assemble(settings, queue, context);
+    this.#schedules = new Schedules({
+      store: context.store,
+      state: this.#parts.state,
+      clock: context.clock,
+      log: context.log,
+      add: async (entry) => await this.#add(entry, this.#clock.nowMs()),
+    });
   }
 
   get settings(): PoolSettings {
@@ -100,6 +109,7 @@ export class Pool implements PoolHandle {
   /** Makes the first plan, starts the minimum. */
   begin(): void {
     this.#parts.loop.open();
+    this.#schedules.open();
   }
 
   /** Leaves the queue without having begun. */
@@ -110,7 +120,13 @@ export class Pool implements PoolHandle {
 
   /** Makes all that other settings need. Nothing changes before the answer is put in force. */
   async prepare(settings: PoolSettings): Promise<Adoption> {
-    return await prepareAdoption(this.#parts, settings, this.#context);
+    const adoption = await prepareAdoption(this.#parts, settings, this.#context);
+    return {
+      commit: () => {
+        adoption.commit();
+        this.#schedules.adopt();
+      },
+    };
   }
 
   /** Why other settings cannot be put in force now. `undefined`: they can. */
@@ -134,6 +150,7 @@ export class Pool implements PoolHandle {
     this.#parts.state.nowMs = this.#clock.nowMs();
     return Object.freeze({
       ...freeze(this.#parts.state),
+      schedules: this.#schedules.views,
       degraded: this.#parts.slots.degraded,
       draining: this.#parts.drain.begun,
       stopped: this.#parts.drain.ended,
@@ -280,6 +297,7 @@ export class Pool implements PoolHandle {
   /** Waits until nothing is left to do, at most `forMs`. How many jobs are left. */
   async slice(forMs: number): Promise<number> {
     const untilMs = this.#clock.nowMs() + forMs;
+    await this.#schedules.looked();
     await look(this.#queue, this.#clock.nowMs());
     this.#parts.loop.schedule();
     for (;;) {
@@ -291,6 +309,7 @@ export class Pool implements PoolHandle {
   }
 
   async drain(deadlineMs: number = this.settings.drainMs): Promise<StopReport> {
+    this.#schedules.close();
     return await this.#parts.drain.run(deadlineMs);
   }
 

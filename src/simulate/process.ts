@@ -104,7 +104,13 @@ export async function startProcess(world: World, number: number): Promise<Proces
       ended: () => meter.look(),
     });
     const handlers = new Map([...settings.handlers.keys()].map((type) => [type, handler]));
-    return { ...settings, handlers, controller: watching(settings.controller, watch, meter) };
+    // What arrives is the scenario's: jobs do not come by themselves.
+    return {
+      ...settings,
+      schedules: [],
+      handlers,
+      controller: watching(settings.controller, watch, meter),
+    };
   });
   const door = new MeteredStore(store, {
     meters,

@@ -124,7 +124,7 @@ Deno.test("resolvePool() says of keys to come that they come later", async () =>
     `${key}: The key "${
       key.split("/").at(-1)
     }" is not supported yet: it comes with a later version, remove it until then`;
-  const ofPool = ["schedules", "isolation", "uses", "maxPauseMs"];
+  const ofPool = ["isolation", "uses", "maxPauseMs"];
   const ofLane = ["minShare", "fairness", "preemptible", "order"];
   const lane = { name: "a", ...Object.fromEntries(ofLane.map((key) => [key, 1])) };
 

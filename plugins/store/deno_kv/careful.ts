@@ -1,5 +1,6 @@
 /**
- * Adds what needs a look first: jobs with a dedupe key, with a limited key, or with a large payload.
+ * Adds what needs a look first: jobs with a dedupe key, with a limited key, with a claim, or with a large
+ * payload.
  *
  * @module
  */
@@ -10,6 +11,7 @@ import { chunksOf, dropChunks, writeChunks } from "./chunks.ts";
 import { lineOf, parseLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { KvAdded, type StoredJob } from "./job.ts";
+import { stateKey } from "./keys.ts";
 import type { KvLane } from "./lanes.ts";
 import { locate } from "./locate.ts";
 import { type Expected, Step } from "./step.ts";
@@ -101,12 +103,22 @@ async function attempt(context: QueueContext, ready: readonly Ready[]): Promise<
   const { db, keys } = context;
   const step = new Step(context, ready[0]!.item.atMs);
   const owners = new Map<string, string>();
+  const claimed = new Set<string>();
   const answers: (() => void)[] = [];
   let changes = false;
   for (const one of ready) {
     const { item, job, added } = one;
     if (step.isFull || step.checksLeft < 4) break;
-    const { dedupeKey, expiresAtMs } = item.entry;
+    const { dedupeKey, expiresAtMs, claim } = item.entry;
+    const claimable = claim === undefined ? undefined : await db.get(stateKey(claim.key));
+    if (claim !== undefined && claimable !== undefined) {
+      const isLost = claimable.versionstamp !== (claim.version ?? null);
+      if (isLost || claimed.has(claim.key)) {
+        if (one.chunk !== undefined) await dropChunks(context, job);
+        answers.push(() => item.ticket.answer(item.place, { id: "", duplicate: true }));
+        continue;
+      }
+    }
     if (dedupeKey !== undefined) {
       let ownerId = owners.get(dedupeKey);
       if (ownerId === undefined) {
@@ -128,6 +140,11 @@ async function attempt(context: QueueContext, ready: readonly Ready[]): Promise<
       }
     }
     changes = true;
+    if (claim !== undefined && claimable !== undefined) {
+      claimed.add(claim.key);
+      step.check(claimable);
+      step.set(claimable.key, claim.value);
+    }
     if (item.apart > 0) {
       one.chunk ??= await writeChunks(context, job.segment, item.payload ?? "null");
       step.check(one.chunk);

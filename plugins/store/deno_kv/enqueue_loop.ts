@@ -89,8 +89,9 @@ export class EnqueueLoop {
     const isDelayed = entry.dueAtMs > nowMs;
     const item = { lane, entry, payload, apart, atMs, isDelayed, ticket, place };
     const isLimited = entry.key !== undefined && lane.maxRunningPerKey < Infinity;
-    if (isLimited || apart > 0 || entry.dedupeKey !== undefined) this.#careful.push(item);
-    else this.#plain.push(item);
+    const isPlain = !isLimited && apart === 0 && entry.dedupeKey === undefined;
+    if (isPlain && entry.claim === undefined) this.#plain.push(item);
+    else this.#careful.push(item);
   }
 
   async #run(): Promise<void> {

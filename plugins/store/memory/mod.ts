@@ -29,7 +29,8 @@ export class MemoryStore implements Store {
     if (pool === undefined) {
       if (this.#epoch === "") this.#epoch = makeEpoch(options);
       // Pools number their jobs on their own: the pool's number makes ids unique within the store.
-      pool = new MemoryPool(options.pool, `${this.#epoch}${this.#pools.size.toString(36)}-`);
+      const prefix = `${this.#epoch}${this.#pools.size.toString(36)}-`;
+      pool = new MemoryPool(options.pool, prefix, this.#state);
       this.#pools.set(options.pool, pool);
     }
     return new MemoryQueue(pool, options, this.#fences);

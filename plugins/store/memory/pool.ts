@@ -12,6 +12,7 @@ import { End, forsakeWaiting, tellWaiting, UNFINISHED } from "./fate.ts";
 import type { Holder } from "./holder.ts";
 import { type CANCELLED, DEAD, DONE, extraOf, MemoryJob, RUNNING } from "./job.ts";
 import { Lane, type LanePool } from "./lane.ts";
+import type { MemoryState } from "./state.ts";
 
 /** Who the jobs of a pool are and who holds them. Lanes that are configured no more keep their jobs. */
 export class MemoryPool implements LanePool {
@@ -32,10 +33,13 @@ export class MemoryPool implements LanePool {
   #sequence = 0;
   #expired: MemoryJob[] = [];
 
-  /** Makes an empty pool. */
-  constructor(name: string, idPrefix: string) {
+  readonly #state: MemoryState;
+
+  /** Makes an empty pool. `state` is what jobs may claim. */
+  constructor(name: string, idPrefix: string, state: MemoryState) {
     this.name = name;
     this.idPrefix = idPrefix;
+    this.#state = state;
   }
 
   /** Lanes by their rules, in that order, made if they are new. */
@@ -57,7 +61,13 @@ export class MemoryPool implements LanePool {
   add(entry: JobEntry, lane: Lane, nowMs: number): Added {
     const owner = entry.dedupeKey === undefined ? undefined : this.#owner(entry.dedupeKey, nowMs);
     if (owner !== undefined) return { id: owner.id, duplicate: true };
-    const { dueAtMs } = entry;
+    const { dueAtMs, claim } = entry;
+    if (claim !== undefined) {
+      const { key, version, value } = claim;
+      if (!this.#state.commit({ [key]: version }, { [key]: value })) {
+        return { id: "", duplicate: true };
+      }
+    }
     const isDelayed = dueAtMs > nowMs;
     const job = new MemoryJob(lane, ++this.#sequence, entry.payload, isDelayed ? dueAtMs : nowMs);
     job.extra = extraOf(entry);

@@ -1,0 +1,92 @@
+/**
+ * The schedules of a pool: what stands there, checked.
+ *
+ * @module
+ */
+
+import { isTimezone, readCron } from "../cron.ts";
+import { messageOf } from "../errors.ts";
+import type { ScheduleSettings } from "../settings.ts";
+import { suggestion } from "../suggest.ts";
+import { checkShape } from "./check.ts";
+import { display, type FaultList, isRecord, type Path } from "./faults.ts";
+import { scheduleShape } from "./shape.ts";
+
+/** What schedules are checked against. */
+export interface SchedulePlace {
+  /** Where they stand. */
+  readonly path: Path;
+  /** Told of all that is wrong with them. */
+  readonly faults: FaultList;
+  /** Names of the pool's lanes. */
+  readonly lanes: readonly string[];
+  /** Names of its handlers; empty, or one "": there is only one. */
+  readonly types: readonly string[];
+}
+
+/** Checks the schedules of a pool. Those with faults are left out. */
+export function checkSchedules(raw: unknown, place: SchedulePlace): readonly ScheduleSettings[] {
+  const { path, faults } = place;
+  const seen = new Map<string, number>();
+  return (Array.isArray(raw) ? raw : []).flatMap((given: unknown, index) => {
+    const here = { ...place, path: [...path, index] };
+    const shape = checkShape(scheduleShape, given, here);
+    if (!isRecord(given)) return [];
+    checkTimes(given, here);
+    checkPlace(given, here);
+    if (shape === undefined) return [];
+    const { lane, cron, timezone, payload, catchUp } = shape;
+    const schedule = { lane, type: shape.type ?? "", cron, timezone, payload, catchUp };
+    const text = JSON.stringify({ ...schedule, catchUp: undefined });
+    const first = seen.get(text);
+    if (first === undefined) seen.set(text, index);
+    else faults.add(here.path, `Expected a schedule of its own but schedule ${first} is the same`);
+    return [schedule];
+  });
+}
+
+function checkTimes(
+  { cron, timezone = "UTC" }: Readonly<Record<string, unknown>>,
+  { path, faults }: SchedulePlace,
+): void {
+  const isZone = typeof timezone === "string" && isTimezone(timezone);
+  if (typeof timezone === "string" && timezone !== "" && !isZone) {
+    const message = `Expected a time zone such as "UTC" or "Europe/Berlin" but received ${
+      display(timezone)
+    }`;
+    faults.add([...path, "timezone"], message);
+  }
+  if (typeof cron !== "string" || cron === "") return;
+  const at = [...path, "cron"];
+  try {
+    const first = readCron(cron, isZone ? timezone : "UTC").next(0);
+    if (first !== undefined) return;
+    faults.add(at, `Expected times that come but received ${display(cron)}: there is no such date`);
+  } catch (thrown) {
+    const why = messageOf(thrown);
+    faults.add(
+      at,
+      `Expected a cron text such as "0 4 * * *" but received ${display(cron)}: ${why}`,
+    );
+  }
+}
+
+function checkPlace(
+  { lane, type }: Readonly<Record<string, unknown>>,
+  { path, faults, lanes, types }: SchedulePlace,
+): void {
+  if (typeof lane === "string" && lane !== "" && !lanes.includes(lane)) {
+    faults.add([...path, "lane"], `No lane is named "${lane}"${suggestion(lane, lanes)}`);
+  }
+  const isOnly = types.length === 0 || types.includes("");
+  if (isOnly && type !== undefined) {
+    faults.add([...path, "type"], "Expected no type but the pool has one handler: remove it");
+  } else if (!isOnly && (typeof type !== "string" || !types.includes(type))) {
+    const message = type === undefined
+      ? `Expected the key "type" but it is missing: one of ${
+        types.map((name) => `"${name}"`).join(", ")
+      }`
+      : `No handler is named ${display(type)}${suggestion(String(type), types)}`;
+    faults.add([...path, "type"], message);
+  }
+}

@@ -1,0 +1,253 @@
+/**
+ * Jobs that come by themselves: one at each time of a schedule, however many processes run.
+ *
+ * @module
+ */
+
+import { Alarm } from "./alarm.ts";
+import type { Clock } from "../clock.ts";
+import { type CronTimes, readCron } from "../cron.ts";
+import { messageOf } from "../errors.ts";
+import type { Logger } from "../job.ts";
+import type { PoolState } from "./pool_state.ts";
+import type { ScheduleSettings } from "../settings.ts";
+import type { ScheduleView } from "../sluice.ts";
+import type { Added, JobEntry, StateEntry, Store } from "../store.ts";
+
+/** A time that is missed by more, ms, is made up for only as `catchUp` says. */
+const LATE_MS = 300_000;
+
+/** Most missed times of one schedule that are made up for. */
+const MOST_MISSED = 100;
+
+/** First and longest wait after a store that failed, ms. */
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** What schedules need of their pool. */
+export interface SchedulesContext {
+  /** Where the latest time of each schedule is kept. */
+  readonly store: Store;
+  /** Its state. */
+  readonly state: PoolState;
+  /** Real or virtual time. */
+  readonly clock: Clock;
+  /** Told of a store that fails. */
+  readonly log: Logger;
+  /** Stores a job, past admission. */
+  readonly add: (entry: JobEntry) => Promise<Added>;
+}
+
+/** What the store knows of a schedule. */
+interface Mark {
+  /** Its latest time that was dealt with, ms since epoch. */
+  readonly atMs: number;
+}
+
+interface Schedule {
+  readonly settings: ScheduleSettings;
+  readonly times: CronTimes;
+  readonly key: string;
+  /** Its latest time that was dealt with. `undefined`: not read yet. */
+  lastAtMs: number | undefined;
+  nextAtMs: number | undefined;
+}
+
+/** Owns the schedules of one pool. */
+export class Schedules {
+  readonly #context: SchedulesContext;
+  readonly #alarm: Alarm;
+  #schedules: readonly Schedule[] = [];
+  #pauseMs = FIRST_PAUSE_MS;
+  #working: Promise<void> | undefined;
+  #again = false;
+  #open = false;
+
+  /** Begins nothing before `open`. */
+  constructor(context: SchedulesContext) {
+    this.#context = context;
+    this.#alarm = new Alarm(context.clock, () => this.#look());
+    this.#read();
+  }
+
+  /** The schedules, in config order. */
+  get views(): readonly ScheduleView[] {
+    return this.#schedules.map(({ settings, lastAtMs, nextAtMs }) => {
+      const { lane, cron, timezone, catchUp } = settings;
+      return { lane, cron, timezone, catchUp, nextAtMs, lastAtMs };
+    });
+  }
+
+  /** Looks what is due, and goes on. */
+  open(): void {
+    this.#open = true;
+    this.#look();
+  }
+
+  /** Resolves once the jobs that are due by now are stored. */
+  async looked(): Promise<void> {
+    if (this.#open) this.#look();
+    await this.#working;
+  }
+
+  /** Takes the settings of the state over: what is gone is forgotten in the store too. */
+  adopt(): void {
+    const before = this.#schedules;
+    this.#read();
+    for (const { key } of before) {
+      if (!this.#schedules.some((schedule) => schedule.key === key)) void this.#forget(key);
+    }
+    if (this.#open) this.#look();
+  }
+
+  /** Adds no job from now on. */
+  close(): void {
+    this.#open = false;
+    this.#alarm.cancel();
+  }
+
+  #read(): void {
+    const { state, clock } = this.#context;
+    const nowMs = clock.nowMs();
+    const known = new Map(this.#schedules.map((schedule) => [schedule.key, schedule]));
+    this.#schedules = state.settings.schedules.map((settings) => {
+      const { lane, type, cron, timezone, payload } = settings;
+      const key = `schedule/${state.pool}/${
+        hash(JSON.stringify([lane, type, cron, timezone, payload]))
+      }`;
+      const times = readCron(cron, timezone);
+      const { lastAtMs, nextAtMs = times.next(nowMs) } = known.get(key) ?? {};
+      return { settings, times, key, lastAtMs, nextAtMs };
+    });
+  }
+
+  #look(): void {
+    this.#again = true;
+    this.#working ??= this.#lookAll().finally(() => {
+      this.#working = undefined;
+      this.#arm();
+    });
+  }
+
+  async #lookAll(): Promise<void> {
+    while (this.#again && this.#open) {
+      this.#again = false;
+      let resumeAtMs = Infinity;
+      for (const schedule of this.#schedules) {
+        if (!this.#isDue(schedule)) continue;
+        try {
+          await this.#catchUp(schedule);
+          this.#pauseMs = FIRST_PAUSE_MS;
+        } catch (thrown) {
+          const { log, state, clock } = this.#context;
+          log.error("A scheduled job could not be stored: it is tried again", {
+            pool: state.pool,
+            lane: schedule.settings.lane,
+            error: messageOf(thrown),
+          });
+          resumeAtMs = clock.nowMs() + this.#pauseMs;
+          this.#pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * this.#pauseMs);
+        }
+      }
+      if (resumeAtMs < Infinity) this.#alarm.by(resumeAtMs);
+    }
+  }
+
+  #isDue({ lastAtMs, nextAtMs }: Schedule): boolean {
+    return lastAtMs === undefined ||
+      (nextAtMs !== undefined && nextAtMs <= this.#context.clock.nowMs());
+  }
+
+  /** Adds the jobs of all times up to now that nobody has dealt with. */
+  async #catchUp(schedule: Schedule): Promise<void> {
+    const { store, clock } = this.#context;
+    const { key, times } = schedule;
+    for (;;) {
+      const nowMs = clock.nowMs();
+      const entry = await store.get(key);
+      if (!this.#open || !this.#schedules.includes(schedule)) return; // a reload took it away
+      const mark = markIn(entry);
+      if (mark === undefined) {
+        await store.commit({ [key]: undefined }, { [key]: { atMs: nowMs } }); // its times begin now
+        continue;
+      }
+      schedule.lastAtMs = mark.atMs;
+      const [due] = this.#dueOf(schedule, nowMs);
+      if (due === undefined) {
+        schedule.nextAtMs = times.next(Math.max(nowMs, mark.atMs));
+        return;
+      }
+      await this.#deal(schedule, due, entry);
+    }
+  }
+
+  /** Times to deal with, oldest first. Only the last one comes without a job. */
+  #dueOf({ settings, times, lastAtMs = 0 }: Schedule, nowMs: number): readonly Due[] {
+    const most = settings.catchUp === "all" ? MOST_MISSED : 1;
+    const missed = times.between(lastAtMs, nowMs, most);
+    return missed.map((atMs) => ({
+      atMs,
+      runs: settings.catchUp !== "none" || nowMs - atMs <= LATE_MS,
+    }));
+  }
+
+  async #deal(
+    { settings, key }: Schedule,
+    { atMs, runs }: Due,
+    entry: StateEntry | undefined,
+  ): Promise<void> {
+    const { store, state, clock, add } = this.#context;
+    const value: Mark = { atMs };
+    if (!runs) {
+      await store.commit({ [key]: entry?.version }, { [key]: value });
+      return;
+    }
+    const lane = state.lanes.find(({ name }) => name === settings.lane)!; // the config was checked
+    const nowMs = clock.nowMs();
+    await add({
+      lane: lane.index,
+      type: settings.type,
+      payload: settings.payload,
+      key: undefined,
+      dueAtMs: nowMs,
+      expiresAtMs: nowMs + lane.settings.ttlMs,
+      dedupeKey: undefined,
+      traceparent: undefined,
+      claim: { key, version: entry?.version, value },
+    });
+  }
+
+  /** A store that fails keeps a mark that nobody reads. */
+  async #forget(key: string): Promise<void> {
+    try {
+      await this.#context.store.commit({}, { [key]: undefined });
+    } catch {
+      // As above.
+    }
+  }
+
+  #arm(): void {
+    if (!this.#open) return;
+    const next = Math.min(...this.#schedules.map(({ nextAtMs = Infinity }) => nextAtMs));
+    if (next > this.#context.clock.nowMs() && next < Infinity) this.#alarm.by(next);
+  }
+}
+
+interface Due {
+  readonly atMs: number;
+  /** False: it is too late for a job. */
+  readonly runs: boolean;
+}
+
+function markIn(entry: StateEntry | undefined): Mark | undefined {
+  return entry?.value as Mark | undefined; // only this file writes the key
+}
+
+/** Tells schedules of one pool apart in a short key. FNV-1a, 64 bits; Fowler, Noll and Vo. */
+function hash(text: string): string {
+  let value = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(text)) {
+    value = BigInt.asUintN(64, (value ^ BigInt(byte)) * 0x100000001b3n);
+  }
+  return value.toString(36);
+}

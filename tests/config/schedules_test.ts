@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { pool, poolLines, resolveObject } from "./_bench.ts";
+
+const lanes = [{ name: "daily" }, { name: "other" }];
+
+Deno.test("resolvePool() fills in what a schedule leaves out", async () => {
+  const schedules = [{ lane: "daily", cron: "0 4 * * *" }];
+  const settings = await resolveObject({ pools: { mail: pool({ lanes, schedules }) } });
+
+  assert.deepEqual(settings.pools[0]!.schedules, [{
+    lane: "daily",
+    type: "",
+    cron: "0 4 * * *",
+    timezone: "UTC",
+    payload: null,
+    catchUp: "none",
+  }]);
+});
+
+Deno.test("resolvePool() says what is wrong with a schedule, and where", async () => {
+  const lines = await poolLines({
+    lanes,
+    schedules: [
+      { lane: "dayly", cron: "0 4 * *" },
+      { lane: "daily", cron: "61 * * * *", timezone: "Europe/Berln", type: "a" },
+      { lane: "daily", cron: "0 0 30 2 *", catchUp: "some", every: 5 },
+      { lane: "daily" },
+      { lane: "daily", cron: "0 4 * * *" },
+      { lane: "daily", cron: "0 4 * * *", catchUp: "all" },
+      "0 4 * * *",
+    ],
+  });
+
+  assert.deepEqual(lines, [
+    '/schedules/0/cron: Expected a cron text such as "0 4 * * *" but received "0 4 * *": ' +
+    "Expected 5 parts, or 6 with seconds first, but received 4",
+    '/schedules/0/lane: No lane is named "dayly": did you mean "daily"?',
+    '/schedules/1/timezone: Expected a time zone such as "UTC" or "Europe/Berlin" but received "Europe/Berln"',
+    '/schedules/1/cron: Expected a cron text such as "0 4 * * *" but received "61 * * * *": ' +
+    "Invalid value for minute: 61",
+    "/schedules/1/type: Expected no type but the pool has one handler: remove it",
+    '/schedules/2/catchUp: Expected "none", "last" or "all" but received "some"',
+    '/schedules/2/every: No key is named "every": expected one of "lane", "type", "cron", "timezone", ' +
+    '"payload", "catchUp"',
+    '/schedules/2/cron: Expected times that come but received "0 0 30 2 *": there is no such date',
+    '/schedules/3/cron: Expected the key "cron" but it is missing: when: five parts (minute, hour, day, month, weekday), or six with seconds first',
+    "/schedules/5: Expected a schedule of its own but schedule 4 is the same",
+    '/schedules/6: Expected an object but received "0 4 * * *"',
+  ]);
+});
+
+Deno.test("resolvePool() wants the type of a scheduled job where there are several handlers", async () => {
+  const lines = await poolLines({
+    handler: undefined,
+    handlers: { report: "echo", tidy: "echo" },
+    lanes,
+    schedules: [
+      { lane: "daily", cron: "0 4 * * *" },
+      { lane: "daily", cron: "0 4 * * *", type: "reprot" },
+      { lane: "daily", cron: "0 4 * * *", type: "tidy" },
+    ],
+  });
+
+  assert.deepEqual(lines, [
+    '/schedules/0/type: Expected the key "type" but it is missing: one of "report", "tidy"',
+    '/schedules/1/type: No handler is named "reprot": did you mean "report"?',
+  ]);
+});

@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import { withServer } from "./_remote.ts";
+import { withFolder } from "./_store.ts";
+import { TOKEN } from "../../../_kvconnect/server.ts";
+
+/** How long a fleet may take, ms. */
+const PATIENCE_MS = 60_000;
+
+/** When a handler or a worker began and ended. */
+type Run = readonly [startMs: number, endMs: number];
+
+/** Processes that run one pool, and what they said. */
+class Fleet implements AsyncDisposable {
+  readonly starts: number[] = [];
+  readonly runs: Run[] = [];
+  readonly workers: Run[] = [];
+  /** The rate that each process held, and when. */
+  readonly rates: [atMs: number, perSec: number][][] = [];
+  readonly #children: Deno.ChildProcess[] = [];
+  readonly #reading: Promise<void>[] = [];
+
+  /** Starts one process. Resolves once it runs. */
+  async start(options: unknown): Promise<void> {
+    const script = new URL("_share_worker.ts", import.meta.url).pathname;
+    const child = new Deno.Command(Deno.execPath(), {
+      args: ["run", "--no-prompt", "-A", "--unstable-kv", script, JSON.stringify(options)],
+      env: { DENO_KV_ACCESS_TOKEN: TOKEN },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "inherit",
+    }).spawn();
+    this.#children.push(child);
+    await new Promise<void>((resolve, reject) => {
+      this.#reading.push(this.#read(child, resolve).finally(() => reject(new Error("It ended"))));
+    });
+  }
+
+  /** Waits until so many jobs have ended. */
+  async ended(jobs: number): Promise<void> {
+    const untilMs = Date.now() + PATIENCE_MS;
+    while (this.runs.length < jobs) {
+      assert.ok(Date.now() < untilMs, `${this.runs.length} of ${jobs} have ended`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  /** Stops all processes. */
+  async stop(): Promise<void> {
+    const children = this.#children.splice(0);
+    await Promise.all(children.map((child) => child.stdin.close()));
+    await Promise.all(this.#reading);
+    for (const child of children) assert.equal((await child.status).code, 0);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #read(child: Deno.ChildProcess, ready: () => void): Promise<void> {
+    const rates: [number, number][] = [];
+    this.rates.push(rates);
+    let rest = "";
+    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+      const lines = `${rest}${text}`.split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const [kind, first, second] = line.split(" ");
+        if (kind === "READY") ready();
+        else if (kind === "P") rates.push([Number(first), Number(second)]);
+        else if (kind === "S") this.starts.push(Number(first));
+        else if (kind === "W") this.workers.push([Number(first), Number(second)]);
+        else if (kind === "R") this.runs.push([Number(first), Number(second)]);
+      }
+    }
+  }
+}
+
+/** Most of `times` in any half-open second. */
+function mostInASecond(times: readonly number[]): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  let most = 0;
+  for (let from = 0, to = 0; from < sorted.length; from++) {
+    while (to < sorted.length && sorted[to]! < sorted[from]! + 1000) to++;
+    most = Math.max(most, to - from);
+  }
+  return most;
+}
+
+/** Most runs at one time, and how many ran on average from one time to another. */
+function concurrency(runs: readonly Run[], fromMs: number, toMs: number): [number, number] {
+  const moves = runs.flatMap(([start, end]) => [[start, 1], [end, -1]] as const)
+    .toSorted((a, b) => a[0] - b[0] || a[1] - b[1]);
+  let [running, most, area, atMs] = [0, 0, 0, fromMs];
+  for (const [moveMs, change] of moves) {
+    const untilMs = Math.min(Math.max(moveMs, fromMs), toMs);
+    area += running * (untilMs - atMs);
+    atMs = untilMs;
+    running += change;
+    most = Math.max(most, running);
+  }
+  return [most, area / (toMs - fromMs)];
+}
+
+/** Runs `test` with a store that processes may share. */
+type WithStore = (test: (store: unknown) => Promise<void>) => Promise<void>;
+
+const stores: readonly (readonly [name: string, use: WithStore])[] = [
+  ["one file", (test) => withFolder((folder) => test({ path: `${folder}/queue.db` }))],
+  ["KV Connect", (test) => withServer({}, ({ url }) => test({ url }))],
+];
+
+for (const [name, withStore] of stores) {
+  for (const count of [2, 4]) {
+    Deno.test(`${count} processes on ${name} hold a cluster rate together, and use it`, async () => {
+      await withStore(async (store) => {
+        const jobs = 200;
+        const pool = {
+          size: { min: 1, max: 16 },
+          lanes: [{ name: "high" }],
+          caps: [{ use: "api-rate-cap", with: { callsPerSec: 40 } }],
+          leaseMs: 5000,
+        };
+        const { fleet, fromMs } = await drain(count, { pool, store, runMs: 20 }, jobs);
+
+        assert.equal(fleet.starts.length, jobs);
+        const most = mostInASecond(fleet.starts);
+        assert.ok(most <= 39, `${most} in a second`); // 40 less the headroom
+        const toMs = fromMs + 0.7 * (Math.max(...fleet.starts) - fromMs);
+        // How soon a start follows once it may is the machine's doing; that it may is the permits'. What
+        // is on its way from one process to another is in force in neither.
+        const inForce = fleet.rates.map((rates) => rates.findLast(([atMs]) => atMs < toMs)![1]);
+        const sum = inForce.reduce((sum, perSec) => sum + perSec, 0);
+        assert.ok(sum <= 39 && sum >= 0.8 * 39, `${inForce} starts per second may be`);
+      });
+    });
+  }
+
+  Deno.test(`processes on ${name} hold a cluster cap on workers together, and use it`, async () => {
+    await withStore(async (store) => {
+      const pool = {
+        size: { min: 1, max: 16 },
+        lanes: [{ name: "high" }],
+        caps: [{ use: "fixed-cap", with: { workers: 16 }, scope: "cluster" }],
+        leaseMs: 5000,
+        adaptive: false,
+      };
+      const { fleet, fromMs } = await drain(3, { pool, store, runMs: 300 }, 250);
+
+      const toMs = Math.max(...fleet.starts) - 500;
+      const [most, mean] = concurrency(fleet.workers, fromMs, toMs);
+      assert.equal(most, 16);
+      assert.ok(mean >= 0.98 * 16, `${mean} of 16 workers`);
+      assert.ok(concurrency(fleet.runs, fromMs, toMs)[0] <= 16);
+    });
+  });
+}
+
+/** Has so many processes run all jobs. What they said, and from when on all of them ran. */
+async function drain(
+  count: number,
+  options: object,
+  jobs: number,
+): Promise<{ readonly fleet: Fleet; readonly fromMs: number }> {
+  await using fleet = new Fleet();
+  for (let index = 1; index < count; index++) await fleet.start(options);
+  await fleet.start({ ...options, jobs });
+  const fromMs = Date.now() + 1000; // until all have their part
+  await fleet.ended(jobs);
+  await fleet.stop();
+  return { fleet, fromMs };
+}
