@@ -20,6 +20,7 @@ const AT_EASE = {
   draining: false,
   stopped: false,
   paused: false,
+  schedules: [],
   storeWaitMs: 0,
   override: undefined,
   shadow: undefined,
