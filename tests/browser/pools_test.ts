@@ -244,21 +244,44 @@ browserTest(
   },
 );
 
-browserTest("A reader holds a page still: it asks for nothing until it is let go", async () => {
-  await using system = await startSystem();
+browserTest(
+  "A page asks for nothing while a reader holds it still or its tab is hidden, and then goes on",
+  async () => {
+    await using system = await startSystem();
 
-  await visit(system.url, async ({ page }) => {
-    await page.goto("/");
-    await page.getByRole("button", { name: "Hold still" }).click();
-    await page.getByText("Held still").waitFor();
-    await system.pool("mail").pause();
-    await page.getByRole("button", { name: "Hold still", pressed: true }).waitFor();
-    assert.equal(await page.getByRole("row", { name: /^mail paused/ }).count(), 0);
+    await visit(system.url, async ({ page }) => {
+      let asked = 0;
+      page.on("request", () => asked++);
+      const look = async (): Promise<number> => {
+        asked = 0;
+        await page.clock.runFor(10_000);
+        return asked;
+      };
+      const hide = (isHidden: boolean): Promise<void> =>
+        page.evaluate((hidden) => {
+          Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+          document.dispatchEvent(new Event("visibilitychange"));
+        }, isHidden);
+      await page.clock.install();
+      await page.goto("/pools/mail");
+      await page.locator("#charts canvas").first().waitFor();
+      assert.ok(await look() > 0);
 
-    await page.getByRole("button", { name: "Hold still" }).click();
-    await page.getByRole("row", { name: /^mail paused/ }).waitFor();
-  });
-});
+      await page.getByRole("button", { name: "Hold still" }).click();
+      await page.getByText("Held still").waitFor();
+      await system.pool("mail").pause();
+      assert.equal(await look(), 0);
+      await page.getByRole("button", { name: "Hold still", pressed: true }).click();
+      await page.getByText("paused: No job starts").waitFor();
+
+      await hide(true);
+      await system.pool("mail").resume();
+      assert.equal(await look(), 0);
+      await hide(false);
+      await page.getByText("paused: No job starts").waitFor({ state: "detached" });
+    });
+  },
+);
 
 browserTest("Pages fit a phone, and lead past the navigation with the keyboard", async () => {
   await using system = await startSystem();
