@@ -5,6 +5,8 @@
  */
 
 import type { Clock } from "../clock.ts";
+import { messageOf } from "../errors.ts";
+import type { Logger } from "../job.ts";
 import type { Crew } from "./crew.ts";
 import type { Dispatch } from "./dispatch.ts";
 import type { EventHub } from "./event_hub.ts";
@@ -36,6 +38,7 @@ export interface DrainParts {
   readonly intake: Intake;
   readonly loop: PoolLoop;
   readonly permits: Permits;
+  readonly log: Logger;
 }
 
 /** Drains one pool, once. */
@@ -67,7 +70,7 @@ export class Drain {
   }
 
   async #drain(deadlineMs: number): Promise<StopReport> {
-    const { state, queue, clock, hub, crew, runner, settler, dispatch, intake, loop } = this.#parts;
+    const { state, clock, hub, crew, runner, settler, dispatch, intake, loop } = this.#parts;
     const emit = (kind: "draining" | "stopped"): void => {
       if (hub.active) hub.emit({ kind, atMs: clock.nowMs(), pool: state.pool });
     };
@@ -92,11 +95,40 @@ export class Drain {
     loop.close();
     let waiting = 0;
     for (const lane of state.lanes) waiting += lane.depth;
-    await this.#parts.permits.leave();
-    await queue.leave(clock.nowMs());
+    await this.#leave();
     this.#ended = true;
     emit("stopped");
     return { handedBack: settler.handedBack, stuck: runner.stuckJobs(), waiting };
+  }
+
+  /** Leaves the queue. A store that does not answer holds nobody up: leases of a process that is gone end. */
+  async #leave(): Promise<void> {
+    const { state, queue, clock, permits, log } = this.#parts;
+    const leave = async (): Promise<void> => {
+      try {
+        await permits.leave();
+      } finally {
+        await queue.leave(clock.nowMs());
+      }
+    };
+    const late = Promise.withResolvers<never>();
+    const timer = clock.at(clock.nowMs() + SETTLE_MS, () => {
+      late.reject(new Error(`It has not answered for ${SETTLE_MS / 1000} s`));
+    });
+    const left = leave();
+    left.catch(() => {}); // it may fail later than anyone waits for
+    try {
+      await Promise.race([left, late.promise]);
+    } catch (thrown) {
+      const error = messageOf(thrown);
+      const { pool } = state;
+      log.error("The store could not be left: jobs held here go back after leaseMs", {
+        pool,
+        error,
+      });
+    } finally {
+      timer.cancel();
+    }
   }
 
   /** Waits until `reached`, looked at after each turn, or until so many ms have passed. */

@@ -12,6 +12,9 @@ import { SIGNAL_KEY, stateKey } from "./keys.ts";
 import { type KvQueue, openQueue } from "./queue.ts";
 import { Wake } from "./wake.ts";
 
+/** How long what is on its way may take once the store closes, ms. */
+const CLOSED_WITHIN_MS = 5000;
+
 /** How a store hears of other processes. */
 export interface KvStoreOptions {
   /** The database file, if others may open it too. */
@@ -90,8 +93,24 @@ export class KvStore implements Store {
   async close(): Promise<void> {
     await this.#wake.close();
     const queues = [...this.#queues.values()].flatMap((queues) => [...queues]);
-    await Promise.all(queues.map((queue) => queue.close()));
-    this.#db.close();
+    const idle = Promise.all(queues.map((queue) => queue.close()));
+    try {
+      await this.#inTime(idle);
+    } finally {
+      this.#db.close();
+    }
+    await idle; // what was still on its way has failed
+  }
+
+  /** Waits, but not for ever: over the network what is on its way may stay so. */
+  async #inTime(work: Promise<unknown>): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, CLOSED_WITHIN_MS);
+    try {
+      await Promise.race([work, late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async #changed(): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { audit } from "../../../../plugins/store/deno_kv/audit.ts";
-import { start } from "../../../../mod.ts";
+import { silentLogger, start, type StartOptions } from "../../../../mod.ts";
 import { admin } from "../../../../src/admin/mod.ts";
 import type { Sluice } from "../../../../src/sluice.ts";
 import type { Queue, Store } from "../../../../src/store.ts";
@@ -13,6 +13,7 @@ const LANES = [{ name: "high", maxRunningPerKey: 2 }, { name: "low" }] as const;
 async function startPool(
   server: Server,
   handler: (job: { readonly payload: unknown }) => unknown,
+  options: StartOptions = {},
 ): Promise<Sluice> {
   return await start({
     store: { use: remoteStore(server) },
@@ -25,9 +26,10 @@ async function startPool(
         admission: "admit-all",
         leaseMs: 3000,
         keep: { done: 1000 },
+        drainMs: 500,
       },
     },
-  });
+  }, options);
 }
 
 async function auditOf(server: Server): Promise<readonly string[]> {
@@ -225,3 +227,37 @@ Deno.test("denoKv refuses to start while the database does not answer", DEAD_CAL
     }
   });
 });
+
+Deno.test(
+  "A pool stops also while the database is out; what it held goes back once another looks",
+  DEAD_CALLS,
+  async () => {
+    await withServer({}, async (server) => {
+      const begun = Promise.withResolvers<void>();
+      const logged: string[] = [];
+      const log = { ...silentLogger(), error: (message: string) => void logged.push(message) };
+      const stuck = async (): Promise<void> => {
+        begun.resolve();
+        await new Promise(() => {});
+      };
+      const sluice = await startPool(server, stuck, { log });
+      const { id } = await sluice.enqueue("p", { lane: "low", payload: 1 });
+      await begun.promise;
+
+      server.line.refuse();
+      const { handedBack, stuck: ids } = await sluice.stop();
+      server.line.mend();
+
+      assert.deepEqual([handedBack, ids], [[], [id]]);
+      assert.deepEqual(logged, [
+        "The store could not be left: jobs held here go back after leaseMs",
+      ]);
+      const next = await startPool(server, () => "ran");
+      try {
+        await until(async () => (await next.pool("p").find(id))?.state === "done");
+      } finally {
+        await next.stop();
+      }
+    });
+  },
+);
