@@ -8,16 +8,34 @@ import type { Command } from "commander";
 import type { PoolJson } from "../admin/api.ts";
 import type { Finding } from "../diagnose.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
+import { doctorStore, type StoreDoctorOptions } from "./doctor_store.ts";
+import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { bold, json, line } from "./print.ts";
-import { type Tools, withRemote } from "./verb.ts";
+import { type Tools, withRemote, withYes } from "./verb.ts";
 
 /** Adds the verb. */
-export function addDoctor(program: Command, { io }: Tools): void {
-  withRemote(program.command("doctor").description("say what is amiss with a pool, and what to do"))
-    .argument("<pool>")
-    .action((pool: string, options: RemoteOptions) => doctor(io, pool, options));
+export function addDoctor(program: Command, tools: Tools): void {
+  const { io } = tools;
+  const text = "say what is amiss with a pool, or with a database at rest, and what to do";
+  withYes(withRemote(program.command("doctor").description(text)))
+    .argument("[pool]")
+    .option("--store <file>", "examine the database of a durable store; no process may work on it")
+    .option("--repair", "repair what is amiss in it")
+    .action(async (pool: string | undefined, options: DoctorOptions) => {
+      const { store } = options;
+      if (store !== undefined && pool === undefined) {
+        return await doctorStore(tools, { ...options, store });
+      }
+      if (pool === undefined || store !== undefined) {
+        throw new CliError("Expected the name of a pool, or --store with a file", 2);
+      }
+      if (options.repair) throw new CliError("--repair is for --store: give the file", 2);
+      await doctor(io, pool, options);
+    });
 }
+
+type DoctorOptions = RemoteOptions & Partial<StoreDoctorOptions>;
 
 async function doctor(io: Io, name: string, options: RemoteOptions): Promise<void> {
   const { diagnosis } = await call<PoolJson>(io, options, path("pools", name));

@@ -7,6 +7,7 @@
 import { Command, CommanderError } from "commander";
 import { start } from "../../mod.ts";
 import { builtins, defaults } from "../../plugins/mod.ts";
+import { openForCare } from "../../plugins/store/deno_kv/care.ts";
 import { ConfigError, messageOf } from "../errors.ts";
 import { resolveConfig } from "../resolve.ts";
 import { schemaText } from "../schema.ts";
@@ -50,6 +51,7 @@ export async function main(args: readonly string[], io: Io = systemIo()): Promis
     resolve: (file) => resolveConfig(file, { builtins, defaults }),
     simulate,
     schemaText: () => schemaText(builtins),
+    openStore: openForCare,
   };
   try {
     await programOf(tools).parseAsync([...args], { from: "user" });

@@ -5,147 +5,191 @@
  * @module
  */
 
-import { type Bytes, decode } from "./codec.ts";
-import { countDone, jobsDone } from "./done.ts";
-import { parseRow } from "./ended.ts";
-import { idOf, type StoredJob } from "./job.ts";
-import { numberAt, PoolKeys, textAt } from "./keys.ts";
-import type { Moved } from "./locate.ts";
-import { jobsIn } from "./promote.ts";
-import { unended } from "./reaper.ts";
-
-interface Findings {
-  readonly faults: string[];
-  readonly counts: Map<string, number>;
-  readonly places: Map<string, [held: number, waiting: number]>;
-  readonly moved: Map<string, Moved>;
-  readonly owners: Map<string, string>;
-  readonly seen: Set<string>;
-}
+import { tagIn } from "./id.ts";
+import {
+  addFault,
+  at,
+  type FaultKind,
+  laneOf,
+  type Mend,
+  nameOf,
+  readStock,
+  SPACES,
+  type Stock,
+  type StoreFault,
+} from "./stock.ts";
 
 /** What does not agree, one line each. Empty: all does. */
 export async function audit(kv: Deno.Kv, pool: string): Promise<readonly string[]> {
-  const keys = new PoolKeys(pool);
-  const found: Findings = {
-    faults: [],
-    counts: new Map(),
-    places: new Map(),
-    moved: new Map(),
-    owners: new Map(),
-    seen: new Set(),
-  };
-  const entries = await Array.fromAsync(kv.list<never>({ prefix: keys.of() }, { batchSize: 500 }));
-  const values = new Map<string, unknown>();
-  for (const { key, value } of entries) values.set(JSON.stringify(key.slice(3)), value);
-  const at = <T>(...parts: Deno.KvKeyPart[]): T | undefined =>
-    values.get(JSON.stringify(parts)) as T | undefined; // what the key space says stands there
-  for (const entry of entries) addEntry(found, keys, entry, at);
-  for (const { key, value } of entries) compareEntry(found, key, value);
-  for (const [name, count] of found.counts) {
-    const [ordinal, space] = name.split("/");
-    const counted = at<Deno.KvU64>("c", Number(ordinal), space ?? "")?.value ?? 0n;
-    if (counted !== BigInt(count)) found.faults.push(`Counter ${name}: ${counted}, keys: ${count}`);
-  }
-  for (const [name, [held, waiting]] of found.places) {
-    const [ordinal = "", key = ""] = JSON.parse(name);
-    const [held2, waiting2] = at<readonly [number, number]>("k", ordinal, key) ?? [0, 0];
-    if (held === held2 && waiting === waiting2) continue;
-    found.faults.push(`Places of ${name}: ${held2}+${waiting2}, jobs: ${held}+${waiting}`);
-  }
-  for (const [what, left] of [["Pointer", found.moved], ["Owner", found.owners]] as const) {
-    for (const name of left.keys()) found.faults.push(`${what} without a job: ${name}`);
-  }
-  return found.faults;
+  return (await findFaults(kv, pool)).map(({ saw }) => saw);
 }
 
-type At = <T>(...parts: Deno.KvKeyPart[]) => T | undefined;
-
-/** Adds up what an entry holds. */
-function addEntry(
-  found: Findings,
-  keys: PoolKeys,
-  { key, value }: Deno.KvEntry<unknown>,
-  at: At,
-): void {
-  const bytes = value as Bytes; // for the kinds below that have bytes
-  const count = (name: string, by: number): void => {
-    found.counts.set(name, (found.counts.get(name) ?? 0) + by);
-  };
-  switch (key[3]) {
-    case "r":
-    case "z":
-    case "q": {
-      const jobs = jobsIn(keys.placeIn(key), bytes);
-      count(`${numberAt(key, 4)}/${key[3]}`, jobs.length);
-      for (const job of jobs) addJob(found, job, key[3] === "q");
-      return;
-    }
-    case "l": {
-      const place = keys.leaseIn(key);
-      const { worker, segment, number } = place;
-      if (at("w", worker) === undefined) found.faults.push(`Lease of a dead worker: ${worker}`);
-      const jobs = unended(place, bytes, at<Uint8Array>("p", worker, segment, number) ?? null);
-      count(`${place.ordinal}/l`, jobs.length);
-      for (const job of jobs) addJob(found, job, false);
-      return;
-    }
-    case "c":
-      count(`${numberAt(key, 4)}/${textAt(key, 5)}`, 0);
-      return;
-    case "b":
-      if (at("m", textAt(key, 5), numberAt(key, 6)) === undefined) {
-        found.faults.push(`Chunk of no job: ${textAt(key, 5)}/${numberAt(key, 6)}`);
-      }
-      return;
-    case "d":
-      count("-1/d", countDone(bytes));
-      for (const { id, row } of jobsDone({ key, value: bytes, versionstamp: "" })) {
-        if (row[6][3]?.b !== undefined) found.moved.set(`-${id.segment}/${id.index}`, ["d", 0, ""]);
-      }
-      return;
-    case "x": {
-      count("-1/x", 1);
-      const { id } = parseRow(decode(bytes));
-      found.moved.set(`-${id.segment}/${id.index}`, ["x", numberAt(key, 4), ""]);
-    }
-  }
+/** What does not agree. Empty: all does. */
+export async function findFaults(kv: Deno.Kv, pool: string): Promise<readonly StoreFault[]> {
+  const stock = await readStock(kv, pool);
+  for (const entry of stock.entries.values()) compareEntry(stock, entry);
+  compareCounts(stock);
+  comparePlaces(stock);
+  findLost(stock);
+  return stock.faults;
 }
 
-/** Notes a job that has not ended. */
-function addJob(found: Findings, job: StoredJob, waits: boolean): void {
-  const id = idOf(job);
-  if (found.seen.has(id)) found.faults.push(`Job in two places: ${id}`);
-  found.seen.add(id);
-  const extra = job.line[3];
-  if (extra?.k !== undefined && (waits || extra.h === 1)) {
-    const name = JSON.stringify([job.ordinal, extra.k]);
-    const [held, waiting] = found.places.get(name) ?? [0, 0];
-    found.places.set(name, waits ? [held, waiting + 1] : [held + 1, waiting]);
-  }
-  if (extra?.d !== undefined) found.owners.set(`-${extra.d}`, id);
-  if (extra?.o !== undefined) found.moved.set(`-${job.segment}/${job.index}`, ["r", 0, ""]);
-}
-
-/** Compares what points at jobs with the jobs. What has a partner is taken off both lists. */
-function compareEntry(found: Findings, key: Deno.KvKey, value: unknown): void {
+/** Compares what points at jobs, or belongs to workers, with those. */
+function compareEntry(stock: Stock, { key, value }: Deno.KvEntry<unknown>): void {
+  const drop: Mend[] = [[key, undefined]];
+  const has = (...parts: Deno.KvKeyPart[]): boolean => at(stock, ...parts) !== undefined;
   switch (key[3]) {
     case "m": {
-      const name = `${textAt(key, 4)}/${numberAt(key, 5)}`;
-      if (!found.moved.delete(`-${name}`)) found.faults.push(`Pointer to no job: ${name}`);
+      const name = `${textOf(key, 4)}/${textOf(key, 5)}`;
+      if (!stock.moved.has(name)) {
+        fault(
+          stock,
+          "pointer-stale",
+          `A pointer says where the job ${name} is, but there is no such job`,
+          "delete it",
+          drop,
+        );
+      }
       return;
     }
     case "i": {
-      const [id] = value as readonly [string, number]; // as `careful.ts` writes it
-      const name = textAt(key, 4);
-      if (found.owners.get(`-${name}`) !== id) {
-        found.faults.push(`Dedupe key of no job: ${name} ${id}`);
-      }
-      found.owners.delete(`-${name}`);
+      const id = Array.isArray(value) ? value[0] : undefined;
+      if (stock.owners.get(String(key[4]))?.[0] === id) return;
+      const saw = `The dedupeKey "${textOf(key, 4)}" is held by ${id}, which is no job that has it`;
+      fault(stock, "dedupe-stale", saw, "free it", drop);
       return;
     }
-    case "k": {
-      const name = JSON.stringify([key[4], key[5]]);
-      if (!found.places.has(name)) found.faults.push(`Places of no job: ${name}`);
+    case "k":
+      if (!stock.places.has(nameOf([key[4]!, key[5]!]))) {
+        const saw = `Places of the key "${textOf(key, 5)}" are taken in lane ${
+          laneOf(stock, key[4])
+        }, by no job`;
+        fault(stock, "places-wrong", saw, "free them", drop);
+      }
+      return;
+    case "b":
+      if (!stock.apart.has(`${textOf(key, 5)}/${textOf(key, 6)}`)) {
+        fault(
+          stock,
+          "left-over",
+          `A part of a payload is stored of no job: ${textOf(key, 5)}/${textOf(key, 6)}`,
+          "delete it",
+          drop,
+        );
+      }
+      return;
+    case "l":
+      if (!has("w", key[4]!)) {
+        const saw = `Worker ${textOf(key, 4)} holds a lease although it was declared dead`;
+        fault(
+          stock,
+          "lease-orphaned",
+          saw,
+          "put its jobs back to where they were, the attempt charged",
+        );
+      }
+      return;
+    case "w":
+      if (!has("h", key[4]!)) {
+        const saw = `Worker ${
+          textOf(key, 4)
+        } has no heartbeat, so nobody would find out that it is dead`;
+        fault(stock, "worker-broken", saw, "declare it dead", drop);
+      }
+      return;
+    case "h":
+    case "y":
+      if (!has("w", key[4]!)) {
+        const what = key[3] === "h" ? "A heartbeat" : "A request to cancel jobs";
+        fault(
+          stock,
+          "left-over",
+          `${what} is stored of worker ${textOf(key, 4)}, which is dead`,
+          "delete it",
+          drop,
+        );
+      }
+      return;
+    case "p": {
+      if (stock.leases.has(nameOf(key.slice(4, 7)))) return;
+      const saw = `The progress of a lease is stored that worker ${textOf(key, 4)} does not hold`;
+      fault(stock, "left-over", saw, "delete it", drop);
     }
   }
+}
+
+function compareCounts(stock: Stock): void {
+  for (const [name, count] of stock.counts) {
+    const [ordinal = "", space = ""] = name.split("/");
+    const key = stock.keys.of("c", Number(ordinal), space);
+    const value = at<Deno.KvU64>(stock, ...key.slice(3))?.value ?? 0n;
+    if (value === BigInt(count)) continue;
+    const where = ordinal === "-1" ? "" : ` of lane ${laneOf(stock, Number(ordinal))}`;
+    const saw = `The counter of ${SPACES[space] ?? space}${where} is ${
+      BigInt.asIntN(64, value)
+    }, but there are ${count}`;
+    const right = new Deno.KvU64(BigInt(count));
+    fault(stock, "counter-wrong", saw, `set it to ${count}`, [[key, right]]);
+  }
+}
+
+function comparePlaces(stock: Stock): void {
+  for (const [name, places] of stock.places) {
+    const [ordinal, key]: [number, string] = JSON.parse(name);
+    const [held, waiting] = at<readonly [number, number]>(stock, "k", ordinal, key) ?? [0, 0];
+    if (held === places[0] && waiting === places[1]) continue;
+    const saw =
+      `The key "${key}" of lane ${
+        laneOf(stock, ordinal)
+      } has ${held} places taken and ${waiting} jobs ` +
+      `waiting, but there are ${places[0]} and ${places[1]}`;
+    fault(stock, "places-wrong", saw, "count them anew", [[
+      stock.keys.of("k", ordinal, key),
+      places,
+    ]]);
+  }
+}
+
+/** What jobs should have beside them and have not. */
+function findLost(stock: Stock): void {
+  const { keys } = stock;
+  for (const [name, place] of stock.moved) {
+    const [segment = "", index] = name.split("/");
+    if (at(stock, "m", segment, Number(index)) !== undefined) continue;
+    const saw = `The job ${name} has left its first place, and no pointer says where it is`;
+    fault(stock, "pointer-lost", saw, "write the pointer", [[
+      keys.of("m", segment, Number(index)),
+      place,
+    ]]);
+  }
+  for (const [key, owner] of stock.owners) {
+    if (at(stock, "i", key) !== undefined) continue;
+    const saw = `The job ${owner[0]} has the dedupeKey "${key}", which is free for others`;
+    fault(stock, "dedupe-lost", saw, "give it to the job", [[keys.of("i", key), owner]]);
+  }
+  for (const [name, parts] of stock.apart) {
+    const [segment = "", index] = name.split("/");
+    const wanted = Array.from({ length: parts }, (_, part) => part);
+    const tag = tagIn(segment);
+    const lost = wanted.filter((part) =>
+      at(stock, "b", tag, segment, Number(index), part) === undefined
+    );
+    if (lost.length === 0) continue;
+    const saw = `Of the payload of the job ${name} ${lost.length} of ${parts} parts are missing`;
+    fault(stock, "chunks-lost", saw, undefined);
+  }
+}
+
+function fault(
+  stock: Stock,
+  kind: FaultKind,
+  saw: string,
+  repair: string | undefined,
+  mends: readonly Mend[] = [],
+): void {
+  addFault(stock, { kind, saw, repair, mends });
+}
+
+function textOf(key: Deno.KvKey, index: number): string {
+  return String(key[index]);
 }

@@ -1,0 +1,207 @@
+/**
+ * Looks after a database at rest: finds what does not agree in it, and repairs it.
+ *
+ * @module
+ */
+
+import { delay } from "../../../src/async.ts";
+import { findFaults } from "./audit.ts";
+import { Db } from "./db.ts";
+import { PoolKeys, SCHEMA, SCHEMA_KEY, SIGNAL_KEY } from "./keys.ts";
+import type { StoreFault } from "./stock.ts";
+import { KvStore } from "./store.ts";
+import type { Beat } from "./term.ts";
+
+/** A fault, and the pool that it is in. */
+export interface PoolFault extends StoreFault {
+  /** Name of the pool. */
+  readonly pool: string;
+}
+
+/** What a database holds. */
+export interface Contents {
+  /** Names of its pools. */
+  readonly pools: readonly string[];
+  /** Jobs that have not ended. */
+  readonly jobs: number;
+}
+
+/** Sign of life of one process. */
+interface Sign {
+  readonly pool: string;
+  readonly key: Deno.KvKey;
+  readonly versionstamp: string;
+  readonly leaseMs: number;
+}
+
+/** A process beats three times in a lease: so much of one shows whether it lives. */
+const WATCHED_SHARE = 0.6;
+
+/** Shortest time that signs of life are waited for, ms. */
+const SHORTEST_WATCH_MS = 500;
+
+/** Mends of one commit. */
+const MENDS = 200;
+
+/** Repairs that follow from repairs: one that finds nothing more to do ends it. */
+const MOST_ROUNDS = 4;
+
+/** A database that nobody works on. */
+export class Care {
+  readonly #kv: Deno.Kv;
+
+  /** Looks after an open database. Whoever opened it closes it. */
+  constructor(kv: Deno.Kv) {
+    this.#kv = kv;
+  }
+
+  /**
+   * Finds out what is in it.
+   *
+   * @throws {RangeError} If a newer release has written it, or if it is not Sluice's.
+   */
+  async contents(): Promise<Contents> {
+    const { value: version } = await this.#kv.get<number>(SCHEMA_KEY);
+    if (version === null) throw new RangeError("Sluice has never written to this database");
+    if (version > SCHEMA) {
+      throw new RangeError(
+        `Expected a database of version ${SCHEMA} at most but received ${version}: ` +
+          "a newer release of Sluice has written it, so use the doctor of that one",
+      );
+    }
+    const pools = await this.#pools();
+    let jobs = 0;
+    for (const pool of pools) {
+      for await (
+        const { key, value } of this.#kv.list<Deno.KvU64>({ prefix: new PoolKeys(pool).of("c") })
+      ) if (key[4] !== -1) jobs += Number(BigInt.asIntN(64, value.value));
+    }
+    return { pools, jobs };
+  }
+
+  /**
+   * Looks whether a process works on it: waits for signs of life if there is anyone who may be alive.
+   *
+   * @param waiting Told how long that takes, ms, before it waits.
+   * @returns Pools that somebody works on.
+   */
+  async worked(waiting: (ms: number) => void): Promise<readonly string[]> {
+    const before = await this.#signs();
+    if (before.length === 0) return [];
+    const leases = before.map(({ leaseMs }) => leaseMs);
+    const ms = Math.max(SHORTEST_WATCH_MS, ...leases.map((leaseMs) => leaseMs * WATCHED_SHARE));
+    const signal = await this.#kv.get(SIGNAL_KEY);
+    waiting(ms);
+    await delay(ms);
+    const known = new Set(before.map(versionOf));
+    const now = await this.#signs();
+    const alive = now.filter((sign) => !known.has(versionOf(sign)));
+    const isQuiet = (await this.#kv.get(SIGNAL_KEY)).versionstamp === signal.versionstamp;
+    const signs = alive.length === 0 && !isQuiet ? now : alive;
+    return [...new Set(signs.map(({ pool }) => pool))];
+  }
+
+  /** What does not agree. */
+  async faults(): Promise<readonly PoolFault[]> {
+    const found: PoolFault[] = [];
+    for (const pool of await this.#pools()) {
+      for (const fault of await findFaults(this.#kv, pool)) found.push({ ...fault, pool });
+    }
+    return found;
+  }
+
+  /** Repairs what can be repaired. Nobody may work on it. What is left of faults. */
+  async repair(nowMs: number): Promise<readonly PoolFault[]> {
+    for (const { key } of await this.#signs()) {
+      // Frozen ones could wake up meanwhile: without a fence they change nothing.
+      const pool = new PoolKeys(String(key[2]));
+      await this.#kv.atomic().delete(pool.of("w", key[4]!)).delete(key).commit();
+    }
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      const faults = await this.faults();
+      const broken = faults.filter(({ kind }) => kind === "unreadable" || kind === "job-twice");
+      if (broken.length > 0) { // what is counted is not known before
+        await this.#mend(broken);
+        continue;
+      }
+      const orphaned = new Set(
+        faults.filter(({ kind }) => kind === "lease-orphaned").map(({ pool }) => pool),
+      );
+      await this.#mend(faults);
+      for (const pool of orphaned) await this.#takeBack(pool, nowMs);
+      if (faults.every(({ repair }) => repair === undefined)) break;
+    }
+    return await this.faults();
+  }
+
+  async #pools(): Promise<readonly string[]> {
+    const pools: string[] = [];
+    for (let start: Deno.KvKey = ["sluice", "pool"];;) {
+      const selector = pools.length === 0
+        ? { prefix: ["sluice", "pool"] }
+        : { prefix: ["sluice", "pool"], start };
+      const [first] = await Array.fromAsync(this.#kv.list(selector, { limit: 1 }));
+      if (first === undefined) return pools;
+      const pool = String(first.key[2]);
+      pools.push(pool);
+      start = ["sluice", "pool", `${pool}\u0000`];
+    }
+  }
+
+  async #signs(): Promise<readonly Sign[]> {
+    const signs: Sign[] = [];
+    for (const pool of await this.#pools()) {
+      const prefix = new PoolKeys(pool).of("h");
+      for await (const { key, value, versionstamp } of this.#kv.list<Beat>({ prefix })) {
+        signs.push({ pool, key, versionstamp, leaseMs: value.leaseMs });
+      }
+    }
+    return signs;
+  }
+
+  async #mend(faults: readonly PoolFault[]): Promise<void> {
+    const mends = faults.flatMap((fault) => fault.mends);
+    for (let from = 0; from < mends.length; from += MENDS) {
+      const atomic = this.#kv.atomic();
+      for (const [key, value] of mends.slice(from, from + MENDS)) {
+        if (value === undefined) atomic.delete(key);
+        else atomic.set(key, value);
+      }
+      await atomic.commit();
+    }
+  }
+
+  /** As a holder that joins does it: jobs of dead workers go back, their attempt charged. */
+  async #takeBack(pool: string, nowMs: number): Promise<void> {
+    const random = (): number => 0.5; // there is nobody whose tries are to be spread
+    const db = new Db(this.#kv, { remote: false, maxChecks: 100, random });
+    const unshared = { file: undefined, remote: false, pollMs: Infinity, seen: 0 };
+    const queue = await new KvStore(db, unshared).open({
+      pool,
+      lanes: [],
+      attempts: [],
+      leaseMs: 30_000,
+      keep: { done: Infinity, dead: Infinity, forMs: Infinity },
+      random,
+      nowMs,
+      listener: { wake() {}, cancelled() {}, ended() {} },
+    });
+    await queue.renew(nowMs);
+    await queue.leave(nowMs);
+  }
+}
+
+function versionOf({ key, versionstamp }: Sign): string {
+  return JSON.stringify([key, versionstamp]);
+}
+
+/**
+ * Opens a database file for care.
+ *
+ * @throws {Deno.errors.NotFound} If there is no such file: none is made.
+ */
+export async function openForCare(file: string): Promise<{ readonly care: Care; close(): void }> {
+  await Deno.stat(file);
+  const kv = await Deno.openKv(file);
+  return { care: new Care(kv), close: () => kv.close() };
+}

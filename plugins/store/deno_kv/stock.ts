@@ -1,0 +1,235 @@
+/**
+ * All that is stored of a pool, added up.
+ *
+ * @module
+ */
+
+import { type Bytes, decode, encode, type Line } from "./codec.ts";
+import { countDone, jobsDone } from "./done.ts";
+import { parseRow } from "./ended.ts";
+import { idOf, type StoredJob } from "./job.ts";
+import { numberAt, PoolKeys, textAt } from "./keys.ts";
+import type { Moved } from "./locate.ts";
+import { jobsIn } from "./promote.ts";
+import { unended } from "./reaper.ts";
+
+/** What kind of fault it is. */
+export type FaultKind =
+  | "unreadable"
+  | "job-twice"
+  | "lease-orphaned"
+  | "worker-broken"
+  | "counter-wrong"
+  | "places-wrong"
+  | "pointer-lost"
+  | "pointer-stale"
+  | "dedupe-lost"
+  | "dedupe-stale"
+  | "chunks-lost"
+  | "left-over";
+
+/** A key, and what is to stand there. `undefined`: nothing. */
+export type Mend = readonly [key: Deno.KvKey, value: unknown];
+
+/** What does not agree. */
+export interface StoreFault {
+  /** What kind of fault it is. */
+  readonly kind: FaultKind;
+  /** What was seen, in a sentence. */
+  readonly saw: string;
+  /** What a repair does, in a sentence. `undefined`: there is none. */
+  readonly repair: string | undefined;
+  /** What is to be changed for it. Empty for leases: those are taken back. */
+  readonly mends: readonly Mend[];
+}
+
+/** What stands in one pool: read as a whole. */
+export interface Stock {
+  /** Keys of the pool. */
+  readonly keys: PoolKeys;
+  /** What was found so far. */
+  readonly faults: StoreFault[];
+  /** All entries, by the name of what their keys end in. */
+  readonly entries: ReadonlyMap<string, Deno.KvEntry<unknown>>;
+  /** Names of lanes, by number. */
+  readonly lanes: readonly string[];
+  /** How many jobs there are, by number of the lane and space. */
+  readonly counts: Map<string, number>;
+  /** Places that jobs of a key have or wait for, by lane and key. */
+  readonly places: Map<string, [held: number, waiting: number]>;
+  /** Jobs that must have a pointer, by segment and index, with what it says. */
+  readonly moved: Map<string, Moved>;
+  /** Dedupe keys that must have an owner. */
+  readonly owners: Map<string, readonly [id: string, expiresAtMs: number]>;
+  /** Jobs whose payload is stored apart, with how many parts. */
+  readonly apart: Map<string, number>;
+  /** Leases: worker, segment and number. */
+  readonly leases: Set<string>;
+  /** Where each job that has not ended stands. */
+  readonly seen: Map<string, Deno.KvKey>;
+}
+
+/** What stands in which space. */
+export const SPACES: Readonly<Record<string, string>> = {
+  r: "ready jobs",
+  z: "delayed jobs",
+  q: "jobs that wait for others of their key",
+  l: "running jobs",
+  d: "kept done jobs",
+  x: "kept dead jobs",
+};
+
+/** Reads a pool. What cannot be read, or stands twice, is a fault already. */
+export async function readStock(kv: Deno.Kv, pool: string): Promise<Stock> {
+  const keys = new PoolKeys(pool);
+  const entries = new Map<string, Deno.KvEntry<unknown>>();
+  for await (const entry of kv.list({ prefix: keys.of() }, { batchSize: 100 })) {
+    entries.set(nameOf(entry.key.slice(3)), entry);
+  }
+  const lanes = entries.get(nameOf(["lanes"]))?.value;
+  const stock: Stock = {
+    keys,
+    faults: [],
+    entries,
+    lanes: Array.isArray(lanes) ? lanes : [],
+    counts: new Map(),
+    places: new Map(),
+    moved: new Map(),
+    owners: new Map(),
+    apart: new Map(),
+    leases: new Set(),
+    seen: new Map(),
+  };
+  for (const entry of entries.values()) {
+    try {
+      addEntry(stock, entry);
+    } catch {
+      addFault(stock, {
+        kind: "unreadable",
+        saw: `The entry ${nameOf(entry.key.slice(3))} cannot be read`,
+        repair: "delete it",
+        mends: [[entry.key, undefined]],
+      });
+    }
+  }
+  return stock;
+}
+
+/** Notes a fault. */
+export function addFault({ faults }: Stock, fault: StoreFault): void {
+  faults.push(fault);
+}
+
+/** Adds up what an entry holds. */
+function addEntry(stock: Stock, { key, value }: Deno.KvEntry<unknown>): void {
+  const { keys, counts } = stock;
+  const bytes = value as Bytes; // for the kinds below that have bytes: others throw as they are read
+  const count = (name: string, by: number): void => {
+    counts.set(name, (counts.get(name) ?? 0) + by);
+  };
+  switch (key[3]) {
+    case "r":
+    case "z":
+    case "q": {
+      const jobs = jobsIn(keys.placeIn(key), bytes);
+      count(`${numberAt(key, 4)}/${key[3]}`, jobs.length);
+      for (const job of jobs) addJob(stock, job, key);
+      return;
+    }
+    case "l": {
+      const place = keys.leaseIn(key);
+      stock.leases.add(nameOf(key.slice(4, 7)));
+      const progress = at<Uint8Array>(stock, "p", place.worker, place.segment, place.number);
+      const jobs = unended(place, bytes, progress ?? null);
+      count(`${place.ordinal}/l`, jobs.length);
+      for (const job of jobs) addJob(stock, job, key);
+      return;
+    }
+    case "c":
+      count(`${numberAt(key, 4)}/${textAt(key, 5)}`, 0);
+      return;
+    case "d":
+      count("-1/d", countDone(bytes));
+      for (const { id, row } of jobsDone({ key, value: bytes, versionstamp: "" })) {
+        if (row[6][3]?.b === undefined) continue;
+        addApart(stock, id, row[6], ["d", numberAt(key, 4), ""]);
+      }
+      return;
+    case "x": {
+      count("-1/x", 1);
+      const { id, row } = parseRow(decode(bytes));
+      addApart(stock, id, row[6], ["x", numberAt(key, 4), ""]);
+    }
+  }
+}
+
+/** Notes a job that has not ended. */
+function addJob(stock: Stock, job: StoredJob, key: Deno.KvKey): void {
+  const id = idOf(job);
+  const other = stock.seen.get(id);
+  if (other !== undefined) {
+    const [first, second] = [spaceOf(other), spaceOf(key)];
+    const saw = `The job ${id} stands twice: among ${first} and among ${second}`;
+    addFault(stock, {
+      kind: "job-twice",
+      saw,
+      repair: `drop it from among ${second}`,
+      mends: [[key, without(stock, key, job)]],
+    });
+    return;
+  }
+  stock.seen.set(id, key);
+  const waits = key[3] === "q";
+  const extra = job.line[3];
+  if (extra?.k !== undefined && (waits || extra.h === 1)) {
+    const name = nameOf([job.ordinal, extra.k]);
+    const [held, waiting] = stock.places.get(name) ?? [0, 0];
+    stock.places.set(name, waits ? [held, waiting + 1] : [held + 1, waiting]);
+  }
+  if (extra?.d !== undefined) stock.owners.set(extra.d, [id, extra.x ?? 0]);
+  if (extra?.o === undefined) return;
+  const space = key[3] === "q" || key[3] === "z" ? key[3] : "r";
+  addApart(stock, job, job.line, [space, job.dueMs, waits ? extra.k ?? "" : ""]);
+}
+
+/** Notes a job of which more is stored than its line. */
+function addApart(
+  { moved, apart }: Stock,
+  { segment, index }: Pick<StoredJob, "segment" | "index">,
+  line: Line,
+  place: Moved,
+): void {
+  const name = `${segment}/${index}`;
+  moved.set(name, place);
+  if (line[3]?.b !== undefined) apart.set(name, line[3].b);
+}
+
+/** A part without one of its jobs. `undefined`: nothing is left of it. */
+function without({ entries }: Stock, key: Deno.KvKey, { index }: StoredJob): unknown {
+  const value = entries.get(nameOf(key.slice(3)))?.value as Bytes; // it was just read
+  const first = numberAt(key, key[3] === "q" ? 8 : 7);
+  const lines = decode(value).split("\n");
+  lines[index - first] = "";
+  return lines.every((line) => line === "") ? undefined : encode(lines.join("\n"));
+}
+
+/** What stands behind the pool's prefix. */
+export function at<T>({ entries }: Stock, ...parts: Deno.KvKeyPart[]): T | undefined {
+  return entries.get(nameOf(parts))?.value as T | undefined; // what the key space says stands there
+}
+
+/** Name of a key, or the end of one. */
+export function nameOf(parts: readonly Deno.KvKeyPart[]): string {
+  return JSON.stringify(parts);
+}
+
+/** How a lane is called in a sentence. */
+export function laneOf({ lanes }: Stock, ordinal: unknown): string {
+  const name = lanes[Number(ordinal)];
+  return name === undefined ? `number ${ordinal}` : `"${name}"`;
+}
+
+/** What stands in the space of a key. */
+function spaceOf(key: Deno.KvKey): string {
+  return SPACES[String(key[3])] ?? String(key[3]);
+}

@@ -1,0 +1,110 @@
+/**
+ * `sluice doctor --store FILE`: what does not agree in a database that nobody works on, and its repair.
+ *
+ * @module
+ */
+
+import { messageOf } from "../errors.ts";
+import { CliError } from "./failure.ts";
+import type { Io } from "./io.ts";
+import { bold, json, line } from "./print.ts";
+import { confirmed, type StoreFinding, type Tools } from "./verb.ts";
+
+/** Options of `doctor --store`. */
+export interface StoreDoctorOptions {
+  /** The database file. */
+  readonly store: string;
+  /** True: repairs what it can. */
+  readonly repair?: boolean;
+  /** True: asks nothing. */
+  readonly yes?: boolean;
+  /** True: prints JSON. */
+  readonly json?: boolean;
+}
+
+/** Examines a database. @throws {CliError} If something is amiss in the end, or it cannot be examined. */
+export async function doctorStore(
+  { io, openStore }: Pick<Tools, "io" | "openStore">,
+  options: StoreDoctorOptions,
+): Promise<void> {
+  const { store: file } = options;
+  const { care, close } = await opened(openStore(file), file);
+  try {
+    const { pools, jobs } = await opened(care.contents(), file);
+    const worked = await care.worked((ms) => {
+      const seconds = Math.ceil(ms / 1000);
+      io.err(`Watching for ${seconds} s whether a process works on ${file}\n`);
+    });
+    if (worked.length > 0) {
+      throw new CliError(
+        `A process works on ${file} (pool ${
+          worked.join(", ")
+        }): stop it first, what it changes would ` +
+          "look like faults",
+        2,
+      );
+    }
+    const found = await care.faults();
+    if (!options.json) {
+      line(
+        io,
+        `${file}: ${count(pools.length, "pool")}, ${count(jobs, "job")} that ${
+          jobs === 1 ? "has" : "have"
+        } not ended, ${count(found.length, "finding")}`,
+      );
+      for (const finding of found) show(io, finding);
+    }
+    const left = options.repair && found.length > 0 ? await repair(found) : found;
+    if (options.json) {
+      json(io, { file, pools, jobs, findings: found.map(shown), left: left.map(shown) });
+    }
+    if (left.length > 0) throw new CliError(summary(left, options.repair === true));
+  } finally {
+    close();
+  }
+
+  async function repair(found: readonly StoreFinding[]): Promise<readonly StoreFinding[]> {
+    confirmed(io, options, `Repair ${count(found.length, "finding")} in ${file}?`);
+    const left = await care.repair(Date.now());
+    if (options.json) return left;
+    line(io, left.length === 0 ? "Repaired: nothing is amiss any more" : "Repaired, but for:");
+    for (const finding of left) show(io, finding);
+    return left;
+  }
+}
+
+async function opened<T>(opening: Promise<T>, file: string): Promise<T> {
+  try {
+    return await opening;
+  } catch (thrown) {
+    const why = thrown instanceof Deno.errors.NotFound
+      ? "There is no such file"
+      : messageOf(thrown);
+    throw new CliError(`Cannot examine ${file}: ${why}`, 2);
+  }
+}
+
+function show(io: Io, { pool, kind, saw, repair }: StoreFinding): void {
+  line(io, bold(io, `${pool}: ${kind}`));
+  line(io, `  ${saw}`);
+  line(io, `  Repair: ${repair ?? "none, look at it by hand"}`);
+}
+
+function shown({ pool, kind, saw, repair }: StoreFinding): unknown {
+  return { pool, kind, saw, repair: repair ?? null };
+}
+
+function summary(left: readonly StoreFinding[], isRepaired: boolean): string {
+  const findings = count(left.length, "finding");
+  if (isRepaired) return `${findings} left that cannot be repaired`;
+  const repairable = left.filter(({ repair }) => repair !== undefined).length;
+  return repairable === 0
+    ? `${findings}, none of which can be repaired`
+    : `${findings}: --repair repairs ${
+      repairable === left.length ? "them" : `${repairable} of them`
+    }`;
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { start } from "../../mod.ts";
+import { sluice, temporaryFolder } from "./_io.ts";
+
+const HANDLERS = { plugins: { work: () => "done" } };
+
+/** A config whose pool starts no job. */
+function config(path: string, leaseMs = 30_000) {
+  return {
+    store: { use: "deno-kv", with: { path } },
+    pools: {
+      mail: {
+        handler: "work",
+        size: { min: 1, max: 1 },
+        lanes: [{ name: "urgent", paused: true }],
+        leaseMs,
+      },
+    },
+  } as const;
+}
+
+/** A database with two jobs that nobody works on. */
+async function database(folder: string): Promise<string> {
+  const file = `${folder}/queue.db`;
+  const system = await start(config(file), HANDLERS);
+  await system.enqueue("mail", { lane: "urgent", payload: 1 });
+  await system.enqueue("mail", { lane: "urgent", payload: 2 });
+  await system.stop();
+  return file;
+}
+
+async function broken(folder: string): Promise<string> {
+  const file = await database(folder);
+  using kv = await Deno.openKv(file);
+  await kv.atomic().sum(["sluice", "pool", "mail", "c", 0, "r"], 3n)
+    .set(["sluice", "pool", "mail", "i", "gone"], ["some-job", 0]).commit();
+  return file;
+}
+
+const FINDINGS = [
+  "mail: dedupe-stale",
+  '  The dedupeKey "gone" is held by some-job, which is no job that has it',
+  "  Repair: free it",
+  "mail: counter-wrong",
+  '  The counter of ready jobs of lane "urgent" is 5, but there are 2',
+  "  Repair: set it to 2",
+];
+
+Deno.test("doctor --store says that a database is sound", async () => {
+  await using folder = await temporaryFolder();
+  const file = await database(folder.path);
+
+  const { code, out, err } = await sluice(["doctor", "--store", file]);
+
+  assert.deepEqual([code, err], [0, ""]);
+  assert.equal(out, `${file}: 1 pool, 2 jobs that have not ended, 0 findings\n`);
+});
+
+Deno.test("doctor --store says what is amiss, and changes nothing", async () => {
+  await using folder = await temporaryFolder();
+  const file = await broken(folder.path);
+
+  const { code, out, err } = await sluice(["doctor", "--store", file]);
+  const again = await sluice(["doctor", "--store", file, "--json"]);
+
+  assert.deepEqual([code, err], [1, "2 findings: --repair repairs them\n"]);
+  const head = `${file}: 1 pool, 5 jobs that have not ended, 2 findings`;
+  assert.equal(out, `${[head, ...FINDINGS].join("\n")}\n`);
+  assert.equal(again.code, 1);
+  const { findings, left, pools } = JSON.parse(again.out);
+  assert.deepEqual(pools, ["mail"]);
+  assert.deepEqual(left, findings);
+  assert.deepEqual(findings[1], {
+    pool: "mail",
+    kind: "counter-wrong",
+    saw: 'The counter of ready jobs of lane "urgent" is 5, but there are 2',
+    repair: "set it to 2",
+  });
+});
+
+Deno.test("doctor --store --repair asks first, then repairs what it found", async () => {
+  await using folder = await temporaryFolder();
+  const file = await broken(folder.path);
+  const args = ["doctor", "--store", file, "--repair"];
+
+  const alone = await sluice(args);
+  const no = await sluice(args, { confirm: () => false });
+  const yes = await sluice(args, { confirm: () => true });
+  const sound = await sluice([...args, "--yes", "--json"]);
+
+  const question = `Repair 2 findings in ${file}?`;
+  assert.deepEqual([alone.code, alone.err], [
+    2,
+    `Nobody can be asked "${question}": give --yes to do it\n`,
+  ]);
+  assert.deepEqual([no.code, no.err, no.asked], [1, "Nothing was changed\n", [question]]);
+  assert.deepEqual([yes.code, yes.err], [0, ""]);
+  assert.ok(yes.out.endsWith("Repaired: nothing is amiss any more\n"));
+  assert.deepEqual(JSON.parse(sound.out), {
+    file,
+    pools: ["mail"],
+    jobs: 2,
+    findings: [],
+    left: [],
+  });
+});
+
+Deno.test("doctor --store --repair says what it cannot repair", async () => {
+  await using folder = await temporaryFolder();
+  const file = `${folder.path}/queue.db`;
+  const system = await start(config(file), HANDLERS);
+  await system.enqueue("mail", { lane: "urgent", payload: "x".repeat(70_000) });
+  await system.stop();
+  using kv = await Deno.openKv(file);
+  for await (const { key } of kv.list({ prefix: ["sluice", "pool", "mail", "b"] })) {
+    await kv.delete(key);
+  }
+
+  const found = await sluice(["doctor", "--store", file]);
+  const { code, out, err } = await sluice(["doctor", "--store", file, "--repair", "--yes"]);
+
+  assert.deepEqual([found.code, found.err], [1, "1 finding, none of which can be repaired\n"]);
+  assert.deepEqual([code, err], [1, "1 finding left that cannot be repaired\n"]);
+  assert.match(
+    out,
+    /mail: chunks-lost\n {2}Of the payload of the job \S+ 2 of 2 parts are missing\n {2}Repair: none, look at it by hand\n/,
+  );
+  assert.match(out, /\nRepaired, but for:\n/);
+});
+
+Deno.test("doctor --store refuses a database that a process works on", async () => {
+  await using folder = await temporaryFolder();
+  const file = await database(folder.path);
+  const system = await start(config(file, 3000), HANDLERS);
+
+  const { code, out, err } = await sluice(["doctor", "--store", file, "--repair", "--yes"]);
+  await system.stop();
+
+  assert.deepEqual([code, out], [2, ""]);
+  assert.equal(
+    err,
+    `Watching for 2 s whether a process works on ${file}\n` +
+      `A process works on ${file} (pool mail): stop it first, what it changes would look like faults\n`,
+  );
+});
+
+Deno.test("doctor --store refuses files that are missing, of others, or of a newer release", async () => {
+  await using folder = await temporaryFolder();
+  const missing = `${folder.path}/missing.db`;
+  const other = `${folder.path}/other.db`;
+  const newer = `${folder.path}/newer.db`;
+  (await Deno.openKv(other)).close();
+  using kv = await Deno.openKv(newer);
+  await kv.set(["sluice", "schema"], 99);
+
+  for (
+    const [file, why] of [
+      [missing, "There is no such file"],
+      [other, "Sluice has never written to this database"],
+      [
+        newer,
+        "Expected a database of version 1 at most but received 99: a newer release of Sluice has written " +
+        "it, so use the doctor of that one",
+      ],
+    ]
+  ) {
+    const { code, err } = await sluice(["doctor", "--store", file!]);
+    assert.deepEqual([code, err], [2, `Cannot examine ${file}: ${why}\n`]);
+  }
+  await assert.rejects(Deno.stat(missing), Deno.errors.NotFound);
+});
+
+Deno.test("doctor wants a pool or a file, and repairs only files", async () => {
+  const neither = await sluice(["doctor"]);
+  const both = await sluice(["doctor", "mail", "--store", "queue.db"]);
+  const repair = await sluice(["doctor", "mail", "--repair"]);
+
+  const text = "Expected the name of a pool, or --store with a file\n";
+  assert.deepEqual([neither.code, neither.err], [2, text]);
+  assert.deepEqual([both.code, both.err], [2, text]);
+  assert.deepEqual([repair.code, repair.err], [2, "--repair is for --store: give the file\n"]);
+});
