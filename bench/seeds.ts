@@ -6,6 +6,7 @@
 
 import { parseArgs } from "node:util";
 import { simulate } from "../src/simulate.ts";
+import { claimLines } from "./_claims.ts";
 import { type Figure, type SeedScenario, seedScenarios } from "./_seeds.ts";
 import { trialLines } from "./_trials.ts";
 
@@ -25,6 +26,7 @@ if (import.meta.main) {
   const seeds = realTime ? 1 : Number(values.seeds);
   say(realTime ? "In real time, one run each" : `Simulated, ${seeds} seeds`);
   for (const scenario of seedScenarios) await showScenario(scenario, seeds, realTime);
+  if (!realTime) { for await (const line of claimLines()) say(line); }
   if (!realTime) { for await (const line of trialLines(seeds)) say(line); }
 }
 
