@@ -117,7 +117,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     lapsed: () => runner.abortAll("lease-lost", now()),
   });
   const steering = new Steering({ state, crew, slots, rate, permits, hub, now });
-  const pauses = new Pauses(store, state, now);
+  const pauses = new Pauses({ store, state, now, changed });
   const signals = new Signals(settings.signals, state, log);
   const intake = new Intake({ state, slots, hub, telemetry }, handlers);
   const loop = new PoolLoop({

@@ -13,6 +13,18 @@ interface Paused {
   readonly lanes: readonly string[];
 }
 
+/** What pauses need of their pool. */
+export interface PausesContext {
+  /** Where they are kept. */
+  readonly store: Store;
+  /** Its state; pauses own `paused` of its lanes. */
+  readonly state: PoolState;
+  /** Reads the clock. */
+  readonly now: () => number;
+  /** Jobs may have become claimable, or not, since it was asked. */
+  readonly changed: () => void;
+}
+
 /** Owns the pauses of one pool. */
 export class Pauses {
   /** True while the whole pool is paused. */
@@ -21,13 +33,17 @@ export class Pauses {
   readonly #state: PoolState;
   readonly #key: string;
   readonly #now: () => number;
+  readonly #changed: () => void;
+  #asked = 0;
+  #heard = 0; // the latest of what was asked that has been heeded, or set meanwhile
 
   /** Begins with what the lanes' settings say. */
-  constructor(store: Store, state: PoolState, now: () => number) {
+  constructor({ store, state, now, changed }: PausesContext) {
     this.#store = store;
     this.#state = state;
     this.#key = `pause/${state.pool}`;
     this.#now = now;
+    this.#changed = changed;
   }
 
   /** Takes over what is set already. */
@@ -44,6 +60,7 @@ export class Pauses {
         ? { ...before, pool: paused }
         : { ...before, lanes: toggled(before.lanes, lane, paused) };
       if (await this.#store.commit({ [this.#key]: entry?.version }, { [this.#key]: after })) {
+        this.#heard = this.#asked; // answers that are on their way are older
         this.#apply(after);
         return;
       }
@@ -64,8 +81,14 @@ export class Pauses {
     } catch {
       return; // the guard of the queue's calls tells of a failing store
     }
-    if (isPromise(answer)) answer.then((entry) => this.#take(entry), () => {});
-    else this.#take(answer);
+    if (!isPromise(answer)) return this.#take(answer);
+    const number = ++this.#asked;
+    answer.then((entry) => {
+      if (number <= this.#heard) return;
+      this.#heard = number;
+      this.#take(entry);
+      this.#changed();
+    }, () => {});
   }
 
   #take(entry: StateEntry | undefined): void {

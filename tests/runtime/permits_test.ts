@@ -1,51 +1,10 @@
 import assert from "node:assert/strict";
 import { MemoryStore } from "../../plugins/store/memory/mod.ts";
+import { LateState, starting } from "./_late_state.ts";
 import type { JobContext } from "../../src/job.ts";
-import type { QueueOptions, StateEntry, Store } from "../../src/store.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
 import { type PoolParts, sleeper } from "../_virtual.ts";
 import { Bench, type Process, withBench } from "../cases/_bench.ts";
-
-/** The store in memory, whose shared state answers late, or not at all. */
-class LateState implements Store {
-  readonly store = new MemoryStore();
-  fails = false;
-  readonly #clock: () => VirtualClock;
-  readonly #latencyMs: number;
-
-  constructor(clock: () => VirtualClock, latencyMs: number) {
-    this.#clock = clock;
-    this.#latencyMs = latencyMs;
-  }
-
-  open(options: QueueOptions): ReturnType<MemoryStore["open"]> {
-    return this.store.open(options);
-  }
-
-  async get(key: string): Promise<StateEntry | undefined> {
-    await this.#way();
-    return this.store.get(key);
-  }
-
-  async commit(...given: Parameters<MemoryStore["commit"]>): Promise<boolean> {
-    await this.#way();
-    const done = this.store.commit(...given);
-    await this.#way();
-    return done;
-  }
-
-  close(): void {
-    this.store.close();
-  }
-
-  async #way(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const clock = this.#clock();
-      clock.at(clock.nowMs() + this.#latencyMs, resolve);
-    });
-    if (this.fails) throw new Error("The state cannot be reached");
-  }
-}
 
 /** Counts what runs over all processes. */
 class Gauge {
@@ -123,12 +82,6 @@ for (const latencyMs of [0, 8]) {
       await bench.stop();
     }
   });
-}
-
-/** A promise that is awaited later: its rejection is nobody's fault meanwhile. */
-function starting<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {});
-  return promise;
 }
 
 Deno.test("permits of a worker cap go where the load is", async () => {
