@@ -194,3 +194,58 @@ browserTest(
     assert.equal(await deadIn(system), 3);
   },
 );
+
+browserTest("A search is looked at once after an action, and not again and again", async () => {
+  await using system = await startSystem();
+  const { dead } = await fill(system);
+
+  await visit(system.url, async ({ page }) => {
+    let looks = 0;
+    page.on("request", (request) => {
+      if (new URL(request.url()).pathname === "/jobs") looks++;
+    });
+    await page.clock.install();
+    await page.goto("/jobs?state=dead&match=mailbox");
+    await page.getByRole("button", { name: `Retry ${dead}` }).click();
+    await inDialog(page, "Retry").click();
+    await page.getByRole("link", { name: dead }).waitFor({ state: "detached" });
+    const before = looks;
+
+    await page.clock.runFor(10_000);
+    await page.evaluate(() => fetch("/healthz").then(({ status }) => status));
+
+    assert.deepEqual([before, looks], [2, 2]);
+  });
+});
+
+browserTest("The page of a job follows it to its end, and then rests", async () => {
+  await using system = await startSystem();
+  const { running } = await fill(system);
+
+  await visit(system.url, async ({ page }) => {
+    await page.goto(`/jobs/${running}`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    system.release();
+
+    await page.getByRole("heading", { name: "Result" }).waitFor();
+    await page.getByText("Live", { exact: true }).waitFor({ state: "hidden" });
+    await page.getByRole("button", { name: "Hold still" }).waitFor({ state: "hidden" });
+  });
+});
+
+browserTest("The page of a job that is forgotten meanwhile says so", async () => {
+  await using system = await startSystem();
+  const { blocked } = await fill(system);
+  const reports = system.pool("reports");
+
+  await visit(system.url, async ({ page, allow }) => {
+    allow(/status of 404/);
+    await page.goto(`/jobs/${blocked}`);
+    await page.getByText("1 job of its key runs").waitFor();
+    await reports.change(blocked, "cancel");
+    await reports.change(blocked, "remove");
+
+    await page.getByText(`No job has the id "${blocked}"`).waitFor();
+    assert.equal(await page.getByText("The server does not answer").count(), 0);
+  });
+});

@@ -238,6 +238,7 @@ browserTest(
 
       assert.notEqual(dark, light);
       assert.deepEqual([chosen, first], [dark, dark]);
+      await page.waitForLoadState(); // from then on the choice is heard
       await page.getByLabel("Theme").selectOption("System");
       assert.equal(await page.evaluate(ground), light);
     }, { colorScheme: "dark" });

@@ -160,6 +160,17 @@ export function copyText(text) {
   );
 }
 
+/**
+ * Leaves the page, and never resolves: nothing is looked at any more that may be gone.
+ *
+ * @param {() => void} go
+ * @returns {Promise<never>}
+ */
+export function leaveFor(go) {
+  go();
+  return new Promise(() => {});
+}
+
 /** @param {HTMLElement} button */
 function askFor(button) {
   const { act = "POST", path = "", body, ask: text = "", more, cli, done, danger } = button.dataset;
@@ -173,7 +184,7 @@ function askFor(button) {
       await send(act, path, body === undefined ? undefined : JSON.parse(body));
       if (done !== undefined) say(done);
       const { next } = button.dataset;
-      if (next !== undefined) location.assign(`${base}${next}`);
+      if (next !== undefined) await leaveFor(() => location.assign(`${base}${next}`));
     },
   });
 }

@@ -78,6 +78,11 @@ export function refresh() {
   void look();
 }
 
+/** True for a page that is to be kept current. An action may make it one, an end the contrary. */
+function isLive() {
+  return document.body.dataset.live !== undefined;
+}
+
 /** True while the reader holds the page still. */
 export function isHeld() {
   return held;
@@ -99,7 +104,7 @@ export function start() {
 }
 
 function wake() {
-  if (held) return;
+  if (held || !isLive()) return;
   listen();
   refresh();
 }
@@ -156,12 +161,15 @@ async function look() {
     if (response.redirected && new URL(response.url).pathname === `${base}/login`) {
       return loggedOut();
     }
-    if (!response.ok) throw new Error(`The server answered ${response.status}`);
+    // What is gone has a page too, which says so.
+    const isPage = response.headers.get("content-type")?.startsWith("text/html") === true;
+    if (!isPage) throw new Error(`The server answered ${response.status}`);
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     if (!held) take(page);
     failures = 0;
     seenAtMs = Date.now();
-    if (stream === undefined || Date.now() - beatAtMs > SILENT_MS) listen();
+    if (!isLive()) rest();
+    else if (stream === undefined || Date.now() - beatAtMs > SILENT_MS) listen();
   } catch {
     failures++; // the banner says so, and it is tried again
     if (failures > 1) listenLess();
@@ -171,7 +179,7 @@ async function look() {
     const pauseMs = failures === 0
       ? EVERY_MS
       : Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** (failures - 1));
-    if (timer === undefined || failures > 0) soon(pauseMs);
+    if (isLive() && (timer === undefined || failures > 0)) soon(pauseMs);
   }
 }
 
@@ -189,6 +197,9 @@ function take(page) {
   localize(wanted);
   morph(main, wanted);
   document.title = page.title;
+  const { live } = page.body.dataset;
+  if (live === undefined) delete document.body.dataset.live;
+  else document.body.dataset.live = live;
   for (const reader of readers) reader(page);
 }
 
@@ -201,7 +212,10 @@ function loggedOut() {
 
 function showState() {
   const state = byId("state");
+  const hold = byId("hold");
+  if (hold !== null) hold.hidden = !isLive();
   if (state !== null) {
+    state.hidden = !isLive();
     const text = failures > 0 ? "No connection" : held ? "Held still" : "Live";
     if (state.textContent !== text) state.textContent = text;
     state.dataset.state = failures > 0 ? "lost" : held ? "held" : "live";

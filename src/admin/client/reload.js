@@ -1,7 +1,7 @@
 // @ts-check
 /// <reference lib="dom" />
 
-import { ask, Refusal, send } from "./actions.js";
+import { ask, leaveFor, Refusal, send } from "./actions.js";
 import { byId, element, say } from "./dom.js";
 
 /**
@@ -46,7 +46,7 @@ function question({ changes, stale }) {
     run: async () => {
       await send("POST", "/api/reload", {});
       say(changes.length === 0 ? "Nothing has changed" : "The config is loaded anew");
-      if (changes.length > 0) location.reload();
+      if (changes.length > 0) await leaveFor(() => location.reload());
     },
   });
 }
