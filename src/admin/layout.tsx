@@ -158,19 +158,9 @@ const Tools: FC<{ base: string; actor: Actor | undefined; live: boolean }> = (pr
     {props.actor?.role === "viewer" && <span class="chip">read-only</span>}
     {props.actor?.session !== undefined && (
       <form method="post" action={`${props.base}/logout`}>
-        <span class="soft">{props.actor.role}</span>{" "}
+        {props.actor.role === "admin" && <span class="soft">admin</span>}
         <button type="submit" class="small">Log out</button>
       </form>
-    )}
-    {props.actor !== undefined && (
-      <label class="scripted theme">
-        <span class="unseen">Theme</span>
-        <select id="theme" class="small" autocomplete="off">
-          <option value="system">System</option>
-          <option value="light">Light</option>
-          <option value="dark">Dark</option>
-        </select>
-      </label>
     )}
   </div>
 );
@@ -179,6 +169,14 @@ const Footer: FC<{ base: string }> = ({ base }) => (
   <footer>
     <a href={`${base}/docs`}>API</a> <a href={`${base}/openapi.json`}>OpenAPI</a>{" "}
     <a href={`${base}/metrics`}>Metrics</a>
+    <label class="scripted">
+      Theme{" "}
+      <select id="theme" class="small" autocomplete="off">
+        <option value="system">System</option>
+        <option value="light">Light</option>
+        <option value="dark">Dark</option>
+      </select>
+    </label>
   </footer>
 );
 

@@ -105,7 +105,7 @@ const Login: FC<{ base: string; fault?: string | undefined }> = ({ base, fault }
       />
       {fault !== undefined && <p id="fault" class="late" role="alert">{fault}</p>}
       <p id="hint" class="soft">The admin or the viewer token of the config.</p>
-      <button type="submit">Log in</button>
+      <button type="submit" class="primary">Log in</button>
     </form>
   </Layout>
 );
