@@ -38,6 +38,8 @@ export interface ServerOptions {
   latencyMs?: number;
   /** Decides what becomes of each request. @default {all are answered} */
   fate?: ((method: Method) => Fate) | undefined;
+  /** The token for the data path, as told by the metadata: another one locks out whoever has the old. */
+  session?: string;
 }
 
 /** The token that clients must bring. */
@@ -52,7 +54,7 @@ export interface Server extends AsyncDisposable {
   /** Requests so far. */
   readonly requests: Readonly<Record<Method, number>>;
   /** What may be changed while it runs. */
-  readonly knobs: Pick<ServerOptions, "latencyMs" | "fate">;
+  readonly knobs: Pick<ServerOptions, "latencyMs" | "fate" | "session">;
   /** The line to it: may be cut, refused, swallowed and mended. */
   readonly line: Front;
 }
@@ -63,16 +65,18 @@ const METHODS: readonly string[] = ["snapshot_read", "atomic_write", "watch"];
 /** Starts a server. Set `DENO_KV_ACCESS_TOKEN` to `TOKEN` to connect to it. */
 export function startServer(options: ServerOptions = {}): Server {
   const { path = ":memory:", maxChecks = 100, port = 0 } = options;
-  const knobs = { latencyMs: options.latencyMs ?? 0, fate: options.fate };
+  const { latencyMs = 0, fate, session = TOKEN } = options;
+  const knobs = { latencyMs, fate, session };
   const database = new Database(path, maxChecks);
   const requests = { snapshot_read: 0, atomic_write: 0, watch: 0 };
   const watches = new Set<AbortController>();
   const http = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
-    if (request.headers.get("authorization") !== `Bearer ${TOKEN}`) {
+    const method = new URL(request.url).pathname.slice("/v2/".length);
+    const token = isMethod(method) ? knobs.session : TOKEN;
+    if (request.headers.get("authorization") !== `Bearer ${token}`) {
       return new Response("The token is wrong", { status: 401 });
     }
-    const method = new URL(request.url).pathname.slice("/v2/".length);
-    if (!isMethod(method)) return Response.json(metadata());
+    if (!isMethod(method)) return Response.json(metadata(knobs.session));
     const body = await request.bytes();
     requests[method]++;
     if (knobs.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, knobs.latencyMs));
@@ -115,12 +119,12 @@ function isMethod(text: string): text is Method {
   return METHODS.includes(text);
 }
 
-function metadata(): Record<string, unknown> {
+function metadata(token: string): Record<string, unknown> {
   return {
     version: 3,
     databaseId: DATABASE_ID,
     endpoints: [{ url: "/v2", consistency: "strong" }],
-    token: TOKEN,
+    token,
     expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
   };
 }

@@ -25,7 +25,7 @@ export interface RemoteOptions {
 /** A store on a server that takes an outage for one sooner than `deno-kv` does. */
 export async function openRemote(
   { url }: Server,
-  { answerMs = 400, pollMs = 1000 }: RemoteOptions = {},
+  { answerMs = 1000, pollMs = 1000 }: RemoteOptions = {},
 ): Promise<KvStore> {
   const open = (): Promise<Deno.Kv> => Deno.openKv(url);
   const random = Math.random;

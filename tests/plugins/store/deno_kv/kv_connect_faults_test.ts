@@ -4,19 +4,19 @@ import { silentLogger, start, type StartOptions } from "../../../../mod.ts";
 import { admin } from "../../../../src/admin/mod.ts";
 import type { Sluice } from "../../../../src/sluice.ts";
 import type { Queue, Store } from "../../../../src/store.ts";
-import type { Fate, Method, Server } from "../../../_kvconnect/server.ts";
+import { type Fate, type Method, type Server, TOKEN } from "../../../_kvconnect/server.ts";
 import { openRemote, remoteStore, until, withServer } from "./_remote.ts";
-import { NOW, openQueue, openStore } from "./_store.ts";
+import { end, entry, NOW, openQueue, openStore } from "./_store.ts";
 
 const LANES = [{ name: "high", maxRunningPerKey: 2 }, { name: "low" }] as const;
 
 async function startPool(
   server: Server,
   handler: (job: { readonly payload: unknown }) => unknown,
-  options: StartOptions = {},
+  { answerMs, ...options }: StartOptions & { readonly answerMs?: number } = {},
 ): Promise<Sluice> {
   return await start({
-    store: { use: remoteStore(server) },
+    store: { use: remoteStore(server, answerMs === undefined ? {} : { answerMs }) },
     pools: {
       p: {
         handler,
@@ -52,7 +52,9 @@ Deno.test("Over a line that loses answers, each job is stored once and ends once
       ran.set(payload, (ran.get(payload) ?? 0) + 1);
       return payload;
     };
-    const [one, other] = [await startPool(server, handler), await startPool(server, handler)];
+    const patient = { answerMs: 30_000 };
+    const one = await startPool(server, handler, patient);
+    const other = await startPool(server, handler, patient);
     try {
       server.knobs.fate = unreliable(0.2);
       const payloads = Array.from({ length: 60 }, (_, payload) => payload);
@@ -190,7 +192,7 @@ Deno.test(
           await until(() => pool.snapshot().stale);
           gate.resolve();
           await assert.rejects(sluice.enqueue("p", { lane: "low", payload: "meanwhile" }), {
-            message: "The database has not answered for 0.4 s: see whether it runs, and whether " +
+            message: "The database has not answered for 1 s: see whether it runs, and whether " +
               "this process can reach it",
           });
           assert.equal(await readiness(), 503);
@@ -211,6 +213,35 @@ Deno.test(
     }
   },
 );
+
+Deno.test("KvStore goes on when the session of its handle has ended", async () => {
+  await withServer({}, async (server) => {
+    const store = await openRemote(server, { pollMs: 3_600_000 });
+    try {
+      const queue = await openQueue(store);
+      await queue.add([entry({ payload: 1 })], NOW);
+      server.knobs.session = "another token";
+
+      const held = await queue.lease([1], NOW);
+      server.knobs.session = "a third token";
+
+      assert.deepEqual(await queue.settle([end(held[0]!)], NOW), [true]);
+    } finally {
+      await store.close();
+    }
+  });
+});
+
+Deno.test("denoKv says that its token is wrong", async () => {
+  await withServer({}, async (server) => {
+    Deno.env.set("DENO_KV_ACCESS_TOKEN", "wrong");
+    try {
+      await assert.rejects(openStore({ url: server.url }), /The token is wrong/);
+    } finally {
+      Deno.env.set("DENO_KV_ACCESS_TOKEN", TOKEN);
+    }
+  });
+});
 
 Deno.test("denoKv refuses to start while the database does not answer", DEAD_CALLS, async () => {
   await withServer({}, async (server) => {
@@ -254,7 +285,9 @@ Deno.test(
       ]);
       const next = await startPool(server, () => "ran");
       try {
-        await until(async () => (await next.pool("p").find(id))?.state === "done");
+        await until(() =>
+          next.pool("p").find(id).then((job) => job?.state === "done", () => false)
+        );
       } finally {
         await next.stop();
       }
