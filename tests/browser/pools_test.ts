@@ -284,6 +284,20 @@ browserTest(
   },
 );
 
+browserTest("A page that is held still shows what its reader has done", async () => {
+  await using system = await startSystem();
+
+  await visit(system.url, async ({ page }) => {
+    await page.goto("/pools/mail");
+    await page.getByRole("button", { name: "Hold still" }).click();
+    await page.getByRole("button", { name: "Pause", exact: true }).click();
+    await dialogButton(page, "Pause").click();
+
+    await page.getByText("paused: No job starts").waitFor();
+    await page.getByText("Held still").waitFor();
+  });
+});
+
 browserTest("Pages fit a phone, and lead past the navigation with the keyboard", async () => {
   await using system = await startSystem();
   await system.pool("mail").enqueueAll(jobs(9));

@@ -17,6 +17,9 @@ const EVERY_MS = 1_000;
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 15_000;
 
+/** Time between tries to open the stream, ms. */
+const LISTEN_MS = 5_000;
+
 /** Without any sign of the stream for so long it is opened anew, ms. It beats every 15 s. */
 const SILENT_MS = 40_000;
 
@@ -47,6 +50,7 @@ const readers = new Set();
 let stream;
 let held = false;
 let asking = false;
+let askAgain = false;
 let failures = 0;
 let seenAtMs = Date.now();
 let beatAtMs = Date.now();
@@ -71,21 +75,16 @@ export function onLook(reader) {
   readers.add(reader);
 }
 
-/** Looks now. */
+/** Looks now, also where the page is held still: its reader has done something. */
 export function refresh() {
   clearTimeout(timer);
   timer = undefined;
-  void look();
+  void look(true);
 }
 
 /** True for a page that is to be kept current. An action may make it one, an end the contrary. */
 function isLive() {
   return document.body.dataset.live !== undefined;
-}
-
-/** True while the reader holds the page still. */
-export function isHeld() {
-  return held;
 }
 
 /** Begins. Once a page. */
@@ -106,7 +105,7 @@ export function start() {
 function wake() {
   if (held || !isLive()) return;
   listen();
-  refresh();
+  soon(0);
 }
 
 function rest() {
@@ -146,11 +145,18 @@ function listen() {
 function soon(ms) {
   if (held || document.hidden) return;
   clearTimeout(timer);
-  timer = setTimeout(refresh, ms);
+  timer = setTimeout(() => {
+    timer = undefined;
+    void look(false);
+  }, ms);
 }
 
-async function look() {
-  if (asking) return;
+/** @param {boolean} isWanted True: the reader waits for it. */
+async function look(isWanted) {
+  if (asking) {
+    askAgain ||= isWanted; // the look under way may have begun before what the reader did
+    return;
+  }
   asking = true;
   try {
     const response = await fetch(location.href, {
@@ -165,22 +171,32 @@ async function look() {
     const isPage = response.headers.get("content-type")?.startsWith("text/html") === true;
     if (!isPage) throw new Error(`The server answered ${response.status}`);
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    if (!held) take(page);
+    if (!held || isWanted) take(page);
     failures = 0;
     seenAtMs = Date.now();
     if (!isLive()) rest();
-    else if (stream === undefined || Date.now() - beatAtMs > SILENT_MS) listen();
+    else if (!held && mustListen()) listen();
   } catch {
     failures++; // the banner says so, and it is tried again
     if (failures > 1) listenLess();
   } finally {
     asking = false;
     showState();
+    if (askAgain) {
+      askAgain = false;
+      void look(true);
+    }
     const pauseMs = failures === 0
       ? EVERY_MS
       : Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** (failures - 1));
     if (isLive() && (timer === undefined || failures > 0)) soon(pauseMs);
   }
+}
+
+/** Not at each look: where there are too many streams, one a second more would not help. */
+function mustListen() {
+  const sinceMs = Date.now() - beatAtMs;
+  return stream === undefined ? sinceMs > LISTEN_MS : sinceMs > SILENT_MS;
 }
 
 /** A stream that cannot be opened is not tried by the browser beside us. */
