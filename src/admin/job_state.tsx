@@ -47,6 +47,17 @@ export function attemptsOf(job: JobRecord, settings: PoolSettings): string {
   return most === undefined ? String(job.attempt) : `${job.attempt} of ${most}`;
 }
 
+/** Longest text of a payload in a list, characters. */
+const LONGEST_IN_LIST = 2_000;
+
+/** A text as a list shows it: a list is read again and again, so only its beginning. */
+export function beginningOf(text: string): string {
+  if (text.length <= LONGEST_IN_LIST) return text;
+  return `${
+    text.slice(0, LONGEST_IN_LIST)
+  }… (${text.length} characters, all on the page of the job)`;
+}
+
 /** A payload or a result as it is shown: JSON that people can read. */
 export function textOf(value: unknown): string {
   return visible(JSON.stringify(value, undefined, 2) ?? "nothing");

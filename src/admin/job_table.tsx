@@ -11,7 +11,7 @@ import type { JobRecord } from "../job.ts";
 import type { PoolSettings } from "../settings.ts";
 import { visible } from "../visible.ts";
 import { JobActions } from "./job_actions.tsx";
-import { ago, attemptsOf, REASONS, StateMark, textOf } from "./job_state.tsx";
+import { ago, attemptsOf, beginningOf, REASONS, StateMark, textOf } from "./job_state.tsx";
 
 /** What a table of jobs is made of. */
 export interface JobTableProps {
@@ -85,7 +85,7 @@ const Row: FC<JobTableProps & { job: JobRecord }> = ({ base, job, settings, nowM
             tabindex={0}
             role="region"
             aria-label={`Payload of ${job.id}`}
-          >{textOf(job.payload)}</pre>
+          >{beginningOf(textOf(job.payload))}</pre>
         </details>
       </td>
       {writes && (

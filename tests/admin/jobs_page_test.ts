@@ -39,6 +39,20 @@ Deno.test("GET /jobs lists the jobs of all pools, payloads folded and redacted, 
   assert.match(page, /data-label="Attempts">1 of 1</);
 });
 
+Deno.test("GET /jobs shows the beginning of a long payload, and the page of the job all of it", async () => {
+  await using system = await running();
+  const payload = { text: "x".repeat(10_000) };
+  const id = await enqueue(system, "mail", { lane: "urgent", payload });
+  await system.clock.advance(100);
+
+  const list = await pageAt(system, "/jobs");
+  const whole = await pageAt(system, `/jobs/${id}`);
+
+  assert.match(list, /x{1900}… \(\d+ characters, all on the page of the job\)/);
+  assert.doesNotMatch(list, /x{2001}/);
+  assert.match(whole, /x{10000}/);
+});
+
 Deno.test("GET /jobs filters by pool, lane, state and text, and keeps what was chosen", async () => {
   await using system = await running();
   const urgent = await enqueue(system, "mail", { lane: "urgent", payload: { fail: "no" } });
