@@ -9,7 +9,8 @@ import type { PoolView } from "../../src/view.ts";
 import { GateBase, KNOWN, runningIn, TOLERANCE, waitingIn } from "./_gate_base.ts";
 import { Hold, type Refusal } from "./_gate_hold.ts";
 import { GateMeter, type Span } from "./_gate_meter.ts";
-import { Lateness, Overloads } from "./_gate_signs.ts";
+import { Release } from "./_gate_release.ts";
+import { isLate, Lateness, Overloads } from "./_gate_signs.ts";
 import { Trial } from "./_gate_trial.ts";
 
 /** Growth per round after a refusal, and for how long, ms. */
@@ -34,6 +35,7 @@ export class Gate {
   readonly #hold: Hold;
   readonly #overloads: Overloads;
   readonly #lateness: Lateness;
+  readonly #release: Release;
   #trial: Trial | undefined;
   #verified = 0; // concurrency whose worth is shown; 0 until asked
   #reached = 0; // highest accepted level, which may be come back to at once
@@ -47,6 +49,7 @@ export class Gate {
     this.#hold = new Hold(this.#meter, this.#base);
     this.#overloads = new Overloads(this.#meter);
     this.#lateness = new Lateness(this.#base);
+    this.#release = new Release(factor, this.#meter);
   }
 
   /** How far the pool may grow now. No bound where growth is not to be refused. */
@@ -56,6 +59,7 @@ export class Gate {
     const said = this.#overloads.hear(view);
     if (said > 0) this.#backOff(view, said);
     else if (view.stale || view.rateBound) this.#disturb();
+    else if (this.#release.level !== undefined) this.#compare(view, wanted);
     else if (this.#hold.active) this.#walk(view);
     else {
       if (this.#trial !== undefined) this.#judge(view, this.#trial, wanted);
@@ -65,11 +69,25 @@ export class Gate {
     return this.#answer(view, wanted);
   }
 
+  /** Growth was let through to see whether the gate errs. */
+  #compare(view: PoolView, wanted: number): void {
+    const tried = this.#release.level ?? view.live;
+    const answer = this.#release.go(view, true, wanted);
+    if (answer === undefined) return;
+    this.#hold.disturb();
+    if (!answer.helps) return;
+    this.#why = "jobs were late, and more workers brought more";
+    this.#hold.end();
+    this.#refusedAtMs = -Infinity;
+    this.#accept(tried);
+  }
+
   /** The downstream itself said so: lower at once. */
   #backOff(view: PoolView, said: number): void {
     this.#why = said === 1
       ? "the downstream said that it is overloaded"
       : `the downstream said ${said} times that it is overloaded`;
+    this.#release.forget();
     this.#refuse(view, Math.floor(BACK_OFF * Math.min(view.live, this.#hold.level) + 1e-9));
   }
 
@@ -85,13 +103,21 @@ export class Gate {
   }
 
   #answer(view: PoolView, wanted: number): Limit {
-    const workers = this.#hold.active ? this.#hold.level : this.#allowed(view);
+    const allowed = this.#hold.active ? this.#hold.level : this.#allowed(view);
+    if (this.#release.level === undefined) {
+      this.#release.go(view, wanted > allowed && isLate(view), wanted);
+    }
+    const workers = Math.max(allowed, this.#release.level ?? 0);
     const grows = Math.min(wanted, workers);
     const isFree = !this.#hold.active && this.#trial === undefined;
     if (isFree && grows > Math.max(this.#verified, 2) && grows > view.live) {
       this.#begin(view, Math.max(view.size.min, 1, Math.min(view.live || 1, this.#verified)));
     }
-    const says = this.#hold.active ? "held at" : "growth may go to";
+    const says = this.#release.level !== undefined
+      ? "jobs are late, so it tries"
+      : this.#hold.active
+      ? "held at"
+      : "growth may go to";
     return {
       workers: this.#hold.active || (wanted > workers && waitingIn(view) > 0) ? workers : Infinity,
       reason: `${this.#why}: ${says} ${workers}`,
@@ -177,6 +203,7 @@ export class Gate {
     this.#trial = undefined;
     this.#lateness.forget();
     this.#hold.disturb();
+    this.#release.forget();
   }
 
   #reviewAtMs({ nowMs }: PoolView): number | undefined {

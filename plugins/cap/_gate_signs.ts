@@ -36,6 +36,13 @@ export class Overloads {
   }
 }
 
+/** True if a job is late that another worker could run. */
+export function isLate({ lanes }: PoolView): boolean {
+  return lanes.some(({ oldestWaitMs, targetWaitMs, running, maxRunning }) =>
+    targetWaitMs !== null && oldestWaitMs > targetWaitMs && running < maxRunning
+  );
+}
+
 /** Watches for jobs that stay late. */
 export class Lateness {
   readonly #base: GateBase;
@@ -52,10 +59,7 @@ export class Lateness {
 
   /** For how long jobs that more workers could help have been late, ms. 0: not for long, or run times are not known. */
   lateForMs(view: PoolView): number {
-    const isLate = view.lanes.some(({ oldestWaitMs, targetWaitMs, running, maxRunning }) =>
-      targetWaitMs !== null && oldestWaitMs > targetWaitMs && running < maxRunning
-    );
-    if (!isLate) {
+    if (!isLate(view)) {
       this.forget();
       return 0;
     }

@@ -26,6 +26,10 @@ export interface AdaptiveCapOptions {
  * same throughput. A slow-down at unchanged concurrency is the downstream's own and holds nobody back.
  * Run times are compared lane by lane, so a new mix of lanes is no slow-down.
  *
+ * It judges by few attempts, so on a machine with hiccups it may err. Once jobs are late for a second
+ * because of it, it therefore tries twice the size for most of a second, and lets the pool go if that
+ * brings more; if not, it tries again after 10 s, then after ever longer, up to 5 min.
+ *
  * `context.overloaded()` lowers the pool at once, to 0.7 of what it has, though not below `size.min`;
  * it finds its way up again by the same walk. A deferral (`RetryLater`) is no such sign and lowers
  * nothing. Nothing is judged while the store cannot be read or a start rate holds jobs back. While it

@@ -194,3 +194,37 @@ Deno.test("adaptiveCap makes at most one job in 150 late in loads that it was no
   assert.equal(late[15], 0);
   assert.ok(late.at(-1)! <= 0.0067, `${late}`);
 });
+
+/** Slow spells at random: half of the time all attempts take up to four times as long. */
+function hiccups(seed: number, untilMs: number): readonly ScenarioFault[] {
+  const random = randomStream(seed, "hiccups");
+  const lasts = () => 1 - 100 * Math.log(1 - random());
+  const faults: ScenarioFault[] = [];
+  for (let atMs = lasts(); atMs < untilMs; atMs += lasts()) {
+    const forMs = lasts();
+    faults.push({ kind: "slow", atMs, forMs, factor: 1 + 3 * random() });
+    atMs += forMs;
+  }
+  return faults;
+}
+
+Deno.test("adaptiveCap does not hold a pool for long because its machine has hiccups", async () => {
+  const durationMs = 30_000;
+  const arrivals = {
+    kind: "poisson",
+    phases: [{ untilMs: 5000, perSec: 50 }, { untilMs: 15_000, perSec: 500 }, {
+      untilMs: durationMs,
+      perSec: 50,
+    }],
+  } as const;
+  for (let seed = 1; seed <= 12; seed++) {
+    const faults = hiccups(seed, durationMs);
+    const outcome = await play({
+      load: { arrivals, serviceMs: fixed },
+      ...{ seed, durationMs, faults, max: 20 },
+    });
+
+    const longestMs = outcome.lanes["all"]!.waitMs!.max;
+    assert.ok(longestMs < 3000, `seed ${seed}: ${longestMs} ms`); // once 11 s
+  }
+});
