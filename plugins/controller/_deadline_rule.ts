@@ -80,8 +80,12 @@ export function deadlineRule(options: DeadlineRule): Controller {
       );
   }
 
-  /** When the next head becomes due; `againMs` from now if one is. `undefined`: no job waits for a worker. */
+  /**
+   * When the next head becomes due; `againMs` from now if one is. `undefined`: no job waits for a
+   * worker, or `size.max` forbids another: only a reload changes that, and then the pool asks.
+   */
   function headReview(view: PoolView, againMs: number): number | undefined {
+    if (view.target >= view.size.max) return undefined;
     let inMs = Infinity;
     for (const lane of view.lanes) {
       if (lane.targetWaitMs === null || !wantsWorkers(lane)) continue;

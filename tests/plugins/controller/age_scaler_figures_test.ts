@@ -127,17 +127,14 @@ Deno.test("ageScaler keeps both lanes below their targets", () => {
   assert(run.most <= 20, `${run.most}`); // 150/s x 20 ms + 30/s x 200 ms = 9
 });
 
-Deno.test("ageScaler stays within bounds and asks at most every 5 ms, when overloaded", () => {
+Deno.test("ageScaler stays within bounds and asks at ticks only, when size.max forbids growth", () => {
   const flows = [{ arrivals: Array<number>(100).fill(1), serviceMs: () => 3000 }];
 
   const run = play(flows, 10_000, { max: 8 });
 
   assert.equal(run.most, 8);
   const atLimit = run.asks.filter((atMs) => atMs > 30); // no job arrives
-  const gaps = atLimit.slice(1).map((atMs, index) => atMs - atLimit[index]!);
-  const ticks = 10_000 / 50;
-  assert(gaps.filter((gap) => gap < 4.999).length <= ticks);
-  assert(atLimit.length <= 10_000 / 5 + ticks);
+  assert(atLimit.length <= 10_000 / 50, `${atLimit.length} times`);
 });
 
 Deno.test("ageScaler starts no more workers than jobs wait, when starting takes long (A7)", () => {
