@@ -13,6 +13,8 @@ export interface PermitRules {
   readonly leaseMs: number;
   /** How long a start counts against a rate, ms. 0: there is no rate among the caps. */
   readonly coolMs: number;
+  /** Name of this process, where others can look whether it still is. */
+  readonly process?: string | undefined;
 }
 
 /** Shares of a lease after which its holder uses nothing any more, and after which others may take it. */
@@ -101,17 +103,19 @@ export class PermitHolder {
   /**
    * Reads the record, and lowers what it has too much of.
    *
+   * @param isGone True for a process that is certain to have ended.
    * @returns What to commit if the record has not changed since. `undefined`: nothing.
    */
   look(
     record: PermitRecord | undefined,
     needs: ReadonlyMap<string, Need>,
     nowMs: number,
+    isGone: (process: string) => boolean = () => false,
   ): PermitRecord | undefined {
     const { next, holders } = record ?? { next: 1, holders: {} };
     const mine = this.id === "" ? undefined : holders[this.id];
     if (mine === undefined) this.#lose();
-    const others = this.#others(holders, nowMs);
+    const others = this.#others(holders, nowMs, isGone);
     const place = others.findIndex(([id]) => Number(id) > Number(this.id || next));
     const plan = planPermits(needs, {
       others: others.map(([, entry]) => entry),
@@ -124,6 +128,7 @@ export class PermitHolder {
     const parts = alone ? {} : partsOf(plan);
     const isAsBefore = mine !== undefined && nowMs < this.beatAtMs &&
       alone === (mine.alone ?? false) && alone === this.#alone &&
+      mine.coolMs === this.rules.coolMs &&
       others.length === Object.keys(holders).length - 1 && !isWorthTelling(mine.parts, parts);
     if (isAsBefore) return undefined;
     // Another may be quicker and take the number: it is this one's once that is committed.
@@ -193,17 +198,29 @@ export class PermitHolder {
   }
 
   /** Those who may use what they hold, as far as this process can tell, in the order in which they came. */
-  #others(holders: PermitRecord["holders"], nowMs: number): [string, PermitEntry][] {
+  #others(
+    holders: PermitRecord["holders"],
+    nowMs: number,
+    isGone: (process: string) => boolean,
+  ): [string, PermitEntry][] {
     const sinceMs = Math.max(0, nowMs - (this.#lookedAtMs ?? nowMs));
     this.#lookedAtMs = nowMs;
     for (const id of this.#seen.keys()) if (!(id in holders)) this.#seen.delete(id);
     return Object.entries(holders)
-      .filter(([id, entry]) => id !== this.id && this.#mayUse(id, entry, sinceMs))
+      .filter(([id]) => id !== this.id)
+      // One that is gone has left: only its last starts still count.
+      .map(([id, entry]): [string, PermitEntry] =>
+        entry.process !== undefined && isGone(entry.process)
+          ? [id, { ...entry, leftMs: entry.leftMs ?? entry.coolMs }]
+          : [id, entry]
+      )
+      .filter(([id, entry]) => this.#mayUse(id, entry, sinceMs))
       .sort(([a], [b]) => Number(a) - Number(b));
   }
 
   /** One that has been away counts no more than half of it: those who were away with it speak first. */
   #mayUse(id: string, { beat, staleMs, leftMs }: PermitEntry, sinceMs: number): boolean {
+    if (leftMs === 0) return false;
     const seen = this.#seen.get(id);
     if (seen === undefined || seen.beat !== beat) {
       this.#seen.set(id, { beat, silentMs: 0 });
@@ -238,10 +255,12 @@ export class PermitHolder {
   }
 
   #entry(parts: PermitEntry["parts"], alone: boolean): PermitEntry {
-    const { leaseMs, coolMs } = this.rules;
+    const { leaseMs, coolMs, process } = this.rules;
     return {
       beat: this.#beat + 1,
       staleMs: Math.max(STALE * leaseMs, USES * leaseMs + coolMs),
+      coolMs,
+      ...(process === undefined ? {} : { process }),
       ...(alone ? { alone } : {}),
       parts,
     };

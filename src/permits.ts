@@ -14,6 +14,10 @@ export interface PermitEntry {
   readonly beat: number;
   /** Others may take what it holds once they have seen no change for so long, ms. */
   readonly staleMs: number;
+  /** How long its starts count against a rate, ms. 0: there is no rate. */
+  readonly coolMs: number;
+  /** Name of its process, where others can look whether that still is. */
+  readonly process?: string;
   /** True: it was the only one, and holds all of every cap. */
   readonly alone?: boolean;
   /** It has left: what it holds is free once others have seen it so for so long, ms. */

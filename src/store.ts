@@ -252,6 +252,13 @@ export interface StateEntry {
 
 /** Where jobs live. Several pools, of one process or many, may share one. */
 export interface Store {
+  /** Name of this process, for others to look whether it still is. Omitted: the store cannot tell. */
+  readonly process?: string | undefined;
+  /**
+   * True if the process of that name is certain to have ended, so that nobody has to wait until its lease
+   * is over. Answers at once. Omitted, or false: it lives, or that cannot be told.
+   */
+  isGone?(process: string): boolean;
   /** Opens the queue of one pool and joins as a holder. */
   open(options: QueueOptions): MaybePromise<Queue>;
   /** Reads shared state: pauses, permits, schedules. */

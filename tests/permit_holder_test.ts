@@ -107,6 +107,23 @@ Deno.test("PermitHolder that leaves frees its part at once, of a rate once its s
   assert.equal(starts.inForce("cap", 10, 1010), 10);
 });
 
+Deno.test("PermitHolder takes at once what one held whose process is gone, but for its last starts", () => {
+  const shared = board();
+  const one = new PermitHolder({ leaseMs: LEASE_MS, coolMs: 1000, process: "dead" }, () => {});
+  const two = holderOf(1000);
+  shared.look(one, needs(10, 10), 0);
+  const look = (nowMs: number): number => {
+    const draft = two.look(shared.record, needs(10, 10), nowMs, (process) => process === "dead");
+    if (draft !== undefined) {
+      shared.record = draft;
+      two.answered(true);
+    }
+    return two.inForce("cap", 10, nowMs);
+  };
+
+  assert.deepEqual([look(0), look(500), look(999), look(1000)], [0, 0, 0, 10]);
+});
+
 Deno.test("PermitHolder does not use again what a commit without an answer may have given away", () => {
   const [shared, one, two] = [board(), holderOf(), holderOf()];
   shared.look(one, needs(10, 5), 0);

@@ -179,7 +179,8 @@ export class Permits implements Shares {
     this.#reportMs = Math.min(
       ...settings.caps.flatMap(({ scope, reportMs }) => scope === "cluster" ? [reportMs] : []),
     );
-    this.#holder.rules = { leaseMs: settings.leaseMs, coolMs: this.#coolMs };
+    const { process } = this.#context.store;
+    this.#holder.rules = { leaseMs: settings.leaseMs, coolMs: this.#coolMs, process };
   }
 
   #need(key: string, need: Need): void {
@@ -239,7 +240,8 @@ export class Permits implements Shares {
 
   #write(entry: StateEntry | undefined, tries: number): MaybePromise<void> {
     const { store, now } = this.#context;
-    const draft = this.#holder.look(recordIn(entry), this.#needs, now());
+    const isGone = (process: string): boolean => store.isGone?.(process) ?? false;
+    const draft = this.#holder.look(recordIn(entry), this.#needs, now(), isGone);
     if (draft === undefined) return;
     const answered = (ok: boolean): MaybePromise<void> => {
       this.#holder.answered(ok);

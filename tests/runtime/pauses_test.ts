@@ -8,9 +8,8 @@ import { LateState, starting } from "./_late_state.ts";
 
 /** Two processes, each with a lane of its own, on a store whose shared state answers late. */
 async function withLate(test: (bench: Bench) => Promise<void>): Promise<void> {
-  let bench: Bench;
-  const store = new LateState(() => bench.clock, 5);
-  bench = new Bench(store);
+  const store: LateState = new LateState(() => bench.clock, 5);
+  const bench = new Bench(store);
   try {
     for (const lanes of [[{ name: "low" }], [{ name: "high" }]]) {
       const process = starting(bench.start({ handler: () => "ok", lanes }));

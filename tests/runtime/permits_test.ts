@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { MemoryStore } from "../../plugins/store/memory/mod.ts";
 import { LateState, starting } from "./_late_state.ts";
 import type { JobContext } from "../../src/job.ts";
+import type { Store } from "../../src/store.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
 import { type PoolParts, sleeper } from "../_virtual.ts";
 import { Bench, type Process, withBench } from "../cases/_bench.ts";
@@ -53,9 +54,10 @@ function tenWorkers(bench: Bench, gauge: Gauge, more: PoolParts = {}): PoolParts
 
 for (const latencyMs of [0, 8]) {
   Deno.test(`a worker cap holds over processes that join and leave, and is used in full, answers taking ${latencyMs} ms`, async () => {
-    let bench: Bench;
-    const store = latencyMs === 0 ? new MemoryStore() : new LateState(() => bench.clock, latencyMs);
-    bench = new Bench(store);
+    const store: Store = latencyMs === 0
+      ? new MemoryStore()
+      : new LateState(() => bench.clock, latencyMs);
+    const bench = new Bench(store);
     const gauge = new Gauge();
     try {
       const first = starting(bench.start(tenWorkers(bench, gauge), { cap: 10 }));
@@ -170,9 +172,8 @@ Deno.test("what a dead process held is used again within a lease, and not before
 });
 
 Deno.test("a process that cannot reach the record starts nothing once its lease is old, and aborts what runs", async () => {
-  let bench: Bench;
-  const store = new LateState(() => bench.clock, 1);
-  bench = new Bench(store);
+  const store: LateState = new LateState(() => bench.clock, 1);
+  const bench = new Bench(store);
   const aborts: number[] = [];
   const handler = (_: unknown, { signal }: JobContext): Promise<never> =>
     new Promise((_, reject) => {

@@ -5,6 +5,7 @@
  */
 
 import type { QueueOptions, StateEntry, Store } from "../../../src/store.ts";
+import { Alive } from "./alive.ts";
 import type { Others } from "./context.ts";
 import type { Db } from "./db.ts";
 import { Fates } from "./fates.ts";
@@ -31,13 +32,25 @@ export interface KvStoreOptions {
 export class KvStore implements Store {
   readonly #db: Db;
   readonly #wake: Wake;
+  readonly #alive: Alive | undefined;
   readonly #queues = new Map<string, Set<KvQueue>>();
   readonly #fates = new Map<string, Fates>();
 
   /** Serves an open database, and closes it in the end. */
   constructor(db: Db, options: KvStoreOptions) {
     this.#db = db;
+    this.#alive = options.file === undefined ? undefined : new Alive(options.file);
     this.#wake = new Wake(db, { ...options, changed: () => this.#changed() });
+  }
+
+  /** Name of this process. `undefined`: others cannot look whether it still is. */
+  get process(): string | undefined {
+    return this.#alive?.process;
+  }
+
+  /** True if that process of this machine has ended. */
+  isGone(process: string): boolean {
+    return this.#alive?.isGone(process) ?? false;
   }
 
   /** Opens the queue of one pool and joins as a holder. */
@@ -98,6 +111,7 @@ export class KvStore implements Store {
       await this.#inTime(idle);
     } finally {
       this.#db.close();
+      this.#alive?.close();
     }
     await idle; // what was still on its way has failed
   }

@@ -44,6 +44,16 @@ class Fleet implements AsyncDisposable {
     }
   }
 
+  /** Kills all processes. */
+  async kill(): Promise<void> {
+    for (const child of this.#children.splice(0)) {
+      child.kill("SIGKILL");
+      await child.status;
+      await child.stdin.close().catch(() => {}); // nobody reads it any more
+    }
+    await Promise.all(this.#reading);
+  }
+
   /** Stops all processes. */
   async stop(): Promise<void> {
     const children = this.#children.splice(0);
@@ -154,6 +164,29 @@ for (const [name, withStore] of stores) {
     });
   });
 }
+
+Deno.test("what a killed process held of a cap is another's at once on one file, not a lease later", async () => {
+  await withFolder(async (folder) => {
+    const options = {
+      store: { path: `${folder}/queue.db` },
+      pool: {
+        size: { min: 1, max: 4 },
+        lanes: [{ name: "high" }],
+        caps: [{ use: "fixed-cap", with: { workers: 4 }, scope: "cluster" }],
+        leaseMs: 600_000,
+      },
+      runMs: 20,
+    };
+    await using first = new Fleet();
+    await first.start({ ...options, jobs: 1000 });
+    await first.ended(10);
+    await first.kill();
+
+    await using second = new Fleet();
+    await second.start(options);
+    await second.ended(20);
+  });
+});
 
 /** Has so many processes run all jobs. What they said, and from when on all of them ran. */
 async function drain(
