@@ -149,14 +149,14 @@ async function verbsOf(path: readonly string[]): Promise<readonly string[]> {
     .filter((verb) => verb !== "help");
 }
 
-Deno.test("the README lists every route of the admin API, below Operate", async () => {
+Deno.test("the README lists every route of the admin API, below API", async () => {
   await using system = await start({
     pools: { main: { handler: () => "", size: { min: 0, max: 1 }, lanes: [{ name: "all" }] } },
   });
   const routes = admin(system).routes.filter(({ method }) => method !== "ALL")
     .map(({ method, path }) => `${method} ${path}`);
 
-  const rows = rowsIn(section("Operate")).flatMap(([route = ""]) => codesIn(route));
+  const rows = rowsIn(section("API")).flatMap(([route = ""]) => codesIn(route));
 
   assert.deepEqual(rows.toSorted(), [...new Set(routes)].toSorted());
 });

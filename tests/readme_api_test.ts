@@ -1,0 +1,84 @@
+/**
+ * The README's curl lines, word for word, against the example that they are written for.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { start } from "../mod.ts";
+import { startReceiver } from "../examples/receiver.ts";
+import { blocksIn, rowsIn, section } from "./_readme.ts";
+import { ROOT } from "./_source.ts";
+
+/** The example's config, on free ports. */
+async function example() {
+  const receivers = [
+    startReceiver({ port: 0, ratePerSec: 1000, serviceMs: 1 }),
+    startReceiver({ port: 0, ratePerSec: 1000, serviceMs: 1 }),
+  ];
+  const folder = await Deno.makeTempDir();
+  let text = await Deno.readTextFile(new URL("pools.example.json", ROOT));
+  text = text.replace('"port": 8787', '"port": 0');
+  for (const [index, { url }] of receivers.entries()) {
+    text = text.replace(`http://127.0.0.1:878${8 + index}`, url);
+  }
+  await Deno.writeTextFile(`${folder}/pools.json`, text);
+  const sluice = await start(`${folder}/pools.json`);
+  return {
+    url: sluice.adminUrl!,
+    async [Symbol.asyncDispose]() {
+      await sluice.stop();
+      await Promise.all(receivers.map((receiver) => receiver.stop()));
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+const [script] = blocksIn(section("API")).filter(({ info }) => info === "sh");
+
+Deno.test("the README's curl lines do what they say, each against the example", async () => {
+  await using system = await example();
+  assert.ok(script !== undefined);
+  // Each line fails for an answer that is a fault. The stream is the only one that is left, by its time.
+  const text = script.text
+    .replace("S=http://127.0.0.1:8787", `S=${system.url}`)
+    .replaceAll("curl -s", "curl -fs")
+    .replace(/^(curl .* \$S\/api\/events)$/m, "$1 || test $? = 28");
+
+  const { code, stdout, stderr } = await new Deno.Command("sh", { args: ["-exc", text] }).output();
+
+  const out = new TextDecoder().decode(stdout);
+  const trace = new TextDecoder().decode(stderr);
+  assert.equal(code, 0, `${trace}\n${out}`);
+  for (
+    const expected of [
+      /"outcome":\{"state":"done","result":\{"status":200\}\}/,
+      /"state":"dead"/,
+      /"reason":"expired"/,
+      /"state":"removed"/,
+      /"holds":\[\{"code":"delayed"/,
+      /"status":"(running|done)"/,
+      /^sluice_pool_workers\{/m,
+      /"openapi":"3\.1/,
+      /event: beat/,
+      /"handedBack":\[\]/,
+    ]
+  ) assert.ok(expected.test(out), `${expected} in\n${trace}\n${out}`);
+});
+
+Deno.test("the README has a curl line for every route of the API", () => {
+  const lines = (script?.text ?? "").split("\n").filter((line) => line.includes("curl"));
+  const shown = lines.map((line) => {
+    const [, path = ""] = /\$S([^ ?"]*)/.exec(line) ?? [];
+    const [, method = / -d /.test(line) ? "POST" : "GET"] = / -X ([A-Z]+)/.exec(line) ?? [];
+    const [pool, id] = [path.includes("/api/pools/"), /\$(ID|OP)/.test(path)];
+    const route = pool ? path.replace(/pools\/[^/]+/, "pools/:pool") : path;
+    return `${method} ${id ? route.replace(/\$(ID|OP)/, ":id") : route}`;
+  });
+
+  const routes = rowsIn(section("API")).flatMap(([cell = ""]) =>
+    [...cell.matchAll(/`([A-Z]+ [^`]+)`/g)].map(([, route = ""]) => route)
+  ).filter((route) => /\/(api|healthz|readyz|metrics|openapi|docs)/.test(route));
+
+  assert.deepEqual(routes.filter((route) => !shown.includes(route)), []);
+});
