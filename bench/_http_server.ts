@@ -1,7 +1,7 @@
 /**
- * A server in a process of its own: `deno run -A bench/_http_server.ts hono`, `… sluice` or
- * `… sluice-kv`. Prints its address; at each line on standard input it prints the CPU time it has used
- * so far, ms.
+ * A server in a process of its own: `deno run -A bench/_http_server.ts hono`, or `sluice` (handlers
+ * that do nothing), `sluice-kv` (the same, on a file), `sluice-work` (jobs of 20 ms). Prints its address;
+ * at each line on standard input it prints what it has used so far, as JSON.
  *
  * @module
  */
@@ -15,17 +15,22 @@ const out = new TextEncoder();
 
 if (import.meta.main) {
   const folder = Deno.args[0] === "sluice-kv" ? await Deno.makeTempDir() : undefined;
-  say(Deno.args[0] === "hono" ? serveHono() : await serveSluice(folder));
+  say(
+    Deno.args[0] === "hono"
+      ? serveHono()
+      : await serveSluice(folder, Deno.args[0] === "sluice-work"),
+  );
   for await (const _ of Deno.stdin.readable) {
     const { user, system } = process.cpuUsage();
-    say(`${(user + system) / 1000}`);
+    const cpuMs = (user + system) / 1000;
+    say(JSON.stringify({ cpuMs, rssBytes: Deno.memoryUsage().rss }));
   }
   if (folder !== undefined) await Deno.remove(folder, { recursive: true });
   Deno.exit(); // the one who asked is gone
 }
 
-/** The admin API, with handlers that do nothing. `folder`: where jobs are kept; in memory without. */
-async function serveSluice(folder: string | undefined): Promise<string> {
+/** The admin API. `folder`: where jobs are kept; in memory without. `works`: jobs take 20 ms. */
+async function serveSluice(folder: string | undefined, works: boolean): Promise<string> {
   const sluice = await start({
     ...(folder === undefined
       ? {}
@@ -33,7 +38,7 @@ async function serveSluice(folder: string | undefined): Promise<string> {
     admin: { port: 0 },
     pools: {
       bench: {
-        handler: () => {},
+        handler: works ? () => new Promise((resolve) => setTimeout(resolve, 20)) : () => {},
         size: { min: 10, max: 10 },
         lanes: LANES.map((name) => ({ name, targetWaitMs: 60_000 })),
       },

@@ -5,6 +5,7 @@
  */
 
 import type { Bench, Figures } from "./_bench.ts";
+import { startServer } from "./_server.ts";
 
 const CONNECTIONS = 50;
 const WARM_UP_MS = 1500;
@@ -49,41 +50,12 @@ async function measure(of: string): Promise<Figures> {
   const { hostname, port } = new URL(server.url);
   const client = { hostname, port: Number(port) };
   await post(client, WARM_UP_MS);
-  const before = await server.cpuMs();
+  const before = await server.usage();
   const startedAtMs = performance.now();
   const answered = await post(client, DURATION_MS);
   const elapsedMs = performance.now() - startedAtMs;
-  const cpuMs = await server.cpuMs() - before;
+  const cpuMs = (await server.usage()).cpuMs - before.cpuMs;
   return { perSec: answered * 1000 / elapsedMs, cpuUs: cpuMs * 1000 / answered };
-}
-
-interface Server extends AsyncDisposable {
-  readonly url: string;
-  cpuMs(): Promise<number>;
-}
-
-async function startServer(of: string): Promise<Server> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", "-A", `${import.meta.dirname}/_http_server.ts`, of],
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  const writer = child.stdin.getWriter();
-  const line = async (): Promise<string> => (await reader.read()).value?.trim() ?? "";
-  return {
-    url: await line(),
-    cpuMs: async () => {
-      await writer.write(new Uint8Array([10]));
-      return Number(await line());
-    },
-    [Symbol.asyncDispose]: async () => {
-      await writer.close();
-      await child.status;
-      await reader.cancel();
-    },
-  };
 }
 
 /** Requests answered in a time. Bare connections: `fetch` would take more than the server does. */

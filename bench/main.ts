@@ -21,8 +21,19 @@ import { idle } from "./idle.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { simulation } from "./simulate.ts";
+import { streams } from "./streams.ts";
 
-const benches: readonly Bench[] = [memory, backlog, bytes, idle, latency, http, simulation, kv];
+const benches: readonly Bench[] = [
+  memory,
+  backlog,
+  bytes,
+  idle,
+  latency,
+  http,
+  streams,
+  simulation,
+  kv,
+];
 
 if (import.meta.main) await main(Deno.args);
 
