@@ -97,6 +97,26 @@ export const leaseChecks: readonly StoreCheck[] = [
     },
   },
   {
+    name: "what ends while its holder leaves has either ended or is handed back",
+    run: async (store) => {
+      const one = await openTrial(store);
+      const other = await openTrial(store);
+      for (let payload = 0; payload < 4; payload++) await one.add({ payload });
+      const held = await one.lease(4);
+
+      const leaving = one.queue.leave(one.nowMs);
+      const settled = await Promise.all(held.map((job) => one.settle(job, "done")));
+      await leaving;
+
+      const again = await other.lease(9);
+      const ended = held.filter((_, index) => settled[index]).map(({ id }) => id);
+      assert.deepEqual(
+        [...ended, ...again.map(({ id }) => id)].sort(),
+        held.map(({ id }) => id).sort(),
+      );
+    },
+  },
+  {
     name: "jobs of a dead holder go back charged, and it can settle them no more",
     run: async (store) => {
       const zombie = await openTrial(store);

@@ -43,7 +43,7 @@ import { Outcomes } from "./outcomes.ts";
 import { Reader } from "./reader.ts";
 import { giveBack } from "./reaper.ts";
 import type { Step } from "./step.ts";
-import { markOf } from "./term.ts";
+import { markOf, type Term } from "./term.ts";
 
 /** What a queue shares with others of this process. */
 export interface QueueShares {
@@ -100,6 +100,8 @@ export class KvQueue implements Queue {
   #nowMs: number;
   #left = false;
   #leaving: Promise<void> | undefined;
+  #handedBack: Term | undefined;
+  #renewing: Promise<unknown> = Promise.resolve();
   #changes = false;
   #changing: Promise<void> | undefined;
   #leasing: Promise<unknown> = Promise.resolve();
@@ -157,7 +159,9 @@ export class KvQueue implements Queue {
     if (this.#left) {
       return { alive: false, peers: holder.peers, rank: 0, reaped: 0, nextAtMs: Infinity };
     }
-    return await this.#heartbeat.renew(nowMs);
+    const renewing = this.#heartbeat.renew(nowMs);
+    this.#renewing = renewing.catch(() => {}); // told to the one who asked
+    return await renewing;
   }
 
   /** Counts by lane: the same live objects each time. */
@@ -243,9 +247,16 @@ export class KvQueue implements Queue {
 
   async #leave(nowMs: number): Promise<void> {
     await this.close();
+    await this.#leasing;
+    await this.#renewing;
     const { db, keys, holder, others } = this.#context;
-    const { worker, fence, lost } = holder.term;
-    if (!lost) {
+    const { term } = holder;
+    if (!term.lost) this.#handedBack = term;
+    term.lost = true; // nothing ends any more: what is handed back is others'
+    await this.#finishes.idle();
+    const { worker, fence } = term;
+    const { versionstamp } = await db.get(fence.key);
+    if (this.#handedBack === term && versionstamp === fence.versionstamp) {
       const back = { worker, charged: false, guard: (step: Step): void => step.check(fence) };
       await this.#context.gate.run(() => giveBack(this.#context, back, nowMs));
       const atomic = db.kv.atomic().check(fence).delete(fence.key).delete(keys.of("h", worker))

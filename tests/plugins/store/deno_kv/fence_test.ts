@@ -150,6 +150,50 @@ Deno.test("KvQueue.leave() may be asked again if it fails, and leaves once howev
   });
 });
 
+Deno.test("KvQueue.leave() hands back what has not ended: nothing ends any more while it does", async () => {
+  await withScene(async ({ kv, mine, theirs, holdUp }) => {
+    await mine.add([entry({ payload: 1 }), entry({ payload: 2 })], NOW);
+    const held = await mine.lease([2], NOW);
+
+    const { reached, letGo } = holdUp("after"); // of the handing back
+    const left = mine.leave(NOW);
+    await reached;
+    const ends = [end(held[0]!), end(held[1]!, "back")];
+    const settled = mine.settle(ends, NOW);
+    const again = await theirs.lease([2], NOW);
+    letGo();
+    await left;
+
+    assert.deepEqual(await settled, [false, false]);
+    assert.deepEqual(await theirs.settle(again.map((job) => end(job)), NOW), [true, true]);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
+Deno.test("KvQueue.leave() waits for a heartbeat and a lease that are on their way, and leaves nothing of them", async () => {
+  for (const asked of ["renew", "lease"] as const) {
+    await withScene(async ({ kv, mine, theirs, holdUp }) => {
+      await mine.add([entry()], NOW);
+      const { reached, letGo } = holdUp("before");
+      const asking = asked === "renew" ? mine.renew(NOW) : mine.lease([1], NOW);
+      await reached;
+      const left = mine.leave(NOW);
+      await new Promise((resolve) => setTimeout(resolve)); // as far as it gets
+      letGo();
+      await Promise.all([asking, left]);
+
+      const [job] = await theirs.lease([1], NOW);
+      assert.equal(job?.attempt, 1, "nothing is charged");
+      assert.deepEqual(await theirs.renew(NOW), {
+        ...await theirs.renew(NOW),
+        peers: 1,
+        reaped: 0,
+      });
+      assert.deepEqual(await audit(kv, "p"), []);
+    });
+  }
+});
+
 Deno.test("KvQueue leases nothing anew before its pool was told of what is lost, however often that fails", async () => {
   await withScene(async ({ mine, theirs, failList }) => {
     await mine.add([entry()], NOW);
