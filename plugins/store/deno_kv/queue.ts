@@ -192,7 +192,7 @@ export class KvQueue implements Queue {
     return recordOf(found.job, { pool, lane, payload, state, startedAtMs });
   }
 
-  /** Lists jobs in the order in which they were added. */
+  /** Lists jobs state by state, those that have ended first; within a state by age. */
   list(query: JobQuery): Promise<JobPage> {
     return listJobs(this.#context, query);
   }
