@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
+import { violationsOn } from "./_axe.ts";
 import { browserTest, visit } from "./_chromium.ts";
 import { ADMIN, startSystem, until, VIEWER } from "./_system.ts";
 
@@ -95,6 +96,7 @@ browserTest(
       const dialog = page.getByRole("dialog", { name: 'Override the bounds of pool "mail"?' });
       await dialog.getByRole("button", { name: "Override" }).click();
       await dialog.getByRole("alert").getByText("min, max or target").waitFor();
+      assert.deepEqual(await violationsOn(page), []);
 
       await dialog.getByLabel("min, now 1").fill("3");
       await dialog.getByLabel("For").selectOption("1 hour");
@@ -171,6 +173,7 @@ browserTest(
       assert.equal(boxes.length, 2);
       assert.deepEqual(boxes[0], boxes[1]);
       await page.getByText(/Last change: .*→ 4\./).waitFor();
+      assert.deepEqual(await violationsOn(page), []);
       await page.getByRole("button", { name: "1 h", exact: true }).click();
       await page.getByRole("button", { name: "1 h", exact: true, pressed: true }).waitFor();
       system.release();
