@@ -161,3 +161,40 @@ Deno.test("denoKv makes the folder of its file", async () => {
     assert.ok((await Deno.stat(`${folder}/some/where/queue.db`)).isFile);
   });
 });
+
+Deno.test("A pool on deno-kv takes other lanes of a reload, and keeps the jobs of all", async () => {
+  await withFolder(async (folder) => {
+    const lanes = (...names: readonly string[]): ConfigInput => {
+      const config = configWith(`${folder}/queue.db`, ({ payload }) => payload);
+      const pool = { ...config.pools.p!, lanes: names.map((name) => ({ name })), leaseMs: 9000 };
+      return { ...config, pools: { p: pool } };
+    };
+    const sluice = await start(lanes("high", "low"));
+    try {
+      await sluice.pool("p").pause();
+      const before = await sluice.enqueue("p", { lane: "low", payload: "before" });
+
+      await sluice.reload(lanes("new", "low", "high"));
+
+      const jobs = [
+        before,
+        await sluice.enqueue("p", { lane: "new", payload: "new" }),
+        await sluice.enqueue("p", { lane: "high", payload: "after" }),
+      ];
+      await sluice.pool("p").resume();
+      const outcomes = await Promise.all(jobs.map((job) => job.done));
+      assert.deepEqual(outcomes.map(({ state, result }) => [state, result]), [
+        ["done", "before"],
+        ["done", "new"],
+        ["done", "after"],
+      ]);
+      assert.deepEqual(sluice.pool("p").snapshot().lanes.map(({ name }) => name), [
+        "new",
+        "low",
+        "high",
+      ]);
+    } finally {
+      await sluice.stop();
+    }
+  });
+});
