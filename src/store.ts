@@ -158,8 +158,6 @@ export interface Renewal {
   readonly alive: boolean;
   /** Live holders of this pool's queue, this one included. */
   readonly peers: number;
-  /** Place of this holder among them, from 0: whose share of a cap gets the remainder. */
-  readonly rank: number;
   /** Jobs taken back from dead holders by this call. */
   readonly reaped: number;
   /** When to renew again. `Infinity`: not until this queue holds a lease or `wake` was called. */

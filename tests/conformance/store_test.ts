@@ -105,7 +105,7 @@ const FAULTS: Readonly<Record<string, (queue: MemoryQueue) => Partial<Queue>>> =
       await queue.settle(given.map((one) => ({ ...one, result: undefined })), nowMs),
   }),
   "never finds a holder dead": () => ({
-    renew: () => ({ alive: true, peers: 2, rank: 0, reaped: 0, nextAtMs: Infinity }),
+    renew: () => ({ alive: true, peers: 2, reaped: 0, nextAtMs: Infinity }),
   }),
   "compares the clocks of two holders": (queue) => {
     let skewMs = 0;

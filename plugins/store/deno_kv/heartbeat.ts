@@ -50,11 +50,10 @@ export class Heartbeat {
     await this.refreshMarks();
     holder.peers = live.size;
     holder.alone = live.size === 1;
-    const rank = [...live].sort((a, b) => a - b).indexOf(worker);
     const nextAtMs = nowMs + holder.leaseMs / BEATS;
     const alive = !holder.untold; // a renewal that failed midway has not told it
     holder.untold = false;
-    return { alive, peers: live.size, rank, reaped, nextAtMs };
+    return { alive, peers: live.size, reaped, nextAtMs };
   }
 
   /** Reads which of its jobs are to be cancelled, and tells the pool of those that it does not know of. */

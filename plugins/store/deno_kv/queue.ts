@@ -157,7 +157,7 @@ export class KvQueue implements Queue {
     const { holder } = this.#context;
     this.#nowMs = nowMs;
     if (this.#left) {
-      return { alive: false, peers: holder.peers, rank: 0, reaped: 0, nextAtMs: Infinity };
+      return { alive: false, peers: holder.peers, reaped: 0, nextAtMs: Infinity };
     }
     const renewing = this.#heartbeat.renew(nowMs);
     this.#renewing = renewing.catch(() => {}); // told to the one who asked

@@ -107,7 +107,7 @@ export class MemoryQueue implements Queue {
   renew(nowMs: number): Renewal {
     const { holders } = this.#pool;
     if (this.#left) {
-      return { alive: false, peers: holders.size, rank: 0, reaped: 0, nextAtMs: Infinity };
+      return { alive: false, peers: holders.size, reaped: 0, nextAtMs: Infinity };
     }
     if (!this.#holder.joined) this.#pool.join(this.#holder);
     const alive = !this.#holder.lost;
@@ -123,8 +123,7 @@ export class MemoryQueue implements Queue {
     this.#tell(reaped > 0);
     const peers = holders.size;
     const nextAtMs = peers === 1 ? Infinity : nowMs + this.#holder.leaseMs / 3;
-    const rank = [...holders].indexOf(this.#holder);
-    return { alive, peers, rank, reaped, nextAtMs };
+    return { alive, peers, reaped, nextAtMs };
   }
 
   /** Counts by lane: the same live objects each time. */

@@ -150,7 +150,6 @@ Deno.test("leave() ends the queue: it leases nothing, settles nothing and is not
   assert.deepEqual(queue.renew(NOW), {
     alive: false,
     peers: 0,
-    rank: 0,
     reaped: 0,
     nextAtMs: Infinity,
   });
@@ -269,13 +268,12 @@ Deno.test("renew() spares a holder that was away together with the one who looks
   ]);
 });
 
-Deno.test("renew() asks to be called again only beside others, and ranks them apart", () => {
+Deno.test("renew() asks to be called again only beside others", () => {
   const store = new MemoryStore();
   const one = open(store);
   assert.deepEqual(one.renew(NOW), {
     alive: true,
     peers: 1,
-    rank: 0,
     reaped: 0,
     nextAtMs: Infinity,
   });
@@ -283,7 +281,7 @@ Deno.test("renew() asks to be called again only beside others, and ranks them ap
   const other = open(store);
 
   assert.equal(one.renew(NOW).nextAtMs, NOW + 10_000);
-  assert.deepEqual([one.renew(NOW).rank, other.renew(NOW).rank], [0, 1]);
+  assert.equal(other.renew(NOW).peers, 2);
 });
 
 Deno.test("close() leaves outcomes unfinished and forgets everything", async () => {
