@@ -64,7 +64,7 @@ async function record(io: Io, pool: string | undefined, options: RecordOptions):
   const pools = pool === undefined
     ? await call<readonly PoolJson[]>(io, options, path("pools"))
     : [await call<PoolJson>(io, options, path("pools", pool))];
-  if (options.out !== undefined) await write(options.out, ""); // better now than after all that time
+  if (options.out !== undefined) await checkWritable(options.out); // better now than after all that time
   const heard = await listen(io, options, { pools, forMs });
   const { recording, trouble, spanMs } = heard;
   const { scenario, jobs } = recording;
@@ -184,9 +184,23 @@ function notesOn({ scenario, blind }: Recording, pools: readonly PoolJson[]): re
   ];
 }
 
+/** What stands in the file stays, and no file that was not there is left. */
+async function checkWritable(file: string): Promise<void> {
+  const isNew = await Deno.stat(file).then(() => false, () => true);
+  await writing(async () => {
+    const opened = await Deno.open(file, { write: true, create: true });
+    opened.close();
+    if (isNew) await Deno.remove(file);
+  });
+}
+
 async function write(file: string, text: string): Promise<void> {
+  await writing(() => Deno.writeTextFile(file, text));
+}
+
+async function writing(run: () => Promise<void>): Promise<void> {
   try {
-    await Deno.writeTextFile(file, text);
+    await run();
   } catch (cause) {
     throw new CliError(`Cannot write the scenario: ${messageOf(cause)}`, 1, { cause });
   }

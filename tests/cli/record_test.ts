@@ -169,7 +169,12 @@ Deno.test("record writes what it has when the system stops, and says so", async 
 Deno.test("record says when nothing came, and what is wrong with its options", async () => {
   await using live = await running();
 
+  await Deno.writeTextFile(live.file, "what stood there");
+  const other = join(live.file, "..", "other.json");
+
   const nothing = await live.record(["idle", "--for", "20ms"]);
+  const again = await live.record(["idle", "--for", "20ms", "--out", live.file]);
+  const fresh = await live.record(["idle", "--for", "20ms", "--out", other]);
   const pool = await live.record(["mails", "--for", "20ms"]);
   const length = await live.record(["mail", "--for", "0"]);
   const file = await live.record(["mail", "--for", "20ms", "--out", "/no/such/folder/x.json"]);
@@ -178,6 +183,9 @@ Deno.test("record says when nothing came, and what is wrong with its options", a
     1,
     "No job came in 20 ms: nothing was written\n",
   ]);
+  assert.deepEqual([again.code, fresh.code], [1, 1]);
+  assert.equal(await Deno.readTextFile(live.file), "what stood there");
+  await assert.rejects(Deno.stat(other), Deno.errors.NotFound);
   assert.deepEqual([pool.code, pool.err], [
     1,
     'No pool is named "mails": did you mean "mail"?\n',
