@@ -5,8 +5,8 @@
 
 import type { Leased, Settlement } from "../../../../src/store.ts";
 import { failInTurn } from "./_faulty.ts";
-import { rulesOf, type WorkerOptions } from "./_fleet.ts";
-import { end, openQueue, openStore } from "./_store.ts";
+import { openAt, rulesOf, type WorkerOptions } from "./_fleet.ts";
+import { end, openQueue } from "./_store.ts";
 
 const options: WorkerOptions = JSON.parse(Deno.args[0] ?? "");
 const { path, leaseMs, aheadMs, faultEvery, oddShare } = options;
@@ -20,7 +20,7 @@ const note = (lines: readonly string[]): void => {
 };
 
 if (faultEvery > 0) failInTurn(faultEvery);
-const store = await again(() => openStore({ path, pollMs: 100 }));
+const store = await again(() => openAt(path));
 const rules = { ...rulesOf(leaseMs), random: Math.random };
 const queue = await again(() => openQueue(store, { ...rules, nowMs: now() }));
 let free = CONCURRENCY;

@@ -10,6 +10,7 @@ import { entry, openQueue, openStore } from "./_store.ts";
 
 /** How a worker process runs. */
 export interface WorkerOptions {
+  /** A file, or the address of a server. */
   readonly path: string;
   readonly log: string;
   readonly leaseMs: number;
@@ -47,7 +48,12 @@ export function rulesOf(leaseMs: number): QueueRules {
   };
 }
 
-/** A database in a folder, this process as a holder that runs nothing, and worker processes. */
+/** Opens the store at a path. */
+export function openAt(path: string): Promise<Store> {
+  return openStore({ ...path.startsWith("http:") ? { url: path } : { path }, pollMs: 100 });
+}
+
+/** A database in a folder or on a server, this process as a holder that runs nothing, and worker processes. */
 export class Fleet {
   readonly queue: Queue;
   readonly path: string;
@@ -61,18 +67,29 @@ export class Fleet {
   #added = 0;
   #nextBeatMs = 0;
 
-  private constructor(folder: string, store: Store, queue: Queue, options: FleetOptions) {
-    this.path = `${folder}/queue.db`;
+  private constructor(
+    path: string,
+    folder: string,
+    store: Store,
+    queue: Queue,
+    options: FleetOptions,
+  ) {
+    this.path = path;
     this.#folder = folder;
     this.#store = store;
     this.queue = queue;
     this.#options = options;
   }
 
-  static async open(folder: string, options: FleetOptions): Promise<Fleet> {
-    const store = await openStore({ path: `${folder}/queue.db`, pollMs: 100 });
+  /** Opens one that writes down in a folder what it does. `path`: a file in there if left out. */
+  static async open(
+    folder: string,
+    options: FleetOptions,
+    path = `${folder}/queue.db`,
+  ): Promise<Fleet> {
+    const store = await openAt(path);
     const rules = { ...rulesOf(options.leaseMs), random: Math.random, nowMs: now() };
-    return new Fleet(folder, store, await openQueue(store, rules), options);
+    return new Fleet(path, folder, store, await openQueue(store, rules), options);
   }
 
   /** How many jobs were added. */
@@ -161,10 +178,24 @@ export class Fleet {
     try {
       assert.deepEqual(await audit(kv, "p"), []);
       const kinds = new Set<string>();
+      const [pointed, apart] = [new Set<string>(), new Set<string>()];
       for await (const { key } of kv.list({ prefix: ["sluice"] })) {
         const kind = key[1] === "pool" ? `pool ${String(key[3])}` : String(key[1]);
-        if (kind !== "pool x" && kind !== "pool m") kinds.add(kind); // dead jobs are kept, with a pointer
+        switch (kind) {
+          case "token": // over the network, one for each commit that was in flight
+          case "pool x": // dead jobs are kept
+            break;
+          case "pool m":
+            pointed.add(`${String(key[4])}.${String(key[5])}`);
+            break;
+          case "pool b": // of a kept job: those have pointers all their life
+            apart.add(`${String(key[5])}.${String(key[6])}`);
+            break;
+          default:
+            kinds.add(kind);
+        }
       }
+      assert.ok(apart.isSubsetOf(pointed), "parts of payloads are left without a job");
       const records = ["pool c", "pool d", "pool lanes", "schema", "signal", "workers"];
       assert.deepEqual([...kinds].sort(), records, "nothing is left over");
     } finally {

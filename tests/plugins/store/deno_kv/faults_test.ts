@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { audit } from "../../../../plugins/store/deno_kv/audit.ts";
 import { Db } from "../../../../plugins/store/deno_kv/db.ts";
+import type { KvQueue } from "../../../../plugins/store/deno_kv/queue.ts";
 import { KvStore } from "../../../../plugins/store/deno_kv/store.ts";
 import { end, entry, NOW, openQueue } from "./_store.ts";
 
@@ -135,4 +136,27 @@ Deno.test("Db calls off a commit over the network that has not come through", as
     assert.deepEqual(await queue.lease([1], NOW), []);
     assert.deepEqual(await audit(kv, "p"), []);
   });
+});
+
+Deno.test("KvStore closes though a look at what others changed fails at that moment", async () => {
+  const kv = await Deno.openKv(":memory:");
+  const db = new Db(kv, { remote: false, maxChecks: 100, random: () => 0.1 });
+  const store = new KvStore(db, { file: undefined, remote: false, pollMs: Infinity, seen: 0 });
+  const queue = await openQueue(store) as KvQueue; // what this store opens
+  const gate = Promise.withResolvers<never>();
+  // An iterator that fails at its first step: the store asks for no more than that of it.
+  kv.list = (() =>
+    Object.assign(
+      (async function* () {
+        yield await gate.promise;
+      })(),
+      { cursor: "" },
+    )) as Deno.Kv["list"];
+
+  const looked = assert.rejects(queue.changed(), { message: "disk I/O error" });
+  const closed = store.close();
+  gate.reject(new TypeError("disk I/O error"));
+  await closed;
+
+  await looked;
 });
