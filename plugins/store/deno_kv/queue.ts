@@ -229,7 +229,7 @@ export class KvQueue implements Queue {
     this.#outcomes.close();
     await this.#enqueues.idle();
     await this.#finishes.idle();
-    await this.#changing;
+    await this.#changing?.catch(() => {}); // who asked for the look was told
     await this.#adopting;
     this.#context.fates.forsake(this);
   }
