@@ -56,6 +56,22 @@ export interface CapSettings {
   readonly reportMs: number;
 }
 
+/** Jobs that come by themselves. */
+export interface ScheduleSettings {
+  /** Lane that they go to. */
+  readonly lane: string;
+  /** Name of their handler; empty for the only one. */
+  readonly type: string;
+  /** When they come. */
+  readonly cron: string;
+  /** Time zone of `cron`. */
+  readonly timezone: string;
+  /** What to work on. */
+  readonly payload: unknown;
+  /** Which missed times are made up for: none, the last one, or all. */
+  readonly catchUp: "none" | "last" | "all";
+}
+
 /** One pool. */
 export interface PoolSettings {
   /** Name, unique within the config. */
@@ -80,6 +96,8 @@ export interface PoolSettings {
   readonly admission: Bound<"admission">;
   /** Read before each tick. */
   readonly signals: ReadonlyMap<string, SignalReader>;
+  /** Jobs that come by themselves. */
+  readonly schedules: readonly ScheduleSettings[];
   /** Time between ticks, ms. */
   readonly tickMs: number;
   /** A process that has not renewed for so long is dead, ms. */
