@@ -38,6 +38,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "src/diagnose/",
     "src/payload.ts",
     "src/suggest.ts",
+    "src/figures.ts",
     "src/visible.ts",
     "src/waiting.ts",
     "src/waiting/",

@@ -42,6 +42,7 @@ export class Ends {
    */
   async until(id: string, waitMs: number): Promise<JobRecord | undefined> {
     const { clock, find, signal } = this.#options;
+    if (waitMs <= 0) return await find(id); // most do not wait: nothing is observed for them
     const untilMs = clock.nowMs() + waitMs;
     for (;;) {
       const turn = this.#turn(id, Math.min(untilMs, clock.nowMs() + LOOK_EVERY_MS));

@@ -97,6 +97,21 @@ Deno.test("until() answers what there is when the time is over or the server sto
   assert.deepEqual([late.observers.size, stopped.observers.size], [0, 0]);
 });
 
+Deno.test("until() without a wait looks once, and observes nothing", async () => {
+  let asked = 0;
+  const ends = new Ends({
+    observe: () => {
+      asked++;
+      return () => {};
+    },
+    find: () => Promise.resolve(record("running")),
+    clock: new VirtualClock(),
+  });
+
+  assert.equal((await ends.until("j1", 0))?.state, "running");
+  assert.equal(asked, 0);
+});
+
 Deno.test("until() answers undefined at once for a job that nobody knows", async () => {
   const { ends, observers } = watched(() => undefined);
 
