@@ -89,7 +89,8 @@ function planOne(
     if (wish > theirs) isShort = true;
     if (Math.min(wish, shares[index < own ? index : index + 1]!) > theirs) isLate = true;
   });
-  const free = cap - has - others.reduce((sum, entry) => sum + hasOf(entry, key), 0);
+  const holding = need.cools ? others : staying;
+  const free = cap - has - holding.reduce((sum, entry) => sum + hasOf(entry, key), 0);
   const gives = has > share && (isLate || free < 0 || mine?.alone === true);
   const takes = Math.max(0, Math.min(share - has, free));
   return { plan: { ...need, has, keeps: gives ? share : has + takes }, isShort };

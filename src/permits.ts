@@ -40,6 +40,8 @@ export interface Need {
   readonly cap: number;
   /** Permits that it would use, no slack. */
   readonly wants: number;
+  /** True for starts: what is used stays so for a time, also when its process is gone. */
+  readonly cools: boolean;
   /** Permits in use now: workers there are, starts that still count against the rate. */
   readonly used: () => number;
 }

@@ -6,8 +6,8 @@ import type { Need, PermitRecord } from "../src/permits.ts";
 const LEASE_MS = 3000;
 
 /** Needs of one cap. */
-function needs(cap: number, wants: number, used = 0): Map<string, Need> {
-  return new Map([["cap", { cap, wants, used: () => used }]]);
+function needs(cap: number, wants: number, used = 0, cools = true): Map<string, Need> {
+  return new Map([["cap", { cap, wants, cools, used: () => used }]]);
 }
 
 /** A record that holders commit to at once. */
@@ -122,6 +122,15 @@ Deno.test("PermitHolder takes at once what one held whose process is gone, but f
   };
 
   assert.deepEqual([look(0), look(500), look(999), look(1000)], [0, 0, 0, 10]);
+});
+
+Deno.test("PermitHolder takes at once the workers of one that left, though its starts still count", () => {
+  const [shared, one, two] = [board(), holderOf(1000), holderOf(1000)];
+  shared.look(one, needs(10, 10, 0, false), 0);
+  shared.record = one.leave(shared.record);
+  shared.look(two, needs(10, 10, 0, false), 0);
+
+  assert.equal(two.inForce("cap", 10, 0), 10);
 });
 
 Deno.test("PermitHolder does not use again what a commit without an answer may have given away", () => {
@@ -275,7 +284,7 @@ class World {
   #look(one: Process, { delayMs, fate }: Extract<Step, { kind: "look" }>): void {
     if (one.busy) return;
     const { holder } = one;
-    const need = { cap: this.#cap, wants: one.wants, used: () => one.used.length };
+    const need = { cap: this.#cap, wants: one.wants, cools: true, used: () => one.used.length };
     const version = this.#version;
     const draft = holder.look(this.#record, new Map([["cap", need]]), this.#clockOf(one));
     if (draft === undefined) return;

@@ -7,7 +7,9 @@
 import { sameLanes } from "../config/diff_lanes.ts";
 import { sameBound } from "../config/diff_parts.ts";
 import { matchCaps } from "../config/diff_pool.ts";
+import { checkPayload } from "./given_job.ts";
 import type { Logger } from "../job.ts";
+import { Misfit } from "../payload.ts";
 import type { Named, NamedCap } from "../planner.ts";
 import type { Bound, Handler, Instances, Kind, PluginContext } from "../plugin.ts";
 import { randomStream } from "../random.ts";
@@ -53,8 +55,10 @@ export function makeInstances(settings: PoolSettings, options: MakeOptions): Poo
   const context = contexts(settings, options);
   const laned = before !== undefined && sameLanes(before.settings, settings) ? before : undefined;
 
+  const handlers = makeHandlers(settings, before, context);
+  checkSchedules(settings, handlers);
   return {
-    handlers: makeHandlers(settings, before, context),
+    handlers,
     controller: slot("controller", settings.controller, {
       bound: laned?.settings.controller,
       made: laned?.instances.controller,
@@ -82,6 +86,20 @@ export function makeInstances(settings: PoolSettings, options: MakeOptions): Poo
     const isSame = old.bound !== undefined && sameBound(old.bound, bound);
     return isSame && old.made !== undefined ? old.made : named(bound, context(key));
   }
+}
+
+/** @throws {TypeError} If what a schedule brings does not fit its handler. */
+function checkSchedules(
+  { name, schedules }: PoolSettings,
+  handlers: ReadonlyMap<string, Handler>,
+): void {
+  schedules.forEach(({ type, payload }, index) => {
+    const schema = handlers.get(type)?.payload;
+    const checked = schema === undefined ? undefined : checkPayload(schema, payload);
+    if (checked instanceof Misfit) {
+      throw new TypeError(`/pools/${name}/schedules/${index}/payload: ${checked.fault}`);
+    }
+  });
 }
 
 /** What stood in a slot. */

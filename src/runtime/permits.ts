@@ -106,7 +106,12 @@ export class Permits implements Shares {
     const key = `${this.#keys.get(cap) ?? cap.name}/workers`;
     // Workers kept for what may come are no demand while others lack some: no slack.
     const demand = Math.max(state.size.min, state.total - state.idle + this.#ready);
-    this.#need(key, { cap: whole, wants: Math.min(wants, demand), used: () => state.total });
+    this.#need(key, {
+      cap: whole,
+      wants: Math.min(wants, demand),
+      cools: false,
+      used: () => state.total,
+    });
     return this.#holder.inForce(key, whole, now());
   }
 
@@ -120,7 +125,7 @@ export class Permits implements Shares {
     // A part that it is only late to use is kept while work waits: to move it costs a window.
     const late = room > 0 ? this.#holder.inForce(key, permits, nowMs) - used() : 0;
     const wants = used() + Math.min(this.#ready, Math.max(1, room, late));
-    this.#need(key, { cap: permits, wants, used });
+    this.#need(key, { cap: permits, wants, cools: true, used });
     if (whole > 0 && windowMs > this.#coolMs) {
       this.#coolMs = windowMs;
       this.#takeSettings();

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import * as v from "valibot";
+import { defineHandler, start } from "../../mod.ts";
 import { MemoryStore } from "../../plugins/store/memory/mod.ts";
 import type { StateEntry } from "../../src/store.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
@@ -209,4 +211,27 @@ Deno.test("a schedule says in its own time zone when it comes", async () => {
     await clock.advance(24 * 60 * MINUTE);
     assert.deepEqual([ran, next()], [[1], "2026-03-30T00:30:00.000Z"]);
   }, { clock });
+});
+
+Deno.test("a schedule whose payload does not fit its handler starts nothing", async () => {
+  const handler = defineHandler({ payload: v.object({ to: v.string() }), run: () => {} });
+  const schedules = [
+    { lane: "high", cron: "0 * * * *", payload: { to: "all" } },
+    { lane: "high", cron: "30 * * * *" },
+  ];
+  const config = {
+    pools: {
+      p: {
+        handler: { use: handler },
+        size: { min: 0, max: 1 },
+        lanes: [{ name: "high" }],
+        schedules,
+      },
+    },
+  };
+
+  await assert.rejects(start(config, { clock: new VirtualClock() }), {
+    name: "TypeError",
+    message: /^\/pools\/p\/schedules\/1\/payload: The payload does not fit its handler: /,
+  });
 });
