@@ -6,12 +6,12 @@
  * @module
  */
 
-import axe from "axe-core";
+import axe from "axe-core/axe.min.js" with { type: "text" };
 import type { Page } from "playwright-core";
 
 /** What axe-core finds wrong with a page as it stands, a line each. */
 export async function violationsOn(page: Page): Promise<readonly string[]> {
-  if (!await page.evaluate(() => "axe" in globalThis)) await page.evaluate(axe.source);
+  if (!await page.evaluate(() => "axe" in globalThis)) await page.evaluate(axe);
   return await page.evaluate(async () => {
     // It is there since the line above.
     const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
