@@ -109,7 +109,7 @@ export function createPlanner(
         reason: proposal.reason,
       });
       reviewAtMs = proposal.reviewAtMs ?? Infinity;
-      target = Math.ceil(proposal.workers - 1e-9);
+      target = Math.max(0, Math.ceil(proposal.workers - 1e-9)); // none: 0, not -0
       boundBy = "controller";
     } else {
       target = bounds.target;

@@ -46,6 +46,10 @@ Deno.test("planner takes the controller's count, rounded up, within bounds", () 
   }
 });
 
+Deno.test("planner says 0 of no worker, not -0", () => {
+  assert.equal(Object.is(plan(0, [], { min: 0 }).target, 0), true);
+});
+
 Deno.test("planner lets the tightest cap win, also over the minimum", () => {
   const caps = [
     capOf("wide", { workers: 8 }),
