@@ -122,9 +122,11 @@ export class Permits implements Shares {
     const windowMs = whole < 1 ? 1000 / whole : 1000;
     const used = (): number => rate.used(now(), windowMs);
     const permits = whole < 1 ? Math.ceil(whole) : Math.floor(whole);
+    const count = used();
+    const unused = this.#holder.inForce(key, permits, nowMs) - count;
     // A part that it is only late to use is kept while work waits: to move it costs a window.
-    const late = room > 0 ? this.#holder.inForce(key, permits, nowMs) - used() : 0;
-    const wants = used() + Math.min(this.#ready, Math.max(1, room, late));
+    const late = room > 0 || count >= unused ? unused : 0;
+    const wants = count + Math.min(this.#ready, Math.max(1, room, late));
     this.#need(key, { cap: permits, wants, cools: true, used });
     if (whole > 0 && windowMs > this.#coolMs) {
       this.#coolMs = windowMs;
