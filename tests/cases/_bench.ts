@@ -26,6 +26,8 @@ export interface Process {
 /** How a process is started. */
 export interface ProcessOptions extends Rules, Pick<StartOptions, "seed" | "signals"> {
   readonly clock?: VirtualClock;
+  /** What this process opens. @default {what all share} */
+  readonly store?: Store;
 }
 
 /** Starts processes on one store, moves their time together, and stops them. */
@@ -43,12 +45,13 @@ export class Bench {
 
   /** Starts one more process. */
   async start(parts: PoolParts, options: ProcessOptions = {}): Promise<Process> {
-    const { clock = this.clock, seed = this.processes.length + 1, signals, ...rules } = options;
+    const { clock = this.clock, seed = this.processes.length + 1, signals } = options;
+    const { store: own = this.store, ...rules } = options;
     const seat = this.referee.seat();
     const store: Store = {
-      open: (given) => this.store.open(given),
-      get: (key) => this.store.get(key),
-      commit: (checks, sets) => this.store.commit(checks, sets),
+      open: (given) => own.open(given),
+      get: (key) => own.get(key),
+      commit: (checks, sets) => own.commit(checks, sets),
       close: () => {},
     };
     const shared = defineStore({ name: "shared", create: () => store });
