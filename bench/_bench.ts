@@ -50,6 +50,11 @@ export interface Bench {
   readonly targets: readonly Target[];
 }
 
+/** Why a case cannot be measured on this machine. */
+export class LeftOut extends Error {
+  override readonly name = "LeftOut";
+}
+
 /** Middle of the values; not empty. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -69,7 +74,8 @@ export function report(bench: Bench, results: Results): string[] {
   }
   lines.push("");
   for (const target of bench.targets) {
-    const { about, aim, bound } = target;
+    const { about, aim, bound, over, by } = target;
+    if (!results.has(over.of) || typeof by !== "number" && !results.has(by.of)) continue;
     const wanted = bound === undefined ? "" : `, aimed for: ${aim} ${bound}`;
     lines.push(`${about}: ${spread(ratios(target, results))}${wanted}`);
   }

@@ -12,11 +12,15 @@
  */
 
 import { parseArgs } from "node:util";
-import { type Bench, type Figures, report } from "./_bench.ts";
+import { type Bench, type Figures, LeftOut, report } from "./_bench.ts";
 import { backlog } from "./backlog.ts";
 import { bytes } from "./bytes.ts";
 import { http } from "./http.ts";
 import { kv } from "./kv.ts";
+import { durable } from "./durable.ts";
+import { durableBacklog } from "./durable_backlog.ts";
+import { durableIdle } from "./durable_idle.ts";
+import { durableSeed } from "./durable_seed.ts";
 import { idle } from "./idle.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
@@ -33,6 +37,10 @@ const benches: readonly Bench[] = [
   streams,
   simulation,
   kv,
+  durable,
+  durableIdle,
+  durableBacklog,
+  durableSeed,
 ];
 
 if (import.meta.main) await main(Deno.args);
@@ -45,7 +53,7 @@ async function main(args: string[]): Promise<void> {
   });
   const chosen = positionals.length === 0 ? benches : positionals.map(benchNamed);
   if (values.case !== undefined) {
-    print(JSON.stringify(await chosen[0]!.measure(values.case)));
+    print(JSON.stringify(await measureOrNot(chosen[0]!, values.case)));
     return;
   }
   print(`Deno ${Deno.version.deno}, ${navigator.hardwareConcurrency} cores, ${today()}\n`);
@@ -62,17 +70,33 @@ function benchNamed(name: string): Bench {
   throw new TypeError(`No benchmark is named "${name}": choose from ${known}`);
 }
 
+/** The figures, or why there are none. */
+async function measureOrNot(bench: Bench, name: string): Promise<Figures | string> {
+  try {
+    return await bench.measure(name);
+  } catch (thrown) {
+    if (thrown instanceof LeftOut) return thrown.message;
+    throw thrown;
+  }
+}
+
 /** A B C, A B C, …: what slows the machine down slows all cases of a round. */
 async function measureInTurn(bench: Bench, rounds: number): Promise<Map<string, Figures[]>> {
   const results = new Map<string, Figures[]>(bench.cases.map((name) => [name, []]));
   for (let round = 0; round < rounds; round++) {
-    for (const [name, figures] of results) figures.push(await inProcess(bench, name));
+    for (const [name, rounds] of results) {
+      const figures = await inProcess(bench, name);
+      if (typeof figures === "string") {
+        print(`${name} is left out: ${figures}`);
+        results.delete(name);
+      } else rounds.push(figures);
+    }
   }
   return results;
 }
 
 /** Measures one case in a fresh process. */
-async function inProcess(bench: Bench, name: string): Promise<Figures> {
+async function inProcess(bench: Bench, name: string): Promise<Figures | string> {
   const flags = bench.v8Flags === undefined ? [] : [`--v8-flags=${bench.v8Flags}`];
   const command = new Deno.Command(Deno.execPath(), {
     args: ["run", "--no-prompt", "-A", ...flags, import.meta.filename!, bench.name, "--case", name],
