@@ -62,6 +62,15 @@ export class RejectedError extends Error {
   }
 }
 
+/** The store failed to take a job. The job may fit well: send it again. */
+export class StoreError extends Error {
+  /** Keeps what the store threw as `cause`. */
+  constructor(thrown: unknown) {
+    super(`The job could not be stored: ${messageOf(thrown)}`, { cause: thrown });
+    this.name = "StoreError";
+  }
+}
+
 /** A handler throws this to have its job run again later. A deferral: not a failure, not counted as an attempt. */
 export class RetryLater extends Error {
   /** How long to wait, ms. The job becomes claimable never before, and a little after by jitter. */

@@ -5,7 +5,7 @@
  */
 
 import type { Context, TypedResponse } from "hono";
-import { messageOf, RejectedError } from "../errors.ts";
+import { messageOf, RejectedError, StoreError } from "../errors.ts";
 import type { JobRecord, NewJob, Outcome } from "../job.ts";
 import type { JobHandle } from "../sluice.ts";
 import type { Accepted, BulkAccepted, BulkResult, Problem, ProblemError } from "./api.ts";
@@ -45,7 +45,7 @@ export interface Desk {
 export type EnqueueAnswer =
   | (Response & TypedResponse<Accepted | BulkAccepted, 200, "json">)
   | (Response & TypedResponse<Accepted, 202, "json">)
-  | (Response & TypedResponse<Problem, 400 | 404 | 413 | 415 | 429, "json">);
+  | (Response & TypedResponse<Problem, 400 | 404 | 413 | 415 | 429 | 503, "json">);
 
 /** Answers `POST /api/pools/:pool/jobs`. */
 export async function enqueue(c: Context, name: string, desk: Desk): Promise<EnqueueAnswer> {
@@ -178,7 +178,12 @@ async function enqueueMany(
       jobs.push(value);
     }
   }
-  const taken = jobs.length === 0 ? [] : await target.handle.enqueueAll(jobs);
+  let taken: readonly (JobHandle | Error)[];
+  try {
+    taken = jobs.length === 0 ? [] : await target.handle.enqueueAll(jobs);
+  } catch (thrown) {
+    return refusal(thrown);
+  }
   let shed = 0;
   let soonestMs = Infinity;
   for (const [index, job] of taken.entries()) {
@@ -211,9 +216,15 @@ function refusal(thrown: unknown): EnqueueAnswer {
   if (thrown instanceof RejectedError) {
     return tooMany(thrown.message, thrown.reason, thrown.retryAfterMs);
   }
+  if (thrown instanceof StoreError) return unstored(thrown);
   if (!isFaultOfCaller(thrown)) throw thrown;
   // The shape was checked before: what is left to refuse is what only the handler knows.
   return badRequest([{ pointer: "/payload", detail: messageOf(thrown) }]);
+}
+
+/** The store may answer again soon: whoever sends with a key may send again. */
+function unstored({ message }: StoreError): ReturnType<typeof problem<503>> {
+  return problem(503, `${message}; send it again`, { headers: { "retry-after": "1" } });
 }
 
 function tooMany(

@@ -10,7 +10,7 @@ import type { Clock } from "../clock.ts";
 import type { Decision } from "../decision.ts";
 import { diagnose, type Finding } from "../diagnose.ts";
 import type { History } from "../history.ts";
-import { messageOf } from "../errors.ts";
+import { messageOf, StoreError } from "../errors.ts";
 import type { PoolEvent } from "../event.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { JobRecord, Logger, NewJob } from "../job.ts";
@@ -23,6 +23,7 @@ import { Schedules } from "./schedules.ts";
 import type { PoolSettings } from "../settings.ts";
 import type { JobHandle, Override, PoolHandle, PoolSnapshot, StopReport } from "../sluice.ts";
 import type { Added, Change, Changed, JobEntry, JobPage, JobQuery, Queue } from "../store.ts";
+import type { MaybePromise } from "../store.ts";
 import { isPromise } from "./store_guard.ts";
 import type { LaneTally } from "../tally.ts";
 import { TakenJob } from "./taken_job.ts";
@@ -215,6 +216,8 @@ export class Pool implements PoolHandle {
       const answer = entries.length === 0 ? [] : this.#queue.add(entries, nowMs);
       late = isPromise(answer);
       added = await answer;
+    } catch (thrown) {
+      throw new StoreError(thrown);
     } finally {
       for (const { lane } of entries) {
         if (late) lanes[lane]!.addedLate();
@@ -334,10 +337,16 @@ export class Pool implements PoolHandle {
 
   #add(entry: JobEntry, nowMs: number): Added | Promise<Added> {
     const lane = this.#parts.state.lanes[entry.lane]!;
-    const answer = this.#queue.add([entry], nowMs);
+    let answer: MaybePromise<readonly Added[]>;
+    try {
+      answer = this.#queue.add([entry], nowMs);
+    } catch (thrown) {
+      return storeFailed(thrown);
+    }
     if (!isPromise(answer)) return this.#taken(lane, entry, answer[0]!);
     lane.adding++;
-    return answer.then((all) => this.#taken(lane, entry, all[0]!)).finally(() => lane.addedLate());
+    return answer.then((all) => this.#taken(lane, entry, all[0]!), storeFailed)
+      .finally(() => lane.addedLate());
   }
 
   /** @throws {Error} If the store cannot take the entry. */
@@ -361,4 +370,9 @@ export class Pool implements PoolHandle {
     if (!this.#hub.active) return;
     this.#hub.emit({ ...event, atMs: this.#clock.nowMs(), pool: this.name });
   }
+}
+
+/** A fault of the store is not one of the job, whatever the store throws. */
+function storeFailed(thrown: unknown): never {
+  throw new StoreError(thrown);
 }

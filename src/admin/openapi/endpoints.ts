@@ -161,7 +161,7 @@ export const endpoints: readonly Endpoint[] = [
     body: "NewJob",
     many: true,
     answers: { 200: "Accepted", 202: "Accepted" },
-    problems: [400, 404, 413, 415, 429],
+    problems: [400, 404, 413, 415, 429, 503],
   },
   {
     method: "get",
