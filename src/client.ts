@@ -207,9 +207,12 @@ function posting(pool: string, job: RemoteJob | undefined, timed: Timed, query =
 }
 
 /** Asks until the job has ended. */
-async function outcomeOf(id: string, { untilMs, signal }: Timed, sender: Sender): Promise<Outcome> {
+async function outcomeOf(
+  id: string,
+  { untilMs, signal, deadlineMs: withinMs = END_WITHIN_MS }: Timed,
+  sender: Sender,
+): Promise<Outcome> {
   const { time } = sender;
-  const sinceMs = time.nowMs();
   for (;;) {
     const askedAtMs = time.nowMs();
     const heldMs = heldFor(untilMs, sender);
@@ -218,7 +221,7 @@ async function outcomeOf(id: string, { untilMs, signal }: Timed, sender: Sender)
     if (!isRecord(job)) throw foreign(sender);
     const { state } = job;
     if (state === "done" || state === "dead" || state === "cancelled") return ending(job);
-    if (time.nowMs() >= untilMs) throw new DeadlineError(id, Math.round(untilMs - sinceMs));
+    if (time.nowMs() >= untilMs) throw new DeadlineError(id, withinMs);
     // A server that stops answers at once: it is not asked again without a pause.
     if (time.nowMs() - askedAtMs < heldMs / 2) await pause(sender.baseMs, time, signal);
   }

@@ -57,6 +57,7 @@ export interface Outgoing {
  * @throws {RejectedError} If the server turns it away, still after the last attempt.
  * @throws {RequestError} If it is refused.
  * @throws {UnavailableError} If there is no answer, still after the last attempt.
+ * @throws {TypeError} If no header can carry the key or the token.
  */
 export async function send(request: Outgoing, sender: Sender): Promise<unknown> {
   for (let attempt = 1;; attempt++) {
@@ -100,6 +101,7 @@ async function sendOnce(request: Outgoing, sender: Sender): Promise<unknown> {
   const { signal, idempotencyKey } = request;
   signal?.throwIfAborted();
   const token = await sender.token?.();
+  const headers = headersOf(request, token);
   const limit = new AbortController();
   const abort = (): void => limit.abort(signal?.reason);
   signal?.addEventListener("abort", abort);
@@ -110,7 +112,7 @@ async function sendOnce(request: Outgoing, sender: Sender): Promise<unknown> {
   try {
     response = await sender.fetch(`${sender.url}${request.path}`, {
       method: request.method,
-      headers: headersOf(request, token),
+      headers,
       body: request.body ?? null,
       signal: limit.signal,
     });
@@ -133,12 +135,23 @@ function headersOf(
   { body, idempotencyKey }: Outgoing,
   token: string | undefined,
 ): Record<string, string> {
+  checkHeader("an idempotencyKey", idempotencyKey, "encode it, such as by encodeURIComponent");
+  checkHeader("a token", token, "take line breaks and letters that are not ASCII out of it");
   return {
     accept: "application/json",
     ...(body === undefined ? {} : { "content-type": "application/json" }),
     ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   };
+}
+
+/** What a header can carry: `fetch` throws at anything else, as if nobody had answered. */
+const HEADER_TEXT = /^[\t -~\x80-\xff]*$/;
+
+/** @throws {TypeError} If no header can carry it. */
+function checkHeader(name: string, value: string | undefined, change: string): void {
+  if (value === undefined || HEADER_TEXT.test(value)) return;
+  throw new TypeError(`Expected ${name} that a header can carry: ${change}`);
 }
 
 function read(

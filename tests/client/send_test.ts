@@ -127,6 +127,45 @@ Deno.test("enqueue() throws UnavailableError with the key, if nothing answers", 
   assert.deepEqual(waits, [100, 200]);
 });
 
+for (
+  const [what, token, idempotencyKey, message] of [
+    [
+      "key",
+      "t",
+      "order 😀",
+      "Expected an idempotencyKey that a header can carry: encode it, such as by encodeURIComponent",
+    ],
+    [
+      "token",
+      "t\n",
+      "k",
+      "Expected a token that a header can carry: take line breaks and letters that are not ASCII out of it",
+    ],
+  ] as const
+) {
+  Deno.test(`enqueue() throws a TypeError at once, when no header can carry its ${what}`, async () => {
+    await using server = scripted(json(202, { id: "a" }));
+    const { options, waits } = still({ token });
+
+    const answer = connect(server.url, options).enqueue("mail", ANN, { idempotencyKey });
+
+    await assert.rejects(answer, { name: "TypeError", message });
+    assert.deepEqual([server.seen, waits], [[], []]);
+  });
+}
+
+Deno.test("run() says how long it was to wait, when the time was over before the job was stored", async () => {
+  await using server = scripted(json(202, { id: "a" }), json(200, { state: "running" }));
+  let asked = 0;
+  const time = { nowMs: () => 700 * asked++, after: () => () => {} };
+
+  const answer = connect(server.url, { time }).run("mail", ANN, { deadlineMs: 500 });
+
+  await assert.rejects(answer, {
+    message: 'The job "a" has not ended within 500 ms: it goes on, wait for it again by its id',
+  });
+});
+
 Deno.test("enqueue() gives an attempt up that takes too long", async () => {
   await using server = scripted("silence", json(202, { id: "a" }));
   const time = still({ attempts: 1 });
