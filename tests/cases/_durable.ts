@@ -11,8 +11,9 @@ import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import type { KvQueue } from "../../plugins/store/deno_kv/queue.ts";
 import type { Queue, QueueOptions, Store } from "../../src/store.ts";
+import { openRemote, withServer } from "../plugins/store/deno_kv/_remote.ts";
 import { openStore, withFolder } from "../plugins/store/deno_kv/_store.ts";
-import { type PoolParts } from "../_virtual.ts";
+import type { PoolParts } from "../_virtual.ts";
 import { Bench, type Process, type ProcessOptions } from "./_bench.ts";
 
 /** Most virtual time that a stop may take, ms. */
@@ -75,8 +76,9 @@ export class DurableBench extends Bench {
       await setImmediate();
       for (const { clock } of this.#living()) await clock.settle();
       if (this.#pending > 0) await this.#answered.promise;
-      else if (!this.#tell()) return;
+      else if (!this.#tell()) break;
     }
+    for (const handle of this.#opened) if (handle.isDead) await handle.close();
   }
 
   override async advance(
@@ -173,6 +175,21 @@ export async function withFile(test: (bench: DurableBench) => Promise<void>): Pr
     }
   });
 }
+
+/** Runs `test` with processes on a KV Connect server that takes 10 checks a commit, then stops them. */
+export async function withConnect(test: (bench: DurableBench) => Promise<void>): Promise<void> {
+  await withServer({ maxChecks: 10 }, async (server) => {
+    const bench = new DurableBench(() => openRemote(server, { answerMs: 10_000, pollMs: 60_000 }));
+    try {
+      await test(bench);
+    } finally {
+      await bench.stop();
+    }
+  });
+}
+
+/** Databases that processes share, by name. */
+export const DATABASES = [["on a file", withFile], ["over KV Connect", withConnect]] as const;
 
 /** One process's handle: counts calls, and dies. */
 class Handle implements Store {

@@ -1,0 +1,69 @@
+/**
+ * A database file whose calls fail as a test says, and that writes down when it was asked.
+ *
+ * @module
+ */
+
+import type { Store } from "../../src/store.ts";
+import { openStore } from "../plugins/store/deno_kv/_store.ts";
+
+/** Kinds of calls to a database. */
+export type KvCall = "get" | "getMany" | "list" | "commit";
+
+/** What a test holds of its database. */
+export interface KvFault {
+  /** Kinds of calls that fail now. */
+  failing: readonly KvCall[];
+  /** When those were made that failed, ms. */
+  readonly failures: number[];
+}
+
+/** Opens a store on a file whose calls fail as `fault` says. `nowMs` reads the clock of the test. */
+export async function openFailing(
+  path: string,
+  fault: KvFault,
+  nowMs: () => number,
+): Promise<Store> {
+  const open = Deno.openKv;
+  const value: typeof open = async (path) => failing(await open(path), fault, nowMs);
+  Object.defineProperty(Deno, "openKv", { value, configurable: true });
+  try {
+    return await openStore({ path, pollMs: 60_000 });
+  } finally {
+    Object.defineProperty(Deno, "openKv", { value: open, configurable: true });
+  }
+}
+
+function failing(kv: Deno.Kv, fault: KvFault, nowMs: () => number): Deno.Kv {
+  const mayFail = (call: KvCall): void => {
+    if (!fault.failing.includes(call)) return;
+    fault.failures.push(nowMs());
+    throw new TypeError(`disk I/O error in ${call}`);
+  };
+  const get = kv.get.bind(kv);
+  const getMany = kv.getMany.bind(kv);
+  const list = kv.list.bind(kv);
+  const atomic = kv.atomic.bind(kv);
+  kv.get = async <T>(...given: Parameters<typeof get>) => {
+    mayFail("get");
+    return await get<T>(...given);
+  };
+  kv.getMany = async <T extends readonly unknown[]>(...given: Parameters<typeof getMany<T>>) => {
+    mayFail("getMany");
+    return await getMany<T>(...given);
+  };
+  kv.list = <T>(...given: Parameters<typeof list>) => {
+    mayFail("list");
+    return list<T>(...given);
+  };
+  kv.atomic = () => {
+    const operation = atomic();
+    const commit = operation.commit.bind(operation);
+    operation.commit = async () => {
+      mayFail("commit");
+      return await commit();
+    };
+    return operation;
+  };
+  return kv;
+}

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import type { Job, JobContext } from "../../src/job.ts";
+import { randomStream } from "../../src/random.ts";
+import type { JobHandle, PoolHandle } from "../../src/sluice.ts";
+import { VirtualClock } from "../../src/virtual_clock.ts";
+import { sleeper } from "../_virtual.ts";
+import type { Process } from "./_bench.ts";
+import { DATABASES, type Death } from "./_durable.ts";
+
+const DEATHS: readonly (Death | undefined)[] = ["before", "after", undefined];
+
+/** Jobs that someone holds, as the store knows it. */
+async function running(pool: PoolHandle): Promise<number> {
+  return (await pool.list({ state: "running", limit: 100 })).jobs.length;
+}
+
+for (const [where, withDatabase] of DATABASES) {
+  const [rounds, victims] = where === "on a file" ? [25, 8] : [2, 5];
+
+  // C1
+  Deno.test(`slots come back ${where} after ${rounds * victims} processes have died in a claim, a run or a finish`, async () => {
+    await withDatabase(async (bench) => {
+      const chance = randomStream(1, where);
+      const draw = (below: number): number => Math.floor(chance() * below);
+      const partsOf = (clock: VirtualClock) => {
+        const sleep = sleeper(() => clock, 100);
+        const handler = async (job: Job, context: JobContext): Promise<void> => {
+          await sleep(job, context);
+          if (job.attempt === 1 && Number(job.payload) % 7 === 1) throw new Error("down");
+        };
+        return {
+          handler,
+          lanes: [{
+            name: "high",
+            maxRunningPerKey: 4,
+            attempts: 1000,
+            backoff: { baseMs: 50, maxMs: 50 },
+          }],
+          caps: [{ use: "fixed-cap", with: { workers: 12 }, scope: "cluster" }],
+          size: { min: 1, max: 12 },
+          leaseMs: 3000,
+          admission: "admit-all",
+        } as const;
+      };
+      const { pool } = await bench.start(partsOf(bench.clock));
+      const jobs: JobHandle[] = [];
+      for (let round = 0; round < rounds; round++) {
+        const entries = Array.from({ length: 20 }, () => (
+          { lane: "high", payload: 10 + draw(200), key: "k" }
+        ));
+        jobs.push(...await pool.enqueueAll(entries) as JobHandle[]);
+        const doomed: Process[] = [];
+        for (let index = 0; index < victims; index++) {
+          const clock = new VirtualClock(bench.clock.nowMs());
+          doomed.push(await bench.start(partsOf(clock), { clock }));
+        }
+        for (const process of doomed) {
+          await bench.advance(draw(120), { stepMs: 40 });
+          bench.kill(process, DEATHS[draw(DEATHS.length)]);
+          assert.ok(await running(pool) <= 4);
+        }
+        await bench.advance(1500, { stepMs: 100 });
+        for (const process of doomed) bench.kill(process); // those that had nothing to call for
+      }
+      await bench.advance(4500, { stepMs: 100 }); // a lease, and a third until that is seen
+
+      assert.ok(bench.referee.events.some(({ kind }) => kind === "jobs-reaped"));
+      const isDrained = (): boolean =>
+        pool.snapshot().lanes.every(({ ready, blocked, delayed, running }) =>
+          ready + blocked + delayed + running === 0
+        );
+      await bench.until(isDrained, { mostMs: 200_000 });
+      const before = pool.snapshot().totals.completions;
+      const rest = await pool.enqueueAll(
+        Array.from({ length: 60 }, () => ({ lane: "high", payload: 100, key: "k" })),
+      ) as JobHandle[];
+      await bench.advance(1500, { stepMs: 25 });
+      const gained = pool.snapshot().totals.completions - before;
+      assert.ok(gained >= 40, `${gained}`); // four at once, each a step of time or two late
+      await bench.until(isDrained);
+      for (const { id } of [...jobs, ...rest]) {
+        assert.equal((await pool.find(id))?.state, "done", id);
+      }
+      assert.equal(await running(pool), 0);
+    });
+  });
+
+  for (const heeds of [true, false]) {
+    // C3
+    Deno.test(`a holder that was frozen past its lease ends nothing ${where}, and takes no place (handlers ${heeds ? "heed" : "ignore"} the abort)`, async () => {
+      await withDatabase(async (bench) => {
+        const runsOf = (clock: VirtualClock) => (job: Job, context: JobContext): unknown =>
+          heeds
+            ? sleeper(() => clock, 4000)(job, context)
+            : new Promise<void>((resolve) => clock.at(clock.nowMs() + 4000, resolve));
+        const clocks = [new VirtualClock(), new VirtualClock()] as const;
+        const parts = (clock: VirtualClock) => ({
+          handler: runsOf(clock),
+          lanes: [{ name: "high", maxRunningPerKey: 1, attempts: 50 }],
+          size: { min: 2, max: 4 },
+          leaseMs: 3000,
+        });
+        const holders: Process[] = [];
+        for (const clock of clocks) holders.push(await bench.start(parts(clock), { clock }));
+        const given = { lane: "high", payload: 4000, key: "k" };
+        const { pool } = holders[0]!;
+        const jobs = await pool.enqueueAll(
+          Array.from({ length: 6 }, () => given),
+        ) as JobHandle[];
+        await bench.advance(500);
+
+        for (let round = 0; round < 3; round++) {
+          const frozen = holders.find(({ seat }) => seat.running.size > 0)!;
+          await bench.advance(6000, { frozen: [frozen], stepMs: 100 });
+          assert.equal(await running(pool), 1);
+          await frozen.clock.advance(6000); // thawed: its timers all fire, one after the other
+          await bench.quiet();
+          assert.ok(await running(pool) <= 1);
+          await bench.advance(500, { stepMs: 100 });
+        }
+        const kinds = bench.referee.events.map(({ kind }) => kind);
+        assert.ok(kinds.filter((kind) => kind === "lease-lost").length >= 3);
+        assert.ok(kinds.filter((kind) => kind === "jobs-reaped").length >= 3);
+        await bench.advance(40_000, { stepMs: 250 });
+        await bench.referee.account(pool, jobs);
+        const done = bench.referee.events.filter(({ kind }) => kind === "job-done");
+        assert.equal(done.length, 6);
+      });
+    });
+  }
+
+  // C6
+  Deno.test(`one key runs one job at a time ${where}, over two pools of eight workers`, async () => {
+    await withDatabase(async (bench) => {
+      let runs = 0;
+      const sleep = sleeper(() => bench.clock, 50);
+      const handler = async (job: Job, context: JobContext): Promise<void> => {
+        assert.equal(++runs, 1);
+        await sleep(job, context);
+        runs--;
+      };
+      const lanes = [{ name: "high", maxRunningPerKey: 1 }];
+      const parts = { handler, lanes, size: { min: 8, max: 8 } };
+      const { pool } = await bench.start(parts);
+      await bench.start(parts);
+      const given = { lane: "high", payload: 50, key: "serial" };
+      const jobs = await pool.enqueueAll(
+        Array.from({ length: 12 }, () => given),
+      ) as JobHandle[];
+      await bench.advance(3000);
+
+      await bench.referee.account(pool, jobs);
+      const order = bench.referee.events.flatMap((event) =>
+        event.kind === "job-started" ? [event.id] : []
+      );
+      assert.deepEqual(order, jobs.map(({ id }) => id));
+    });
+  });
+}
