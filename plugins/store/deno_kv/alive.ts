@@ -5,6 +5,9 @@
  * @module
  */
 
+/** A sign that is younger may be about to be locked, ms. */
+const YOUNG_MS = 60_000;
+
 /** The sign of this process, and a look at those of others. Where files cannot be locked it knows nothing. */
 export class Alive {
   /** Name of this process. `undefined`: it cannot show that it lives. */
@@ -16,6 +19,7 @@ export class Alive {
   /** Shows that this process lives, beside the database `file`. */
   constructor(file: string) {
     this.#file = file;
+    this.#sweep();
     const process = crypto.randomUUID();
     this.#sign = lock(this.#pathOf(process), true);
     this.process = this.#sign === undefined ? undefined : process;
@@ -39,6 +43,25 @@ export class Alive {
     if (this.process === undefined) return;
     remove(this.#pathOf(this.process));
     this.#sign?.close();
+  }
+
+  /** Takes away what processes that were killed have left. */
+  #sweep(): void {
+    const slash = this.#file.lastIndexOf("/");
+    const folder = this.#file.slice(0, slash) || "/";
+    // Asked for, a permission would be asked of whoever sits at the terminal.
+    if (Deno.permissions.querySync({ name: "read", path: folder }).state !== "granted") return;
+    const prefix = this.#pathOf("").slice(slash + 1);
+    try {
+      for (const { name } of Deno.readDirSync(folder)) {
+        if (!name.startsWith(prefix)) continue;
+        const { mtime } = Deno.statSync(`${folder}/${name}`);
+        if (Date.now() - (mtime?.getTime() ?? Infinity) < YOUNG_MS) continue;
+        this.isGone(name.slice(prefix.length));
+      }
+    } catch {
+      // Another takes them away at the same time, or the folder is not there: what is left harms nobody.
+    }
   }
 
   #pathOf(process: string): string {

@@ -39,6 +39,32 @@ Deno.test("Alive tells that another process was killed, and not before", async (
   });
 });
 
+Deno.test("Alive takes the signs of killed processes away when it begins, and no others", async () => {
+  await withFolder(async (folder) => {
+    const file = `${folder}/queue.db`;
+    const lives = new Alive(file);
+    const [name, child] = await another(file);
+    child.kill("SIGKILL");
+    await child.status;
+    Deno.writeTextFileSync(`${file}-alive-young`, "");
+    const hourAgo = new Date(Date.now() - 3_600_000);
+    for (const old of [name, lives.process]) {
+      Deno.utimeSync(`${file}-alive-${old}`, hourAgo, hourAgo);
+    }
+
+    const alive = new Alive(file);
+
+    assert.deepEqual(
+      new Set([...Deno.readDirSync(folder)].map((entry) => entry.name)),
+      new Set([lives.process, alive.process, "young"].map((left) => `queue.db-alive-${left}`)),
+    );
+    assert.equal(alive.isGone(name), true);
+    assert.equal(alive.isGone(lives.process!), false);
+    alive.close();
+    lives.close();
+  });
+});
+
 Deno.test("Alive takes nobody for gone of whom it knows nothing, and not itself", async () => {
   await withFolder((folder) => {
     const alive = new Alive(`${folder}/queue.db`);
