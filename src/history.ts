@@ -116,6 +116,7 @@ export class Recorder {
   readonly #kept: (number | undefined)[] = [];
   readonly #pool: string;
   #read: History | undefined;
+  #rest: Sample | undefined; // of the tick after which the pool came to rest, until the next sample
   #sampledAtMs = -Infinity;
   #thinnedAtMs = -Infinity;
 
@@ -134,11 +135,19 @@ export class Recorder {
     this.scale.look(nowMs, target);
   }
 
-  /** Looks at the pool, at each tick. Counts of a store that cannot be read are not taken. */
-  tick(view: PoolView, plan: Plan): void {
+  /**
+   * Looks at the pool, at each tick. Counts of a store that cannot be read are not taken.
+   *
+   * @param rests True if no tick follows until something happens.
+   */
+  tick(view: PoolView, plan: Plan, rests = false): void {
     if (view.stale) return;
     this.#watchKept(view);
-    if (view.nowMs - this.#sampledAtMs < EVERY_MS - GRAIN_MS) return;
+    if (view.nowMs - this.#sampledAtMs < EVERY_MS - GRAIN_MS) {
+      this.#rest = rests ? this.#sample(view, plan) : undefined;
+      return;
+    }
+    this.#keepRest(view.nowMs);
     this.#sampledAtMs = view.nowMs;
     this.#read = undefined;
     const sample = this.#sample(view, plan);
@@ -166,6 +175,20 @@ export class Recorder {
     const older = this.#thin.read().filter((sample) => sample.atMs < beganAtMs);
     this.#read = { pool: this.#pool, controller, samples: [...older, ...latest] };
     return this.#read;
+  }
+
+  /** As `read`, with what the pool was like when it came to rest: it is so until now. */
+  shown(controller: string): History {
+    const history = this.read(controller);
+    if (this.#rest === undefined) return history;
+    return { ...history, samples: [...history.samples, this.#rest] };
+  }
+
+  /** A rest that lasted stays known. A short one does not: no more than a sample a second is kept. */
+  #keepRest(nowMs: number): void {
+    const rest = this.#rest;
+    this.#rest = undefined;
+    if (rest !== undefined && nowMs - rest.atMs >= 2 * EVERY_MS) this.#latest.add(rest);
   }
 
   #watchKept({ lanes, live }: PoolView): void {

@@ -7,6 +7,8 @@ import {
 } from "../src/conformance/views.ts";
 import { Recorder } from "../src/history.ts";
 import type { Plan } from "../src/planner.ts";
+import type { VirtualClock } from "../src/virtual_clock.ts";
+import { sleeper, withPool } from "./_virtual.ts";
 
 const PLAN: Plan = {
   target: 3,
@@ -135,4 +137,38 @@ Deno.test("Recorder takes nothing while the store cannot be read, and forgets wh
 
   recorder.tick(at(2000, { lanes: [{ name: "other" }] }), PLAN);
   assert.deepEqual(times(recorder), [2000]);
+});
+
+Deno.test("Recorder shows what the pool was like when it came to rest, and keeps a rest that lasted", () => {
+  const recorder = new Recorder("p");
+  const shown = (): readonly (readonly [number, number])[] =>
+    recorder.shown("age-scaler").samples.map(({ atMs, live }) => [atMs - VIEW_NOW_MS, live]);
+
+  recorder.tick(at(0, { live: 20 }), PLAN);
+  recorder.tick(at(50, { live: 3 }), PLAN);
+  const working = shown();
+  recorder.tick(at(100, { live: 2 }), PLAN, true);
+  const resting = shown();
+  recorder.tick(at(1500, { live: 5 }), PLAN);
+  recorder.tick(at(1600, { live: 4 }), PLAN, true);
+  recorder.tick(at(60_000, { live: 6 }), PLAN);
+
+  assert.deepEqual(working, [[0, 20]]);
+  assert.deepEqual(resting, [[0, 20], [100, 2]]);
+  assert.deepEqual(shown(), [[0, 20], [1500, 5], [1600, 4], [60_000, 6]]);
+});
+
+Deno.test("PoolHandle history() ends with the workers that a pool at rest has", async () => {
+  let clock: VirtualClock | undefined;
+  await withPool({ handler: sleeper(() => clock!) }, async (virtual) => {
+    clock = virtual.clock;
+    const { pool } = virtual;
+    await pool.enqueueAll(Array.from({ length: 40 }, () => ({ lane: "high", payload: 200 })));
+    await virtual.clock.advance(120_000);
+
+    const last = pool.history().samples.at(-1);
+
+    assert.ok(pool.history().samples.some(({ live }) => live > 1));
+    assert.deepEqual([pool.snapshot().live, last?.live, last?.target], [1, 1, 1]);
+  });
 });

@@ -174,7 +174,7 @@ export class Pool implements PoolHandle {
   }
 
   history(): History {
-    return this.#parts.steering.history.read(this.settings.controller.name);
+    return this.#parts.steering.history.shown(this.settings.controller.name);
   }
 
   diagnosis(): readonly Finding[] {
@@ -182,7 +182,8 @@ export class Pool implements PoolHandle {
     state.nowMs = this.#clock.nowMs();
     // A pool at rest takes no samples: what its past shows would stand for ever.
     const restsForMs = steering.quiet ? state.nowMs - steering.history.sampledAtMs : 0;
-    return restsForMs < OVER_AFTER_MS ? diagnose(this.history()) : [];
+    if (restsForMs >= OVER_AFTER_MS) return [];
+    return diagnose(steering.history.read(this.settings.controller.name));
   }
 
   enqueue(job: NewJob): Promise<JobHandle> {

@@ -93,7 +93,7 @@ export class Steering {
     this.#grow(plan, nowMs);
     const retired = this.#retire(plan, nowMs);
     this.#record(from, plan, retired);
-    this.history.tick(this.#state, plan);
+    this.history.tick(this.#state, plan, this.quiet);
   }
 
   /** An arrival was left waiting: plans, and grows if that is the plan. */
