@@ -8,8 +8,12 @@
 
 import type { FC } from "hono/jsx";
 
+/** Latest time that a date can say, ms. A delay may be longer. */
+const LAST_MS = 8.64e15;
+
 /** A time, to the second. */
 export function Time({ atMs }: { atMs: number }): ReturnType<FC> {
+  if (atMs > LAST_MS) return <span>never</span>;
   const iso = new Date(atMs).toISOString();
   return (
     <time datetime={iso} title={iso}>

@@ -62,9 +62,12 @@ export function red(io: Io, text: string): string {
   return io.color ? `\x1b[31m${text}\x1b[39m` : text;
 }
 
+/** Latest time that a date can say, ms. A delay may be longer. */
+const LAST_MS = 8.64e15;
+
 /** A time as ISO text. */
 export function time(atMs: number): string {
-  return new Date(atMs).toISOString();
+  return atMs > LAST_MS ? "never" : new Date(atMs).toISOString();
 }
 
 /** A word with its count: `1 pool`, `2 pools`. */

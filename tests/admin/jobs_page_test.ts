@@ -39,6 +39,16 @@ Deno.test("GET /jobs lists the jobs of all pools, payloads folded and redacted, 
   assert.match(page, /data-label="Attempts">1 of 1</);
 });
 
+Deno.test("GET /jobs/:id says never, when a job is due later than any date", async () => {
+  await using system = await running();
+  const delayMs = Number.MAX_SAFE_INTEGER;
+  const id = await enqueue(system, "mail", { lane: "urgent", payload: 1, delayMs });
+
+  const page = await pageAt(system, `/jobs/${id}`);
+
+  assert.match(page, /Due<\/dt><dd><span>never<\/span>/);
+});
+
 Deno.test("GET /jobs shows the beginning of a long payload, and the page of the job all of it", async () => {
   await using system = await running();
   const payload = { text: "x".repeat(10_000) };

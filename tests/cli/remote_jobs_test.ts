@@ -40,6 +40,18 @@ Deno.test("jobs ls, show, cancel and retry", async () => {
   assert.equal(retried.out, `Job ${dead} is ready\n`);
 });
 
+Deno.test("jobs show says never, when a job is due later than any date", async () => {
+  await using remote = await served();
+  const delayMs = Number.MAX_SAFE_INTEGER;
+  const job = { lane: "batch", payload: 1, delayMs };
+  const { id } = await remote.system.sluice.enqueue("mail", job);
+
+  const { code, out } = await remote.run(["jobs", "show", id]);
+
+  assert.equal(code, 0);
+  assert.match(out, /, due never\n/);
+});
+
 Deno.test("jobs cancel goes on with the others, when one cannot be changed", async () => {
   await using remote = await served();
   const job = await remote.system.sluice.enqueue("mail", { lane: "full", payload: 1 });
