@@ -16,6 +16,8 @@ export interface KvFault {
   failing: readonly KvCall[];
   /** When those were made that failed, ms. */
   readonly failures: number[];
+  /** How many calls were made. */
+  calls: number;
 }
 
 /** Opens a store on a file whose calls fail as `fault` says. `nowMs` reads the clock of the test. */
@@ -36,6 +38,7 @@ export async function openFailing(
 
 function failing(kv: Deno.Kv, fault: KvFault, nowMs: () => number): Deno.Kv {
   const mayFail = (call: KvCall): void => {
+    fault.calls++;
     if (!fault.failing.includes(call)) return;
     fault.failures.push(nowMs());
     throw new TypeError(`disk I/O error in ${call}`);

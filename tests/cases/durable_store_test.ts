@@ -13,7 +13,7 @@ async function withFailing(
   test: (bench: DurableBench, fault: KvFault) => Promise<void>,
 ): Promise<void> {
   await withFolder(async (folder) => {
-    const fault: KvFault = { failing: [], failures: [] };
+    const fault: KvFault = { failing: [], failures: [], calls: 0 };
     const path = `${folder}/queue.db`;
     const bench: DurableBench = new DurableBench(() =>
       openFailing(path, fault, () => bench.clock.nowMs())
@@ -129,6 +129,33 @@ for (const failing of [["commit"], READS, ["commit", ...READS]] as const) {
     });
   });
 }
+
+// D7
+Deno.test("what it costs to claim a job on a file does not depend on how many another's key holds back", async () => {
+  const costs: number[] = [];
+  for (const backlog of [20, 2000]) {
+    await withFailing(async (bench, fault) => {
+      const lanes = [{ name: "low", maxRunningPerKey: 1 }];
+      const handler = sleeper(() => bench.clock, 500);
+      const { pool } = await bench.start({ handler, lanes, size: { min: 3, max: 3 } });
+      const given = { lane: "low", payload: 60_000, key: "x" };
+      await pool.enqueueAll(Array.from({ length: backlog }, () => given));
+      await bench.advance(1000);
+      assert.equal(pool.snapshot().lanes[0]!.blocked, backlog - 1);
+
+      const before = fault.calls;
+      for (let index = 0; index < 10; index++) {
+        const mine = await pool.enqueue({ lane: "low", payload: 10, key: "y" });
+        await bench.advance(50, { stepMs: 10 });
+        assert.equal((await pool.find(mine.id))?.state, "done");
+      }
+      costs.push(fault.calls - before);
+    });
+  }
+
+  const [few = 0, many = 0] = costs;
+  assert.ok(many <= 1.2 * few, `${few} and ${many} calls`);
+});
 
 for (const bounded of ["maxDepth", "deadlineMs", "ttlMs"] as const) {
   // F5
