@@ -119,7 +119,7 @@ Deno.test("resolveConfig() shows ten faults at once, each with its place and wha
       "controller": "stedy",
       "lanePolicy": { "use": "reserve", "with": { "reserve": { "urgnt": 2 } } },
       "caps": [{ "use": "connections", "with": { "cuont": 20 } }, "npm:some-cap"],
-      "schedules": []
+      "isolation": "thread"
     }
   }
 }`;
@@ -139,7 +139,7 @@ Deno.test("resolveConfig() shows ten faults at once, each with its place and wha
     '14:48 /pools/mail/caps/0/with/count: "connections" needs the option "count" (number)',
     '14:50 /pools/mail/caps/0/with/cuont: "connections" has no option "cuont": did you mean "count"?',
     '14:67 /pools/mail/caps/1: A "npm:" module runs code from elsewhere: add "npm:some-cap" to "allowModules" to allow it',
-    '15:7 /pools/mail/schedules: The key "schedules" is not supported yet: it comes with a later version, remove it until then',
+    '15:7 /pools/mail/isolation: The key "isolation" is not supported yet: it comes with a later version, remove it until then',
   ]);
 });
 

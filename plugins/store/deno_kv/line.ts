@@ -29,6 +29,7 @@ export class Line {
   /** Resolves once something is answered again. `undefined`: nothing is known to be amiss. */
   #outage: PromiseWithResolvers<void> | undefined;
   #closed = false;
+  #probing: Promise<void> | undefined;
   readonly #stop = new AbortController();
 
   /** Uses a handle until it is closed. */
@@ -64,11 +65,12 @@ export class Line {
     }
   }
 
-  /** Closes the handle. */
-  close(): void {
+  /** Closes the handle at once. Resolves when a try for another has ended too, in `answerMs` at the latest. */
+  async close(): Promise<void> {
     this.#closed = true;
     this.#stop.abort();
     this.#kv.close();
+    await this.#probing;
   }
 
   #inTime<T>(work: Promise<T>): Promise<T> {
@@ -84,7 +86,7 @@ export class Line {
     if (this.#outage !== undefined || this.#closed) return;
     const outage = Promise.withResolvers<void>();
     this.#outage = outage;
-    this.#probe(outage);
+    this.#probing = this.#probe(outage);
   }
 
   /**

@@ -48,6 +48,7 @@ const listeners = new Set();
 const readers = new Set();
 /** @type {EventSource | undefined} */
 let stream;
+let leaving = new AbortController();
 let held = false;
 let asking = false;
 let askAgain = false;
@@ -75,6 +76,15 @@ export function onLook(reader) {
   readers.add(reader);
 }
 
+/**
+ * Aborts when the page is left: an answer that comes then may be to someone who has logged out.
+ *
+ * @returns {AbortSignal}
+ */
+export function whileHere() {
+  return leaving.signal;
+}
+
 /** Looks now, also where the page is held still: its reader has done something. */
 export function refresh() {
   clearTimeout(timer);
@@ -90,7 +100,8 @@ function isLive() {
 /** Begins. Once a page. */
 export function start() {
   document.addEventListener("visibilitychange", () => document.hidden ? rest() : wake());
-  globalThis.addEventListener("pagehide", rest);
+  globalThis.addEventListener("pagehide", leave);
+  document.addEventListener("submit", ({ defaultPrevented }) => defaultPrevented || leave());
   globalThis.addEventListener("pageshow", (event) => event.persisted && wake());
   const button = byId("hold");
   button?.addEventListener("click", () => {
@@ -104,6 +115,7 @@ export function start() {
 
 function wake() {
   if (held || !isLive()) return;
+  if (leaving.signal.aborted) leaving = new AbortController();
   listen();
   soon(0);
 }
@@ -113,6 +125,11 @@ function rest() {
   timer = undefined;
   stream?.close();
   stream = undefined;
+}
+
+function leave() {
+  leaving.abort();
+  rest();
 }
 
 function listen() {
@@ -143,7 +160,7 @@ function listen() {
 
 /** @param {number} ms */
 function soon(ms) {
-  if (held || document.hidden) return;
+  if (held || document.hidden || leaving.signal.aborted) return;
   clearTimeout(timer);
   timer = setTimeout(() => {
     timer = undefined;
@@ -162,7 +179,7 @@ async function look(isWanted) {
     const response = await fetch(location.href, {
       headers: { accept: "text/html" },
       cache: "no-store",
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.any([whileHere(), AbortSignal.timeout(10_000)]),
     });
     if (response.redirected && new URL(response.url).pathname === `${base}/login`) {
       return loggedOut();
@@ -177,6 +194,7 @@ async function look(isWanted) {
     if (!isLive()) rest();
     else if (!held && mustListen()) listen();
   } catch {
+    if (leaving.signal.aborted) return;
     failures++; // the banner says so, and it is tried again
     if (failures > 1) listenLess();
   } finally {

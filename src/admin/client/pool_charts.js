@@ -4,7 +4,7 @@
 import { changesOf, columnsOf, joined, standingAt } from "./chart_data.js";
 import { demandOptions, supplyOptions } from "./chart_options.js";
 import { byId, element } from "./dom.js";
-import { onEvent, onLook } from "./live.js";
+import { onEvent, onLook, whileHere } from "./live.js";
 import { localTime } from "./local_time.js";
 
 /**
@@ -53,14 +53,20 @@ async function begin(place) {
 
   const read = async () => {
     const after = Math.ceil(state.samples.at(-1)?.atMs ?? 0);
-    const response = await fetch(`${path}/history?afterMs=${after}`, { cache: "no-store" });
+    const response = await fetch(`${path}/history?afterMs=${after}`, {
+      cache: "no-store",
+      signal: whileHere(),
+    });
     if (!response.ok) return; // the banner says that the server does not answer
     /** @type {{ samples: Sample[] }} */
     const { samples } = await response.json();
     state.samples = joined(state.samples, samples);
   };
   const readChanges = async () => {
-    const response = await fetch(`${path}/decisions?limit=${DECISIONS}`, { cache: "no-store" });
+    const response = await fetch(`${path}/decisions?limit=${DECISIONS}`, {
+      cache: "no-store",
+      signal: whileHere(),
+    });
     if (response.ok) state.changes = changesOf(await response.json());
   };
   onEvent((event) => {

@@ -17,7 +17,7 @@ async function withLine(
   try {
     await test(line, () => opened);
   } finally {
-    line.close();
+    await line.close();
   }
 }
 
@@ -75,7 +75,7 @@ Deno.test("Line calls nothing while nothing is answered, and goes on with a hand
     assert.equal(calls, 1);
     assert.ok(handles > 2, "it tried again by itself");
   } finally {
-    line.close();
+    await line.close();
   }
 });
 
