@@ -7,6 +7,7 @@
 import type { Command } from "commander";
 import { duration } from "../figures.ts";
 import { compare, sentencesOf } from "../simulate/compare.ts";
+import { failuresOf } from "../simulate/picture/failures.ts";
 import { toHtml } from "../simulate/picture/page.ts";
 import type { Shown } from "../simulate/picture/shown.ts";
 import { toSvg } from "../simulate/picture/svg.ts";
@@ -135,6 +136,7 @@ function showPool(io: Io, name: string, pool: PoolReport): void {
       `${counted(scaleEvents, "scale event")}, ${counted(reversals, "reversal")}`,
   );
   table(io, HEAD, Object.entries(pool.lanes).map(([lane, counts]) => rowOf(lane, counts)));
+  for (const { saw, change } of failuresOf(pool)) line(io, `${saw}\n  Change: ${change}`);
   for (const finding of pool.diagnosis) showFinding(io, finding);
   for (const shadow of pool.shadow ?? []) showShadow(io, shadow);
 }

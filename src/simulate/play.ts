@@ -82,6 +82,7 @@ class Stage {
     this.#world = {
       scenario,
       clock,
+      startMs,
       virtual: clock instanceof VirtualClock,
       store,
       meters,
@@ -135,6 +136,7 @@ class Stage {
       const processes = this.#processes.map((process) => ({
         handle: process.pool(name),
         alive: process.alive,
+        failing: process.failing(name),
       }));
       return [name, poolReport({ pool, meter, processes, ...span })] as const;
     });

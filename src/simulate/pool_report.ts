@@ -9,8 +9,9 @@ import { thousandths } from "../figures.ts";
 import type { LaneMeter, PoolMeter } from "./meter.ts";
 import type { Durations, Quantiles } from "./quantiles.ts";
 import type { Pool } from "./read_scenario.ts";
+import type { PoolSettings } from "../settings.ts";
 import type { PoolHandle } from "../sluice.ts";
-import type { InProcess, LaneReport, PoolReport } from "./report.ts";
+import type { FailingStrategy, InProcess, LaneReport, PoolReport } from "./report.ts";
 
 /** The pool in one process. */
 export interface InOne {
@@ -18,6 +19,8 @@ export interface InOne {
   readonly handle: PoolHandle;
   /** False if the process was killed. */
   readonly alive: boolean;
+  /** Strategies that failed in it. */
+  readonly failing: readonly FailingStrategy[];
 }
 
 /** What a report on one pool is made from. */
@@ -40,6 +43,7 @@ export interface PoolResult {
 export function poolReport(result: PoolResult): PoolReport {
   const { pool, meter, processes, startMs, endMs, durationMs } = result;
   const { workers } = meter;
+  const failing = ofAll(processes, (one) => one.failing.filter(isLive(pool.settings)));
   const lanes = pool.settings.lanes.map(({ name }) =>
     [name, laneReport(meter.lane(name), durationMs)] as const
   );
@@ -59,9 +63,15 @@ export function poolReport(result: PoolResult): PoolReport {
     decisions: ofAll(processes, ({ handle }) => handle.explain(Infinity).map(since(startMs)))
       .toSorted((a, b) => a.atMs - b.atMs),
     diagnosis: ofAll(processes, ({ handle, alive }) => alive ? handle.diagnosis() : []),
+    ...failing.length === 0 ? {} : { failing },
     ...pool.settings.shadow === undefined ? {} : { shadow: ofAll(processes, shadowOf) },
     series: meter.series.report(pool.settings.lanes),
   };
+}
+
+/** A candidate that fails is told of with its counts. */
+function isLive({ shadow }: PoolSettings): (failing: FailingStrategy) => boolean {
+  return ({ plugin }) => shadow === undefined || plugin !== `shadow ${shadow.name}`;
 }
 
 function shadowOf({ handle, alive }: InOne): readonly ShadowReport[] {

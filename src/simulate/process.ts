@@ -12,11 +12,13 @@ import type { PoolSettings, Settings } from "../settings.ts";
 import type { PoolHandle } from "../sluice.ts";
 import type { Store } from "../store.ts";
 import { durations } from "./chance.ts";
+import { Failing } from "./failing.ts";
 import { type Downstream, type LaneWork, simulatedHandler, type SimulatedRun } from "./handler.ts";
 import type { PoolMeter, Watched } from "./meter.ts";
 import { MeteredStore } from "./metered_store.ts";
 import { lateClock, ProcessClock } from "./process_clock.ts";
 import type { Scenario } from "./read_scenario.ts";
+import type { FailingStrategy } from "./report.ts";
 
 /** What all processes of a simulation share. */
 export interface World {
@@ -24,6 +26,8 @@ export interface World {
   readonly scenario: Scenario;
   /** Real or virtual time. */
   readonly clock: Clock;
+  /** When the scenario began, ms since epoch. */
+  readonly startMs: number;
   /** True for virtual time: timers are as late as the scenario says. */
   readonly virtual: boolean;
   /** Where jobs live. */
@@ -44,6 +48,7 @@ export class Process {
   readonly #clock: ProcessClock;
   readonly #running: Set<SimulatedRun>;
   readonly #watched: readonly Watched[];
+  readonly #failing: Failing;
 
   /** Holds what `startProcess` started. */
   constructor(
@@ -51,11 +56,13 @@ export class Process {
     clock: ProcessClock,
     running: Set<SimulatedRun>,
     watched: readonly Watched[],
+    failing: Failing,
   ) {
     this.#supervisor = supervisor;
     this.#clock = clock;
     this.#running = running;
     this.#watched = watched;
+    this.#failing = failing;
   }
 
   /** True until it was killed. */
@@ -66,6 +73,11 @@ export class Process {
   /** One of its pools. */
   pool(name: string): PoolHandle {
     return this.#supervisor.pool(name);
+  }
+
+  /** Strategies of one of its pools that failed. */
+  failing(name: string): readonly FailingStrategy[] {
+    return this.#failing.of(name);
   }
 
   /** Drains its pools. */
@@ -118,8 +130,10 @@ export async function startProcess(world: World, number: number): Promise<Proces
     fails: world.storeFails,
     dead: () => clock.dead,
   });
-  const supervisor = await supervise(settingsOf(pools, door), { clock: late, seed });
-  return new Process(supervisor, clock, running, watched);
+  const failing = new Failing(world.startMs);
+  const options = { clock: late, seed, observer: failing.hear };
+  const supervisor = await supervise(settingsOf(pools, door), options);
+  return new Process(supervisor, clock, running, watched, failing);
 }
 
 /** The first process has the scenario's own seed. */

@@ -34,10 +34,22 @@ export interface PoolReport {
   readonly decisions: readonly InProcess<Decision>[];
   /** What its last minutes show to be amiss, most pressing first. Empty: nothing. */
   readonly diagnosis: readonly InProcess<Finding>[];
+  /** Strategies that threw or answered nonsense, each when it did first. Only if any did. */
+  readonly failing?: readonly InProcess<FailingStrategy>[];
   /** What the candidate controller would have done, in each process that is alive. Only with one. */
   readonly shadow?: readonly InProcess<ShadowReport>[];
   /** What was seen over time. */
   readonly series: SeriesReport;
+}
+
+/** A strategy that failed. Its last answer stood meanwhile, so the figures are not of what it would do. */
+export interface FailingStrategy {
+  /** Name of the plugin. */
+  readonly plugin: string;
+  /** What it threw, or what is wrong with its answer. */
+  readonly error: string;
+  /** When it failed first. */
+  readonly atMs: number;
 }
 
 /** What a pool said in one of several processes. */

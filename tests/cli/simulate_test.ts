@@ -213,3 +213,25 @@ Deno.test("schema --scenario prints the JSON Schema of scenarios", async () => {
   assert.equal(code, 0);
   assert.equal(JSON.parse(out).title, "Sluice scenario");
 });
+
+Deno.test("simulate says which strategy failed: the figures are not its own", async () => {
+  await using at = await files();
+  const pool = { ...CONFIG.pools.mail, caps: [{ use: "./broken.ts" }] };
+  await Deno.writeTextFile(at.config, JSON.stringify({ pools: { mail: pool } }));
+  await Deno.writeTextFile(
+    join(at.config, "..", "broken.ts"),
+    `export default {
+      kind: "cap",
+      name: "broken",
+      create: () => () => { throw new Error("not today"); },
+    };`,
+  );
+
+  const { code, out } = await sluice(["simulate", at.config, at.scenario]);
+
+  assert.equal(code, 0);
+  assert.match(
+    out,
+    /^Strategy "broken" failed, first at \d+ ms: not today\n {2}Change: Mend it: its last answer stood /m,
+  );
+});

@@ -6,6 +6,7 @@
 
 import type { LaneReport, PoolReport } from "../report.ts";
 import { changesOf, type TargetChange } from "./changes.ts";
+import { failuresOf } from "./failures.ts";
 import { drawPool, type Scales } from "./drawing.ts";
 import { type Markup, markup } from "./markup.ts";
 import { verdictsOf, workersSentence } from "./verdict.ts";
@@ -46,9 +47,16 @@ function label({ workers, lanes, series }: PoolReport): string {
     `the age of ${listed(Object.keys(lanes))}; jobs per second`;
 }
 
-function findings({ diagnosis }: PoolReport): Markup {
-  if (diagnosis.length === 0) return markup`<p>The diagnosis at the end finds nothing amiss.</p>`;
-  return markup`<h3>What is amiss at the end</h3>
+function findings(pool: PoolReport): Markup {
+  const { diagnosis } = pool;
+  const failures = failuresOf(pool).map(({ saw, change }) =>
+    markup`<div class="finding"><b>${saw}</b><p>Change: ${change}</p></div>
+`
+  );
+  if (diagnosis.length === 0) {
+    return markup`${failures}<p>The diagnosis at the end finds nothing amiss.</p>`;
+  }
+  return markup`${failures}<h3>What is amiss at the end</h3>
 ${
     diagnosis.map(({ code, saw, change, process }) =>
       markup`<div class="finding"><b>${code}</b>${

@@ -79,6 +79,19 @@ Deno.test("toHtml() shows findings and what to change", () => {
   assert.match(html, /<b>at-capacity<\/b><p>For 60 s 2 workers<\/p><p>Change: Send less<\/p>/);
 });
 
+Deno.test("toHtml() says which strategies failed, once for all processes", () => {
+  const error = "Expected Proposal workers >= 0 but received NaN";
+  const failing = [0, 1].map((process) => ({ process, plugin: "mine", error, atMs: 50 }));
+
+  const html = toHtml([{ name: "pools.json", report: report({ failing }) }], "spike.json");
+
+  assert.equal(html.split("mine&#34; failed, first at 50 ms: Expected Proposal").length, 2);
+  assert.match(
+    html,
+    /Change: Mend it: its last answer stood meanwhile, so these are not its figures/,
+  );
+});
+
 Deno.test("toHtml() keeps many decisions behind a click", () => {
   const decisions = Array.from(
     { length: 40 },

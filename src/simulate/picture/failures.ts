@@ -1,0 +1,26 @@
+/**
+ * Strategies that failed, in words.
+ *
+ * @module
+ */
+
+import type { FailingStrategy, PoolReport } from "../report.ts";
+import { duration } from "./words.ts";
+
+/** What is said of one strategy. */
+export interface FailureText {
+  /** What happened. */
+  readonly saw: string;
+  /** What to do. */
+  readonly change: string;
+}
+
+/** One text for each strategy that failed, in however many processes. */
+export function failuresOf({ failing = [] }: PoolReport): readonly FailureText[] {
+  const first = new Map<string, FailingStrategy>();
+  for (const each of failing) if (!first.has(each.plugin)) first.set(each.plugin, each);
+  return [...first.values()].map(({ plugin, error, atMs }) => ({
+    saw: `Strategy "${plugin}" failed, first at ${duration(atMs)}: ${error}`,
+    change: "Mend it: its last answer stood meanwhile, so these are not its figures",
+  }));
+}
