@@ -184,7 +184,8 @@ const Pool: FC<{ base: string; pool: ShownPool }> = ({ base, pool }) => {
 const Lane: FC<{ lane: LaneView }> = ({ lane }) => (
   <tr class="lane">
     <th scope="row">
-      {lane.name} {lane.paused && <span class="mark warn">paused</span>}
+      {lane.name} {lane.paused && <span class="mark warn">paused</span>}{" "}
+      {lane.blocked > 0 && <span class="soft">{lane.blocked} held</span>}
     </th>
     <td>{lane.running}</td>
     <OldestCell lane={lane} />

@@ -11,6 +11,7 @@ Deno.test("GET / shows each pool, its lanes, and the sentence of its last decisi
   for (let index = 0; index < 9; index++) {
     await system.send("POST", "/api/pools/mail/jobs", { lane: "urgent", payload: { hang: true } });
   }
+  await system.send("POST", "/api/pools/mail/jobs", { lane: "full", payload: 1 });
   await system.clock.advance(100);
 
   const page = await textOf(await system.send("GET", "/"));
@@ -20,7 +21,7 @@ Deno.test("GET / shows each pool, its lanes, and the sentence of its last decisi
   assert.match(page, /typed ok 0 \/ 1 limit 1 0 ms 0 /);
   assert.match(page, /urgent 4 100 ms over of 50 ms 5 /);
   assert.match(page, /batch 0 0 ms no target 0 /);
-  assert.match(page, /full paused 0 /);
+  assert.match(page, /full paused 1 held 0 /);
   assert.ok(page.includes(pool.decision.latest ?? pool.decision.sentence));
   assert.match(page, /Need attention none Workers busy 4 of 5 Ready jobs 5 /);
 });
