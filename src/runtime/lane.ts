@@ -6,11 +6,10 @@
 
 import type { DeadReason } from "../job.ts";
 import type { LaneSettings } from "../settings.ts";
-import { RateMeter, SampleRing, SmoothMean } from "../stats.ts";
+import { CounterWindow, RateMeter, SampleRing, SmoothMean } from "../stats.ts";
 import type { LaneCounts, Queue } from "../store.ts";
 import { Histogram, type LaneTally } from "../tally.ts";
 import type { LaneView, Summary, WindowStats } from "../view.ts";
-import { CounterWindow } from "../stats.ts";
 
 /** Full length of the windows that views show, ms. */
 export const WINDOW_MS = 10_000;
@@ -94,11 +93,7 @@ export class Lane implements LaneView {
   readonly name: string;
   index: number;
   settings: LaneSettings;
-  weight: number;
-  maxRunning: number;
   readonly minShare = 0;
-  targetWaitMs: number | null;
-  deadlineMs: number | undefined;
   /** Counts of the store. A store in memory keeps this object current. */
   counts: LaneCounts = NO_JOBS;
   /** Jobs that this process is adding and the counts do not hold yet. */
@@ -146,10 +141,6 @@ export class Lane implements LaneView {
     this.name = settings.name;
     this.index = index;
     this.settings = settings;
-    this.weight = settings.weight;
-    this.maxRunning = settings.maxRunning;
-    this.targetWaitMs = settings.targetWaitMs;
-    this.deadlineMs = settings.deadlineMs;
     this.paused = settings.paused;
     this.#now = now;
     this.#queue = queue;
@@ -161,14 +152,26 @@ export class Lane implements LaneView {
   adopt(settings: LaneSettings, index: number): void {
     this.index = index;
     this.settings = settings;
-    this.weight = settings.weight;
-    this.maxRunning = settings.maxRunning;
-    this.targetWaitMs = settings.targetWaitMs;
-    this.deadlineMs = settings.deadlineMs;
   }
 
   get window(): WindowStats {
     return this.traffic.window;
+  }
+
+  get weight(): number {
+    return this.settings.weight;
+  }
+
+  get maxRunning(): number {
+    return this.settings.maxRunning;
+  }
+
+  get targetWaitMs(): number | null {
+    return this.settings.targetWaitMs;
+  }
+
+  get deadlineMs(): number | undefined {
+    return this.settings.deadlineMs;
   }
 
   get ready(): number {
