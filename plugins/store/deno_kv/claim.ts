@@ -10,6 +10,7 @@ import type { QueueContext } from "./context.ts";
 import { type HeldPart, KvJob, payloadOf, type StoredJob } from "./job.ts";
 import type { KvLane } from "./lanes.ts";
 import { promote } from "./promote.ts";
+import type { Rider } from "./rider.ts";
 import { Step } from "./step.ts";
 import type { Term } from "./term.ts";
 
@@ -19,8 +20,11 @@ const MOST_TRIES = 30;
 /** Entries read at once, at most. */
 const LARGEST_BATCH = 50;
 
+/** A claim of more than this has a commit of its own: read while the ends before it are stored. */
+const MOST_RIDERS = 128;
+
 /** How many jobs of a lane are wanted. */
-type Want = readonly [lane: KvLane, count: number];
+export type Want = readonly [lane: KvLane, count: number];
 
 /** One claim in the making. */
 interface Claim {
@@ -28,8 +32,16 @@ interface Claim {
   readonly step: Step;
   readonly parts: HeldPart[];
   readonly jobs: KvJob[];
+  /** Parts that it changes. */
+  taken: number;
   /** True if nothing more is claimable than what is in it. */
   exhausted: boolean;
+}
+
+/** A claim that may go with ends of jobs. */
+export interface ClaimRider extends Rider {
+  /** What was leased. `undefined`: it has not gone with any, and is to be made alone. */
+  readonly jobs: Promise<readonly KvJob[] | undefined>;
 }
 
 /** Leases jobs. One call at a time. */
@@ -54,27 +66,71 @@ export class Claims {
     const { term } = holder;
     for (let tries = 0; tries < MOST_TRIES && !term.lost;) {
       const moves = counts.moves;
-      const claim = await this.#gather(term, wants, nowMs);
-      if (claim.step.checks === 1) {
+      const step = new Step(this.#context, nowMs);
+      step.check(term.fence);
+      const claim = await this.#gather(term, step, wants);
+      if (claim.taken === 0) {
         this.#note(wants, claim, moves);
         return [];
       }
-      if (!await claim.step.commit()) {
+      if (!await step.commit()) {
         if (await term.isAlive(db)) await db.pause(tries++);
         continue;
       }
       if (term.lost) return []; // declared dead meanwhile: they are others' by now, or will be
-      for (const part of claim.parts) term.parts.add(part);
-      this.#note(wants, claim, moves + 1);
+      this.#keep(wants, claim, moves);
       if (claim.jobs.length > 0) return claim.jobs;
     }
     return [];
   }
 
-  async #gather(term: Term, wants: readonly Want[], nowMs: number): Promise<Claim> {
-    const step = new Step(this.#context, nowMs);
-    step.check(term.fence);
-    const claim: Claim = { term, step, parts: [], jobs: [], exhausted: true };
+  /**
+   * A small claim that goes with ends of jobs. `undefined`: it has to be made alone, because delayed jobs
+   * are to be moved up first, or because others claim too, at whose claims the ends would fail with it.
+   */
+  rider(wants: readonly Want[], nowMs: number): ClaimRider | undefined {
+    const { holder, counts } = this.#context;
+    let sum = 0;
+    for (const [lane, want] of wants) {
+      if ((counts.of(lane.ordinal)?.nextDueAtMs ?? Infinity) <= nowMs) return undefined;
+      sum += want;
+    }
+    if (!holder.alone || holder.untold || sum > MOST_RIDERS) return undefined;
+    const { promise, resolve } = Promise.withResolvers<readonly KvJob[] | undefined>();
+    let claim: Claim | undefined;
+    let moves = 0;
+    return {
+      nowMs,
+      jobs: promise,
+      board: async (step, term) => {
+        if (term !== holder.term || holder.untold) return;
+        moves = counts.moves;
+        const gathered = await this.#gather(term, step, wants);
+        if (gathered.taken > 0) {
+          claim = gathered;
+          return;
+        }
+        this.#note(wants, gathered, moves);
+        resolve([]);
+      },
+      arrive: () => {
+        if (claim === undefined) return;
+        if (!claim.term.lost) this.#keep(wants, claim, moves);
+        if (claim.term.lost) resolve([]);
+        else if (claim.jobs.length > 0) resolve(claim.jobs);
+      },
+      leave: () => resolve(undefined),
+    };
+  }
+
+  /** Holds what a commit has leased. `moves`: own commits when it was gathered. */
+  #keep(wants: readonly Want[], claim: Claim, moves: number): void {
+    for (const part of claim.parts) claim.term.parts.add(part);
+    this.#note(wants, claim, moves + 1);
+  }
+
+  async #gather(term: Term, step: Step, wants: readonly Want[]): Promise<Claim> {
+    const claim: Claim = { term, step, parts: [], jobs: [], taken: 0, exhausted: true };
     for (const [lane, want] of wants) {
       if (want > 0) await this.#gatherLane(claim, lane, want);
     }
@@ -98,6 +154,7 @@ export class Claims {
       room -= await this.#take(claim, lane, entry, room);
       parts++;
     }
+    claim.taken += parts;
     if (parts > 0) this.#density[lane.ordinal] = Math.max(1, (want - room) / parts);
   }
 

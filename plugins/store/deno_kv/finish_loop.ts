@@ -11,6 +11,7 @@ import type { QueueContext } from "./context.ts";
 import { type End, shortened } from "./ended.ts";
 import { Gate } from "./gate.ts";
 import { type HeldPart, KvJob, type StoredJob } from "./job.ts";
+import type { Rider } from "./rider.ts";
 import { Step } from "./step.ts";
 import { markOf, type Marks, type Term } from "./term.ts";
 import { Ticket } from "./ticket.ts";
@@ -48,6 +49,7 @@ export class FinishLoop {
   readonly #gate = new Gate();
   #waiting: Item[] = [];
   #running: Promise<void> | undefined;
+  #rider: Rider | undefined;
 
   /** `refreshMarks` reads anew which jobs are to be cancelled. */
   constructor(context: QueueContext, refreshMarks: () => Promise<void>) {
@@ -70,6 +72,13 @@ export class FinishLoop {
     }
     if (this.#waiting.length > 0) this.#running ??= this.#run();
     return ticket.promise;
+  }
+
+  /** Takes a rider along with the ends that wait. False: there are none, or another one is taken along. */
+  carry(rider: Rider): boolean {
+    if (this.#waiting.length === 0 || this.#rider !== undefined) return false;
+    this.#rider = rider;
+    return true;
   }
 
   /** Runs an operation while no end is on its way. */
@@ -109,13 +118,29 @@ export class FinishLoop {
 
   /** Commits the first of a batch, all leased in one term, as many as fit. How many those were. */
   async #commit(term: Term, batch: readonly Item[]): Promise<number> {
+    const rider = this.#rider;
+    this.#rider = undefined;
+    try {
+      return await this.#commitWith(rider, term, batch);
+    } finally {
+      rider?.leave();
+    }
+  }
+
+  async #commitWith(
+    rider: Rider | undefined,
+    term: Term,
+    batch: readonly Item[],
+  ): Promise<number> {
     const { gate, db } = this.#context;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       if (term.lost) return answer(batch, batch.length, false);
       const usesKeys = batch.some(({ job }) => job.line[3]?.h === 1);
-      const attempt = (): Promise<number> => this.#attempt(term, batch);
+      const attempt = (): Promise<number> => this.#attempt(term, batch, rider);
       const done = usesKeys ? await gate.run(attempt) : await attempt();
       if (done > 0) return done;
+      rider?.leave();
+      rider = undefined;
       if (!await term.isAlive(db)) continue;
       await this.#refreshMarks();
       await db.pause(tries);
@@ -124,8 +149,8 @@ export class FinishLoop {
   }
 
   /** One try. 0: a check failed. */
-  async #attempt(term: Term, batch: readonly Item[]): Promise<number> {
-    const step = new Step(this.#context, batch[0]!.nowMs);
+  async #attempt(term: Term, batch: readonly Item[], rider?: Rider): Promise<number> {
+    const step = new Step(this.#context, Math.max(batch[0]!.nowMs, rider?.nowMs ?? 0));
     step.check(term.fence);
     const parts = new Map<HeldPart, Ends>();
     const unmarked = new Set<string>();
@@ -150,7 +175,13 @@ export class FinishLoop {
     }
     for (const [part, ends] of parts) writeEnds(step, part, ends);
     if (goesOn || unmarked.size > 0) checkMarks(step, term, unmarked);
+    try {
+      await rider?.board(step, term);
+    } catch {
+      return await this.#attempt(term, batch); // made alone, it tells of its fault itself
+    }
     if (!await step.commit()) return 0;
+    rider?.arrive();
     for (const [part, { lines }] of parts) progress(part, lines);
     for (const mark of unmarked) term.marked.delete(mark);
     // A mark that cannot be read now is read when the next check of them fails.

@@ -22,7 +22,7 @@ import type {
 } from "../../../src/store.ts";
 import { changeJob, stateOf } from "./change.ts";
 import { readChunks } from "./chunks.ts";
-import { Claims } from "./claim.ts";
+import { type ClaimRider, Claims, type Want } from "./claim.ts";
 import type { Others, QueueContext } from "./context.ts";
 import { Counts } from "./counts.ts";
 import type { Db } from "./db.ts";
@@ -33,7 +33,7 @@ import { FinishLoop } from "./finish_loop.ts";
 import { Gate } from "./gate.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { Holder } from "./holder.ts";
-import { KvAdded, recordOf } from "./job.ts";
+import { KvAdded, type KvJob, recordOf } from "./job.ts";
 import { PoolKeys, SIGNAL_KEY } from "./keys.ts";
 import { type KvLane, type LaneTable, openLanes } from "./lanes.ts";
 import { placeRunning, raise, unblock } from "./limits.ts";
@@ -106,6 +106,7 @@ export class KvQueue implements Queue {
   #changing: Promise<void> | undefined;
   #leasing: Promise<unknown> = Promise.resolve();
   #adopting: Promise<unknown> = Promise.resolve();
+  #isAdopting = false;
 
   /** Serves a queue that has joined. */
   constructor(context: QueueContext, options: QueueOptions, shares: QueueShares) {
@@ -135,8 +136,11 @@ export class KvQueue implements Queue {
   /** Leases claimable jobs. */
   async lease(wants: readonly number[], nowMs: number): Promise<readonly Leased[]> {
     const asked = this.#context.lanes.own.map((lane) => [lane, wants[lane.index] ?? 0] as const);
+    // Said at once: what it could go with is on its way in the next turn.
+    const ride = this.#left || this.#isAdopting ? undefined : this.#claims.rider(asked, nowMs);
+    const riding = ride !== undefined && this.#finishes.carry(ride) ? ride.jobs : undefined;
     await this.#adopting;
-    const leasing = this.#left ? [] : this.#claims.lease(asked, nowMs);
+    const leasing = this.#lease(riding, asked, nowMs);
     this.#leasing = Promise.resolve(leasing).catch(() => {}); // told to the one who asked
     const jobs = await leasing;
     const { marked } = this.#context.holder.term;
@@ -145,6 +149,17 @@ export class KvQueue implements Queue {
       this.#readAgain();
     }
     return jobs;
+  }
+
+  /** What was leased on the way with ends of jobs, or else by a commit of its own. */
+  async #lease(
+    riding: ClaimRider["jobs"] | undefined,
+    wants: readonly Want[],
+    nowMs: number,
+  ): Promise<readonly KvJob[]> {
+    const ridden = await riding;
+    if (ridden !== undefined) return ridden;
+    return this.#left ? [] : await this.#claims.lease(wants, nowMs);
   }
 
   /** Ends leases. */
@@ -278,10 +293,14 @@ export class KvQueue implements Queue {
       before.get(ordinal) !== maxRunningPerKey
     );
     const { listener } = this.#context;
-    this.#adopting = this.#limit(others, nowMs).then(
-      () => listener.wake(),
-      () => listener.wake(), // a fault of the database: ends of jobs free what waits for places
-    );
+    const adopted = (): void => {
+      this.#isAdopting = this.#adopting !== adopting;
+      listener.wake();
+    };
+    // A fault of the database changes nothing: ends of jobs free what waits for places.
+    const adopting = this.#limit(others, nowMs).then(adopted, adopted);
+    this.#adopting = adopting;
+    this.#isAdopting = true;
   }
 
   /** Does what follows from other limits on jobs of one key, once what is on its way under the old ones is there. */

@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { audit } from "../../../../plugins/store/deno_kv/audit.ts";
+import { Db } from "../../../../plugins/store/deno_kv/db.ts";
+import { KvStore } from "../../../../plugins/store/deno_kv/store.ts";
+import type { Queue } from "../../../../src/store.ts";
+import { end, entry, NOW, openQueue } from "./_store.ts";
+
+/** Two queues of one pool, of which the first knows of no other yet. */
+interface Scene {
+  readonly kv: Deno.Kv;
+  readonly mine: Queue;
+  readonly theirs: Queue;
+  /** Commits of `mine` from here on: whether each was made. */
+  readonly commits: boolean[];
+  /** Done before and after the next commit of `mine`. */
+  around(hooks: { before?: () => Promise<unknown>; after?: () => Promise<unknown> }): void;
+  /** The next list that `mine` reads fails. */
+  failList(): void;
+}
+
+async function withScene(test: (scene: Scene) => Promise<void>): Promise<void> {
+  const kv = await Deno.openKv(":memory:");
+  const watched = await Deno.openKv(":memory:"); // its methods are replaced by those of the other
+  const commits: boolean[] = [];
+  let hooks: Parameters<Scene["around"]>[0] = {};
+  let fails = false;
+  for (const name of ["get", "getMany", "watch"] as const) {
+    Object.assign(watched, { [name]: kv[name].bind(kv) });
+  }
+  watched.list = (selector, options) => {
+    if (!fails) return kv.list(selector, options);
+    fails = false;
+    throw new TypeError("disk I/O error");
+  };
+  watched.atomic = () => {
+    const operation = kv.atomic();
+    const commit = operation.commit.bind(operation);
+    operation.commit = async () => {
+      const { before, after } = hooks;
+      hooks = {};
+      await before?.();
+      const result = await commit();
+      await after?.();
+      commits.push(result.ok);
+      return result;
+    };
+    return operation;
+  };
+  const options = { remote: false, maxChecks: 100, random: () => 0 };
+  const unheard = { file: undefined, remote: false, pollMs: Infinity, seen: 0 };
+  const one = new KvStore(new Db(watched, options), unheard);
+  const other = new KvStore(new Db(kv, options), unheard);
+  try {
+    const mine = await openQueue(one, { leaseMs: 1000 });
+    const theirs = await openQueue(other, { leaseMs: 1000 });
+    await mine.add([1, 2, 3, 4].map((payload) => entry({ payload })), NOW);
+    const around = (given: typeof hooks): void => {
+      hooks = given;
+    };
+    await test({ kv, mine, theirs, commits, around, failList: () => fails = true });
+  } finally {
+    await one.close();
+    await other.close();
+  }
+}
+
+Deno.test("KvQueue.lease() shares the commit of ends that were given in the same turn", async () => {
+  await withScene(async ({ kv, mine, commits }) => {
+    const first = await mine.lease([2], NOW);
+    commits.length = 0;
+
+    const ended = mine.settle(first.map((job) => end(job)), NOW);
+    const second = await mine.lease([2], NOW);
+
+    assert.deepEqual(await ended, [true, true]);
+    assert.deepEqual(second.map(({ payload }) => payload), [3, 4]);
+    assert.deepEqual(commits, [true]);
+    assert.deepEqual(await mine.settle(second.map((job) => end(job)), NOW), [true, true]);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
+Deno.test("KvQueue.lease() finds nothing on the way with ends, and has no commit of its own", async () => {
+  await withScene(async ({ kv, mine, commits }) => {
+    const all = await mine.lease([4], NOW);
+    commits.length = 0;
+
+    const ended = mine.settle(all.map((job) => end(job)), NOW);
+
+    assert.deepEqual(await mine.lease([4], NOW), []);
+    assert.deepEqual(await ended, [true, true, true, true]);
+    assert.deepEqual(commits, [true]);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
+Deno.test("KvQueue.settle() stores ends though others were quicker with what was to be leased beside them", async () => {
+  await withScene(async ({ kv, mine, theirs, commits, around }) => {
+    const first = await mine.lease([2], NOW);
+    commits.length = 0;
+    around({ before: async () => assert.equal((await theirs.lease([1], NOW)).length, 1) });
+
+    const ended = mine.settle(first.map((job) => end(job)), NOW);
+    const second = await mine.lease([2], NOW);
+
+    assert.deepEqual(await ended, [true, true]);
+    assert.deepEqual(second.map(({ payload }) => payload), [4]);
+    assert.deepEqual(commits, [false, true, true]);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
+Deno.test("KvQueue.settle() stores ends though what was to be leased beside them cannot be read", async () => {
+  await withScene(async ({ kv, mine, failList }) => {
+    const first = await mine.lease([2], NOW);
+    failList();
+
+    const ended = mine.settle(first.map((job) => end(job)), NOW);
+    const second = await mine.lease([2], NOW);
+
+    assert.deepEqual(await ended, [true, true]);
+    assert.deepEqual(second.map(({ payload }) => payload), [3, 4]);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
+Deno.test("KvQueue.lease() gives out nothing that it lost while the commit with ends was on its way back", async () => {
+  await withScene(async ({ kv, mine, theirs, around }) => {
+    const first = await mine.lease([2], NOW);
+    around({
+      after: async () => {
+        for (let nowMs = NOW; (await theirs.renew(nowMs)).peers > 1; nowMs += 300);
+        assert.equal((await mine.renew(NOW)).alive, false);
+      },
+    });
+
+    const ended = mine.settle(first.map((job) => end(job)), NOW);
+
+    assert.deepEqual(await mine.lease([2], NOW), []);
+    assert.deepEqual(await ended, [true, true]);
+    assert.equal((await theirs.lease([4], NOW)).length, 2);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
