@@ -78,8 +78,7 @@ export class Heartbeat {
 
   async #beat({ fence, worker }: Term): Promise<boolean> {
     const { db, keys, holder } = this.#context;
-    const beat: Beat = { leaseMs: holder.leaseMs };
-    const atomic = db.kv.atomic().check(fence).set(keys.of("h", worker), beat);
+    const atomic = db.kv.atomic().check(fence).set(keys.of("h", worker), holder.beat);
     return await db.commit({ atomic, signals: false });
   }
 }

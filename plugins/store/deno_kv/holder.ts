@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Alive } from "./alive.ts";
 import type { Db } from "./db.ts";
 import type { PoolKeys } from "./keys.ts";
 import { type Beat, beginTerm, noTerm, type Term } from "./term.ts";
@@ -17,7 +18,8 @@ interface Sighting {
  * Whether another worker lives is judged by its heartbeat having changed and by the observer's own
  * time since: clocks of two processes are never compared. And an observer that has itself been away
  * (a blocked event loop, a suspended machine) counts no more than half a lease of it, so that the
- * others, who were away with it, can speak first.
+ * others, who were away with it, can speak first. Only of a process that is certain to have ended
+ * nothing is awaited.
  */
 export class Holder {
   /** Its latest membership. Another one once it has joined anew: hold on to it from await to await. */
@@ -30,20 +32,30 @@ export class Holder {
   peers = 1;
   /** False: others have committed something since it last looked, or are known to live. */
   alone = true;
+  readonly #alive: Alive | undefined;
   readonly #seen = new Map<number, Sighting>();
 
-  /** Holds nothing yet. */
-  constructor(leaseMs: number) {
+  /** Holds nothing yet. `alive` knows who has ended, where that can be known. */
+  constructor(leaseMs: number, alive?: Alive) {
     this.leaseMs = leaseMs;
+    this.#alive = alive;
+  }
+
+  /** What its heartbeats say. */
+  get beat(): Beat {
+    const { leaseMs } = this;
+    const process = this.#alive?.process;
+    return process === undefined ? { leaseMs } : { leaseMs, process };
   }
 
   /** Joins, or joins anew. */
   async join(db: Db, keys: PoolKeys): Promise<void> {
-    this.term = await beginTerm(db, keys, this.leaseMs);
+    this.term = await beginTerm(db, keys, this.beat);
   }
 
   /** Looks at another worker's heartbeat, `sinceMs` after the last look: false if that one is dead. */
   sees(worker: number, versionstamp: string, beat: Beat, sinceMs: number): boolean {
+    if (beat.process !== undefined && this.#alive?.isGone(beat.process)) return false;
     const seen = this.#seen.get(worker);
     if (seen === undefined || seen.versionstamp !== versionstamp) {
       this.#seen.set(worker, { versionstamp, silentMs: 0 });

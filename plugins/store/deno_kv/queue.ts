@@ -20,6 +20,7 @@ import type {
   Renewal,
   Settlement,
 } from "../../../src/store.ts";
+import type { Alive } from "./alive.ts";
 import { changeJob, stateOf } from "./change.ts";
 import { readChunks } from "./chunks.ts";
 import { type ClaimRider, Claims, type Want } from "./claim.ts";
@@ -53,6 +54,8 @@ export interface QueueShares {
   readonly fates: Fates;
   /** The other queues of this pool in this process. */
   readonly others: Others;
+  /** Which processes have ended. `undefined`: that cannot be known. */
+  readonly alive: Alive | undefined;
   /** Called once it has left. */
   readonly left: () => void;
 }
@@ -60,11 +63,11 @@ export interface QueueShares {
 /** Opens a queue and joins as a holder. */
 export async function openQueue(options: QueueOptions, shares: QueueShares): Promise<KvQueue> {
   const { pool, lanes: rules, attempts, leaseMs, keep, listener, nowMs } = options;
-  const { db, fates, others } = shares;
+  const { db, fates, others, alive } = shares;
   const keys = new PoolKeys(pool);
   const lanes = await openLanes(db, keys, rules, attempts);
   const counts = new Counts(lanes.own.map(({ ordinal }) => ordinal));
-  const holder = new Holder(leaseMs);
+  const holder = new Holder(leaseMs, alive);
   await holder.join(db, keys);
   const gate = new Gate();
   const context: QueueContext = {

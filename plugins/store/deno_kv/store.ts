@@ -75,7 +75,13 @@ export class KvStore implements Store {
     const left = (): void => {
       if (mine !== undefined) queues.delete(mine);
     };
-    mine = await openQueue(options, { db: this.#db, fates, others, left });
+    mine = await openQueue(options, {
+      db: this.#db,
+      fates,
+      others,
+      alive: this.#alive,
+      left,
+    });
     queues.add(mine);
     return mine;
   }

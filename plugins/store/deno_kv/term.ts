@@ -15,6 +15,8 @@ import type { Expected } from "./step.ts";
 export interface Beat {
   /** Its worker is dead once others have seen no change for so long. */
   readonly leaseMs: number;
+  /** Name of its process, where others can look whether that has ended. */
+  readonly process?: string;
 }
 
 /** Jobs of a worker that are to be cancelled: segment and index. */
@@ -64,8 +66,7 @@ export function noTerm(): Term {
 }
 
 /** Joins under a number of its own. */
-export async function beginTerm(db: Db, keys: PoolKeys, leaseMs: number): Promise<Term> {
-  const beat: Beat = { leaseMs };
+export async function beginTerm(db: Db, keys: PoolKeys, beat: Beat): Promise<Term> {
   for (let tries = 0;; tries++) {
     const latest = await db.get<number>(WORKERS_KEY);
     const worker = (latest.value ?? 0) + 1;
