@@ -48,6 +48,7 @@ export function lint(settings: Settings, platform?: Platform): readonly Concern[
     ...lintCaps(pool),
     ...lintReserve(pool),
     ...lintWait(pool),
+    ...pool.failing,
     ...lintGrowth(pool),
     ...lintRetry(pool),
     ...lintTime(pool, { platform, durable }),

@@ -55,7 +55,7 @@ Deno.test("lint() is silent on good configs, whatever their plugins", async () =
       pool: { lanes: LANES, controller },
     })),
     { pool: { lanes: LANES, controller: { use: "age-scaler", with: { rule: "step" } } } },
-    { pool: { lanes: LANES, caps: [{ use: "broken-cap" }] } },
+    { pool: { lanes: LANES, caps: ["signal-cap"], signals: { load: "load" } } },
     {
       pool: {
         lanes: [{ name: "jobs", expect: { perSec: 90, serviceMs: 20 } }],

@@ -9,6 +9,8 @@ import { leastWorkers, offeredLoad } from "../erlang.ts";
 import type { PluginContext } from "../plugin.ts";
 import { randomStream } from "../random.ts";
 import type { LaneSettings, PoolSettings } from "../settings.ts";
+import type { Concern } from "./concern.ts";
+import { lintFailing } from "./failing.ts";
 import { type Bounds, boundsOf } from "./bounds.ts";
 import { type Share, sharesOf } from "./shares.ts";
 
@@ -46,6 +48,8 @@ export interface PoolFacts {
   readonly load: number;
   /** Mean run time over all lanes that say so, ms. 0 if none does. */
   readonly serviceMs: number;
+  /** Strategies that fail when they are asked. */
+  readonly failing: readonly Concern[];
   /** Makes the context that its plugins are tried in. */
   readonly context: PluginContext;
 }
@@ -71,12 +75,14 @@ export function factsOf(pool: PoolSettings): PoolFacts {
   const perSec = sum(lanes, (lane) => lane.perSec);
   const load = sum(lanes, (lane) => lane.load);
   const serviceMs = perSec > 0 ? load / perSec * 1000 : Math.max(...lanes.map(runTime));
-  return { settings: pool, path, bounds, lanes, perSec, load, serviceMs, context };
+  const failing = lintFailing(pool, path, context);
+  return { settings: pool, path, bounds, lanes, perSec, load, serviceMs, failing, context };
 }
 
 /** True if the pool can carry what it expects at all: finer checks say nothing otherwise. */
-export function carries({ bounds, load, perSec, lanes }: PoolFacts): boolean {
-  return bounds.workers >= leastWorkers(load) && perSec <= bounds.startsPerSec &&
+export function carries({ failing, bounds, load, perSec, lanes }: PoolFacts): boolean {
+  return failing.length === 0 && bounds.workers >= leastWorkers(load) &&
+    perSec <= bounds.startsPerSec &&
     lanes.every((lane) => lane.load === 0 || lane.load < lane.share.alone);
 }
 

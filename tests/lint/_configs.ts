@@ -8,8 +8,9 @@ import * as v from "valibot";
 import { builtins, defaults } from "../../plugins/mod.ts";
 import type { ConfigInput } from "../../src/config.ts";
 import { type Concern, lint, type Platform } from "../../src/lint.ts";
-import { defineCap, defineStore } from "../../src/plugin.ts";
+import { defineCap, defineController, defineLanePolicy, defineStore } from "../../src/plugin.ts";
 import { resolveConfig } from "../../src/resolve.ts";
+import { makeLane } from "../../src/conformance/views.ts";
 import type { Settings } from "../../src/settings.ts";
 import { memory } from "../../plugins/store/memory/mod.ts";
 
@@ -45,6 +46,24 @@ const brokenCap = defineCap({
   },
 });
 
+/** A controller that answers nonsense, but only once jobs wait. */
+const brokenController = defineController({
+  name: "broken-controller",
+  create: () => ({ lanes }) => ({ workers: lanes[0]?.ready === 0 ? 1 : NaN, reason: "" }),
+});
+
+/** A lane policy that answers with a lane of its own. */
+const brokenPolicy = defineLanePolicy({
+  name: "broken-policy",
+  create: () => () => makeLane({ name: "mine" }),
+});
+
+/** A cap that goes by a signal. */
+const signalCap = defineCap({
+  name: "signal-cap",
+  create: () => ({ signals }) => ({ workers: 40 - signals.load!.value, reason: "by load" }),
+});
+
 /** Stores that say how they are named; they are never made. */
 function storeNamed(name: string): ReturnType<typeof defineStore> {
   return defineStore({ name, create: () => memory.create({}, never()) });
@@ -57,6 +76,9 @@ function never(): never {
 const PLUGINS = {
   "seed-cap": seedCap,
   "broken-cap": brokenCap,
+  "broken-controller": brokenController,
+  "broken-policy": brokenPolicy,
+  "signal-cap": signalCap,
   "durable": storeNamed("durable"),
   "deno-kv": storeNamed("deno-kv"),
 };
@@ -74,7 +96,12 @@ export async function settingsOf({ pool = {}, store = "memory" }: Given): Promis
       },
     },
   } as ConfigInput; // parts of a test may be of any shape
-  return await resolveConfig(config, { builtins, defaults, plugins: PLUGINS });
+  return await resolveConfig(config, {
+    builtins,
+    defaults,
+    plugins: PLUGINS,
+    signals: { load: () => 0 },
+  });
 }
 
 /** What is amiss with a config of one pool. */

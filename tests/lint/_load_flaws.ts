@@ -214,4 +214,27 @@ export const LOAD_FLAWS: readonly Flaw[] = [
     numbers: { workers: 4, perSec: 200, startsPerSec: 980 },
     change: /^Raise size\.max to 20 to use the rate/,
   },
+  ...([
+    ["controller", { controller: "broken-controller" }],
+    ["lane-policy", { lanePolicy: "broken-policy" }],
+    ["cap", { caps: ["fixed-cap", "broken-cap"].map(capOf) }],
+  ] as const).map(([kind, broken]): Flaw => ({
+    code: "strategy-fails",
+    severity: "error",
+    pointer: "/pools/p/" +
+      { "controller": "controller", "lane-policy": "lanePolicy", "cap": "caps/1" }[kind],
+    given: { pool: { lanes: SPIKE, ...broken } },
+    mended: { pool: { lanes: SPIKE } },
+    numbers: { failed: 1 },
+    change: new RegExp(
+      `^Mend it: the checks of @sluice/sluice/testing try a ${kind} on many views$`,
+    ),
+  })),
 ];
+
+/** A cap that allows enough, or fails. */
+function capOf(
+  use: string,
+): { readonly use: string; readonly with?: { readonly workers: number } } {
+  return use === "fixed-cap" ? { use, with: { workers: 32 } } : { use };
+}

@@ -60,6 +60,7 @@ Deno.test("every kind of concern has a config here that shows it", () => {
     "depth-below-target": true,
     "growth-slow": true,
     "growth-stalls": true,
+    "strategy-fails": true,
     "store-rate": true,
   };
   assert.deepEqual([...new Set(FLAWS.map(({ code }) => code))].sort(), Object.keys(codes).sort());
