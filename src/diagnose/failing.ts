@@ -42,7 +42,7 @@ export function failing({ samples }: History): readonly Finding[] {
     saw: `In ${span(spanMs)} ${failures} of ${ended} attempts failed and ${deferrals} were put ` +
       `off: ${ended - failures - deferrals} jobs were done`,
     change: share >= MOST_FAILED
-      ? "See the error of a job (sluice jobs ls and dlq ls show the latest) and mend the handler " +
+      ? "See the errors of jobs (sluice jobs ls and dlq ls show the last of each) and mend the handler " +
         "or what it calls: more workers or attempts will not help"
       : "See why what the handler calls puts every job off: it may be down, or want a lower rate",
     numbers: { failures, deferrals, ended, share, spanMs },

@@ -217,6 +217,7 @@ browserTest("A page says that a session has ended with its server", async () => 
     await system.stopServing();
     await system.serveAgain();
 
+    await page.getByText("Logged out", { exact: true }).waitFor();
     await page.getByRole("link", { name: "Log in again" }).click();
     await page.getByLabel("Token").waitFor();
   });

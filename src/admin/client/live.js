@@ -50,6 +50,7 @@ const readers = new Set();
 let stream;
 let leaving = new AbortController();
 let held = false;
+let ended = false;
 let asking = false;
 let askAgain = false;
 let failures = 0;
@@ -189,6 +190,7 @@ async function look(isWanted) {
     if (!isPage) throw new Error(`The server answered ${response.status}`);
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     if (!held || isWanted) take(page);
+    ended = false;
     failures = 0;
     seenAtMs = Date.now();
     if (!isLive()) rest();
@@ -238,7 +240,9 @@ function take(page) {
 }
 
 function loggedOut() {
+  ended = true;
   held = true;
+  failures = 0; // the server has answered
   rest();
   const link = element("a", { href: `${base}/login` }, "Log in again");
   byId("banner")?.replaceChildren("The session has ended: what you see is old. ", link);
@@ -250,9 +254,16 @@ function showState() {
   if (hold !== null) hold.hidden = !isLive();
   if (state !== null) {
     state.hidden = !isLive();
-    const text = failures > 0 ? "No connection" : held ? "Held still" : "Live";
+    const isLost = failures > 0 || (ended && held);
+    const text = failures > 0
+      ? "No connection"
+      : isLost
+      ? "Logged out"
+      : held
+      ? "Held still"
+      : "Live";
     if (state.textContent !== text) state.textContent = text;
-    state.dataset.state = failures > 0 ? "lost" : held ? "held" : "live";
+    state.dataset.state = isLost ? "lost" : held ? "held" : "live";
   }
   const banner = byId("banner");
   if (banner === null || (held && failures === 0)) return;
