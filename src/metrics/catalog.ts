@@ -128,6 +128,11 @@ export const METRICS: readonly Metric[] = [
         DEAD_REASONS.map((reason): Reading => [{ pool: pool.pool, lane, reason }, dead[reason]])
       ),
   },
+  {
+    ...ofPool("reaped", "Jobs taken back from processes that had died.", (pool) => pool.reaped),
+    name: "sluice_jobs_reaped_total",
+    kind: "counter",
+  },
   counter("overloads_total", "Overloads that handlers reported.", (totals) => totals.overloads),
   counter(
     "worker_busy_seconds_total",

@@ -162,6 +162,7 @@ export class Pool implements PoolHandle {
       storeWaitMs: this.#parts.guard.waitMs(this.#parts.state.nowMs),
       scaleEvents: this.#parts.steering.history.scale.count,
       reversals: this.#parts.steering.history.scale.reversals,
+      reaped: this.#parts.loop.reaped,
     });
   }
 

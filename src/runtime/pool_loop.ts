@@ -47,6 +47,8 @@ export interface LoopParts {
 
 /** Owns the timer and the order in which the parts act. */
 export class PoolLoop {
+  /** Jobs taken back from holders that had died. */
+  reaped = 0;
   /** Called after each turn. */
   afterTurn: (() => void) | undefined;
   readonly #parts: LoopParts;
@@ -291,6 +293,7 @@ export class PoolLoop {
     permits.renewed(renewal.nextAtMs === Infinity);
     const nowMs = clock.nowMs();
     if (!renewal.alive) runner.abortAll("lease-lost", nowMs);
+    this.reaped += renewal.reaped;
     if (renewal.reaped > 0) {
       this.#arrived = true;
       if (hub.active) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Job, JobContext } from "../../src/job.ts";
+import { METRICS, readPool } from "../../src/metrics/catalog.ts";
 import { quantile } from "../../src/stats.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
 import { sleeper } from "../_virtual.ts";
@@ -94,6 +95,8 @@ Deno.test("a job whose holder died keeps its lane and is the next pick", async (
     assert.ok(again.atMs - reapedAtMs <= 10, `${again.atMs - reapedAtMs} ms`);
     assert.equal((await pool.find(job.id))?.state, "done");
     assert.equal((await behind.done).state, "done");
+    const reaped = METRICS.find(({ name }) => name === "sluice_jobs_reaped_total");
+    assert.deepEqual(reaped?.read(readPool(pool)), [[{ pool: "p" }, 1]]);
     assert.ok(pool.snapshot().lanes[1]!.ready > 100);
     await bench.advance(10_000, { stepMs: 100 });
   } finally {

@@ -27,6 +27,7 @@ const AT_EASE = {
   decision: undefined,
   scaleEvents: 0,
   reversals: 0,
+  reaped: 0,
   diagnosis: [],
 };
 

@@ -157,10 +157,7 @@ const pool = said(
     window,
     peers: said(count, "Live processes that share the store."),
     stale: said(v.boolean(), "The store cannot be read: counts are the last known."),
-    signals: v.record(
-      v.string(),
-      v.strictObject({ value: v.nullable(v.number()), stale: v.boolean() }),
-    ),
+    signals: v.record(name, v.strictObject({ value: v.nullable(v.number()), stale: v.boolean() })),
     degraded: said(v.boolean(), "A strategy fails: its last answer stands."),
     draining: v.boolean(),
     stopped: said(v.boolean(), "A drain has ended."),
@@ -179,6 +176,7 @@ const pool = said(
     storeWaitMs: said(ms, "How long the oldest call to the store goes without an answer."),
     scaleEvents: count,
     reversals: count,
+    reaped: said(count, "Jobs taken back from processes that had died."),
     diagnosis: v.array(v.strictObject({
       code: v.string(),
       lane: v.optional(name),
