@@ -38,10 +38,22 @@ export function addDoctor(program: Command, tools: Tools): void {
 type DoctorOptions = RemoteOptions & Partial<StoreDoctorOptions>;
 
 async function doctor(io: Io, name: string, options: RemoteOptions): Promise<void> {
-  const { diagnosis } = await call<PoolJson>(io, options, path("pools", name));
+  const pool = await call<PoolJson>(io, options, path("pools", name));
+  const { diagnosis } = pool;
   if (options.json) return json(io, diagnosis);
-  if (diagnosis.length === 0) return line(io, `${name}: nothing is amiss in its recent past`);
+  const now = amissNow(pool);
+  for (const sentence of now) line(io, `${name}: ${sentence}`);
+  if (now.length + diagnosis.length === 0) line(io, `${name}: nothing is amiss in its recent past`);
   for (const finding of diagnosis) showFinding(io, finding);
+}
+
+/** What no figures show. */
+function amissNow({ degraded, stale }: PoolJson): readonly string[] {
+  const texts = [
+    degraded && "a strategy fails, its last answer stands: the log says why, explain which",
+    stale && "the store cannot be read, counts are the last known: the log says why",
+  ];
+  return texts.filter((text) => text !== false);
 }
 
 /** Shows one finding. */

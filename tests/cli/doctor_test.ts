@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { start } from "../../mod.ts";
 import { serveAdmin } from "../../src/admin/mod.ts";
+import { defineController } from "../../src/plugin.ts";
 import { played, type Scenario } from "../diagnose/_load.ts";
 import { sluice } from "./_io.ts";
 
@@ -49,4 +51,29 @@ Deno.test("doctor says so, when nothing is amiss", async () => {
 
   assert.equal(code, 0);
   assert.equal(out, "p: nothing is amiss in its recent past\n");
+});
+
+Deno.test("doctor says that a strategy fails, which no figure shows", async () => {
+  const broken = defineController({
+    name: "broken",
+    create: () => () => ({ workers: NaN, reason: "" }),
+  });
+  await using system = await start({
+    admin: { port: 0 },
+    pools: {
+      p: {
+        handler: "sleep",
+        size: { min: 1, max: 2 },
+        lanes: [{ name: "jobs" }],
+        controller: "broken",
+      },
+    },
+  }, { plugins: { broken } });
+
+  const { out } = await sluice(["doctor", "p", "--url", system.adminUrl ?? ""]);
+
+  assert.equal(
+    out,
+    "p: a strategy fails, its last answer stands: the log says why, explain which\n",
+  );
 });
