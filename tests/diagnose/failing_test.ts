@@ -91,7 +91,10 @@ Deno.test("diagnose() says failing, when attempts fail or are all put off, not w
     failing.saw,
     /^In \d+ s (\d+) of \1 attempts failed and 0 were put off: 0 jobs were done$/,
   );
-  assert.match(failing.change, /^See the error of a job \(sluice jobs ls and dlq ls show/);
+  assert.match(
+    failing.change,
+    /^See the errors of jobs \(sluice jobs ls and dlq ls show the last of each\)/,
+  );
   assert.equal(failing.numbers.share, 1);
   assert.match(
     deferring.saw,
