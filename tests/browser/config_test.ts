@@ -42,7 +42,7 @@ browserTest(
         await reload.click();
         await dialog.getByText("/pools/mail/size/max").waitFor();
         assert.match(await dialog.innerText(), /from 4 to 9/);
-        assert.match(await dialog.innerText(), /sluice reload/);
+        assert.match(await dialog.innerText(), /sluice reload --url http/);
         assert.equal(max(), 4);
         await dialog.getByRole("button", { name: "Reload", exact: true }).click();
         await page.getByText("1 to 9").waitFor();

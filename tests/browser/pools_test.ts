@@ -65,7 +65,7 @@ browserTest(
       await page.goto("/pools/mail");
       await page.getByRole("button", { name: "Pause lane batch" }).press("Enter");
       const dialog = page.getByRole("dialog", { name: 'Pause lane "batch" of pool "mail"?' });
-      await dialog.getByText("sluice pools pause mail --lane batch").waitFor();
+      await dialog.getByText(`sluice pools pause mail --lane batch --url ${system.url}`).waitFor();
       assert.equal(isPaused(), false);
       await page.keyboard.press("Escape");
       await dialog.waitFor({ state: "detached" });

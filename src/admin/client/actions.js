@@ -129,8 +129,8 @@ function faultParts(thrown) {
 
 /** @param {Question} question */
 function cliPart({ cli, cliOf }) {
-  const text = () => cliOf?.() ?? cli ?? "";
-  if (text() === "") return undefined;
+  if (cli === undefined && cliOf === undefined) return undefined;
+  const text = () => `${cliOf?.() ?? cli ?? ""}${whereOption()}`;
   const code = element("code", { tabindex: "0" }, text());
   const copy = element("button", { type: "button", class: "small" }, "Copy");
   copy.addEventListener("click", () => copyText(code.textContent ?? ""));
@@ -146,6 +146,12 @@ function cliPart({ cli, cliOf }) {
       code.textContent = text();
     },
   };
+}
+
+/** Where the command line finds this system, unless it looks there anyway. */
+function whereOption() {
+  const url = `${location.origin}${base}`;
+  return url === "http://127.0.0.1:8787" ? "" : ` --url ${url}`;
 }
 
 /**
