@@ -19,6 +19,10 @@ import {
   whole,
 } from "../config/shape_parts.ts";
 
+// More than this is a slip of the pen: a second of it would take minutes, deaf to ctrl-C.
+const MOST_PER_SEC = 1_000_000;
+const MOST_BACKLOG = 10_000_000;
+
 const entries = {
   fixed: object({
     kind: v.literal("fixed"),
@@ -104,11 +108,15 @@ const keys = v.union([
 
 const phase = object({
   untilMs: described(above(0), "Until then the rate holds, ms since the beginning."),
-  perSec: described(atLeast(0), "Jobs per second."),
+  perSec: described(rate(atLeast(0)), "Jobs per second."),
 });
 
+function rate(bounded: v.GenericSchema<number>): v.GenericSchema<number> {
+  return v.pipe(bounded, v.maxValue(MOST_PER_SEC, wants(`a number <= ${MOST_PER_SEC}`)));
+}
+
 const rates = {
-  perSec: described(v.optional(atLeast(0)), "Jobs per second, all the time."),
+  perSec: described(v.optional(rate(atLeast(0))), "Jobs per second, all the time."),
   phases: described(
     v.optional(v.pipe(
       v.array(phase, wants("a list of phases, at least one")),
@@ -123,7 +131,7 @@ const arrivals = v.variant("kind", [
   object({ kind: v.literal("poisson"), ...rates }),
   object({
     kind: v.literal("on-off"),
-    perSec: described(above(0), "Jobs per second while on."),
+    perSec: described(rate(above(0)), "Jobs per second while on."),
     onMs: described(above(0), "How long it is on, ms."),
     offMs: described(above(0), "How long it is off, ms."),
     spacing: described(
@@ -143,7 +151,13 @@ const arrivals = v.variant("kind", [
 /** The load of one lane. */
 export const laneLoadShape = object({
   arrivals: described(v.optional(arrivals), "When jobs arrive. Default: none do."),
-  backlog: described(v.optional(whole(0), 0), "Jobs that wait at the beginning."),
+  backlog: described(
+    v.optional(
+      v.pipe(whole(0), v.maxValue(MOST_BACKLOG, wants(`a whole number <= ${MOST_BACKLOG}`))),
+      0,
+    ),
+    "Jobs that wait at the beginning.",
+  ),
   serviceMs: described(service, "How long an attempt runs."),
   failRate: described(v.optional(between(0, 1), 0), "Share of attempts that fail, 0 to 1."),
   deferRate: described(

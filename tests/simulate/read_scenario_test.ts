@@ -135,6 +135,22 @@ Deno.test("readScenario() says what is wrong with a load", async () => {
       "/arrivals/atMs/2: Expected a time after the one before (3) but received 2",
     ],
     [
+      { serviceMs, arrivals: { kind: "poisson", perSec: 1e9 } },
+      "/arrivals/perSec: Expected a number <= 1000000 but received 1000000000",
+    ],
+    [
+      { serviceMs, arrivals: { kind: "even", phases: [{ untilMs: 1, perSec: 1e7 }] } },
+      "/arrivals/phases/0/perSec: Expected a number <= 1000000 but received 10000000",
+    ],
+    [
+      { serviceMs, arrivals: { kind: "on-off", perSec: 1e7, onMs: 1, offMs: 1 } },
+      "/arrivals/perSec: Expected a number <= 1000000 but received 10000000",
+    ],
+    [
+      { serviceMs, backlog: 1e9 },
+      "/backlog: Expected a whole number <= 10000000 but received 1000000000",
+    ],
+    [
       { serviceMs, arrivals: {} },
       '/arrivals/kind: Expected one of "even", "poisson", "on-off", "trace" but received undefined',
     ],
