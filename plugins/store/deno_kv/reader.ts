@@ -10,6 +10,7 @@ import type { Bytes } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { noTally, type Reading, type Tally } from "./counts.ts";
 import { numberAt } from "./keys.ts";
+import type { LaneTable } from "./lanes.ts";
 import { expireHead, promote } from "./promote.ts";
 import { trim } from "./trim.ts";
 
@@ -56,16 +57,25 @@ export class Reader {
     const { moves, changes } = counts;
     const number = ++this.#begun;
     this.#readAtMs = nowMs;
-    const tallies = await this.#tallies();
-    const readings = await Promise.all(
-      own.map(({ ordinal }) => this.#reading(ordinal, tallies[ordinal] ?? noTally(), nowMs)),
-    );
+    const readings = await this.#readings(own, nowMs);
     if (number < this.#taken) return; // one that began later knows better
     this.#taken = number;
     const raced = counts.moves !== moves || counts.inFlight > 0;
     if (!raced) this.#truth = changes;
     for (const [index, reading] of readings.entries()) {
       counts.of(own[index]!.ordinal)?.take(reading, raced);
+    }
+  }
+
+  async #readings(own: LaneTable["own"], nowMs: number): Promise<readonly Reading[]> {
+    try {
+      const tallies = await this.#tallies();
+      return await Promise.all(
+        own.map(({ ordinal }) => this.#reading(ordinal, tallies[ordinal] ?? noTally(), nowMs)),
+      );
+    } catch (thrown) {
+      this.#readAtMs = -Infinity; // or the next count would take what is known for what was read
+      throw thrown;
     }
   }
 
