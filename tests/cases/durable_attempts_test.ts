@@ -4,7 +4,7 @@ import type { Job, JobContext } from "../../src/job.ts";
 import type { JobHandle } from "../../src/sluice.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
 import { sleeper } from "../_virtual.ts";
-import { withFile } from "./_durable.ts";
+import { DATABASES, withFile } from "./_durable.ts";
 
 /** A process that enqueues and looks, and runs nothing. */
 const NO_WORKERS = {
@@ -12,34 +12,36 @@ const NO_WORKERS = {
   caps: [{ use: "fixed-cap", with: { workers: 0 } }],
 } as const;
 
-// E2
-Deno.test("a job on a file that kills whoever runs it is charged at the claim, and dead after its attempts", async () => {
-  await withFile(async (bench) => {
-    const parts = (clock: VirtualClock) => ({
-      handler: sleeper(() => clock, 60_000),
-      lanes: [{ name: "high", attempts: 3 }],
-      leaseMs: 3000,
-    });
-    const watching = await bench.start({ ...parts(bench.clock), ...NO_WORKERS });
-    const poison = await watching.pool.enqueue({ lane: "high", payload: 60_000 });
-    for (let attempt = 1; attempt <= 3; attempt++) {
-      const clock = new VirtualClock(bench.clock.nowMs());
-      const victim = await bench.start(parts(clock), { clock });
-      await bench.until(() => victim.seat.running.size > 0);
-      assert.equal((await watching.pool.find(poison.id))?.attempt, attempt);
-      bench.kill(victim);
-      await bench.until(async () => (await watching.pool.find(poison.id))?.state !== "running");
-    }
+for (const [where, withDatabase] of DATABASES) {
+  // E2
+  Deno.test(`a job ${where} that kills whoever runs it is charged at the claim, and dead after its attempts`, async () => {
+    await withDatabase(async (bench) => {
+      const parts = (clock: VirtualClock) => ({
+        handler: sleeper(() => clock, 60_000),
+        lanes: [{ name: "high", attempts: 3 }],
+        leaseMs: 3000,
+      });
+      const watching = await bench.start({ ...parts(bench.clock), ...NO_WORKERS });
+      const poison = await watching.pool.enqueue({ lane: "high", payload: 60_000 });
+      for (let attempt = 1; attempt <= 3; attempt++) {
+        const clock = new VirtualClock(bench.clock.nowMs());
+        const victim = await bench.start(parts(clock), { clock });
+        await bench.until(() => victim.seat.running.size > 0);
+        assert.equal((await watching.pool.find(poison.id))?.attempt, attempt);
+        bench.kill(victim);
+        await bench.until(async () => (await watching.pool.find(poison.id))?.state !== "running");
+      }
 
-    const record = await watching.pool.find(poison.id);
-    assert.deepEqual([record?.state, record?.reason, record?.attempt], ["dead", "attempts", 3]);
-    assert.equal((await poison.done).state, "dead");
-    assert.deepEqual(await watching.pool.change(poison.id, "remove"), {
-      ok: true,
-      state: "removed",
+      const record = await watching.pool.find(poison.id);
+      assert.deepEqual([record?.state, record?.reason, record?.attempt], ["dead", "attempts", 3]);
+      assert.equal((await poison.done).state, "dead");
+      assert.deepEqual(await watching.pool.change(poison.id, "remove"), {
+        ok: true,
+        state: "removed",
+      });
     });
   });
-});
+}
 
 // E2
 Deno.test("a cancel works in any state of a job on a file, from another process too", async () => {
@@ -183,68 +185,72 @@ for (const aheadMs of [40_000, -40_000]) {
   });
 }
 
-// F2
-Deno.test("on a file a retry and a new job of one unique key come to one job, and the lane goes on", async () => {
-  await withFile(async (bench) => {
-    const handler = (job: Job): string => {
-      if (job.payload === "fails once" && job.attempt === 1) throw new Error("down");
-      return String(job.payload);
-    };
-    const lanes = [{ name: "high", backoff: { baseMs: 1000, jitter: 0 } }];
-    const { pool } = await bench.start({ handler, lanes });
-    const there = (await bench.start({ handler, lanes })).pool;
-    const dedupeKey = "k";
-    const first = await pool.enqueue({ lane: "high", payload: "fails once", dedupeKey });
-    await bench.advance(200);
-    assert.equal((await pool.find(first.id))?.state, "delayed");
-    const doubles = [
-      await there.enqueue({ lane: "high", payload: "second", dedupeKey }),
-      await there.enqueue({ lane: "high", payload: "third", dedupeKey, delayMs: 500 }),
-    ];
-    const others = await there.enqueueAll(Array.from({ length: 20 }, (_, index) => (
-      { lane: "high", payload: index, dedupeKey: `other ${index}` }
-    ))) as JobHandle[];
-    await bench.advance(100);
+for (const [where, withDatabase] of DATABASES) {
+  // F2
+  Deno.test(`${where} a retry and a new job of one unique key come to one job, and the lane goes on`, async () => {
+    await withDatabase(async (bench) => {
+      const handler = (job: Job): string => {
+        if (job.payload === "fails once" && job.attempt === 1) throw new Error("down");
+        return String(job.payload);
+      };
+      const lanes = [{ name: "high", backoff: { baseMs: 1000, jitter: 0 } }];
+      const { pool } = await bench.start({ handler, lanes });
+      const there = (await bench.start({ handler, lanes })).pool;
+      const dedupeKey = "k";
+      const first = await pool.enqueue({ lane: "high", payload: "fails once", dedupeKey });
+      await bench.advance(200);
+      assert.equal((await pool.find(first.id))?.state, "delayed");
+      const doubles = [
+        await there.enqueue({ lane: "high", payload: "second", dedupeKey }),
+        await there.enqueue({ lane: "high", payload: "third", dedupeKey, delayMs: 500 }),
+      ];
+      const others = await there.enqueueAll(Array.from({ length: 20 }, (_, index) => (
+        { lane: "high", payload: index, dedupeKey: `other ${index}` }
+      ))) as JobHandle[];
+      await bench.advance(100);
 
-    for (const { id } of others) assert.equal((await pool.find(id))?.state, "done");
-    for (const job of doubles) assert.deepEqual([job.duplicate, job.id], [true, first.id]);
-    await bench.advance(1500);
-    assert.deepEqual(await first.done, { state: "done", result: "fails once" });
-    const after = await there.enqueue({ lane: "high", payload: "fifth", dedupeKey });
-    await bench.advance(100);
-    assert.deepEqual(await after.done, { state: "done", result: "fifth" });
-    await bench.referee.account(pool, [first, after, ...others]);
+      for (const { id } of others) assert.equal((await pool.find(id))?.state, "done");
+      for (const job of doubles) assert.deepEqual([job.duplicate, job.id], [true, first.id]);
+      await bench.advance(1500);
+      assert.deepEqual(await first.done, { state: "done", result: "fails once" });
+      const after = await there.enqueue({ lane: "high", payload: "fifth", dedupeKey });
+      await bench.advance(100);
+      assert.deepEqual(await after.done, { state: "done", result: "fifth" });
+      await bench.referee.account(pool, [first, after, ...others]);
+    });
   });
-});
+}
 
-// F2
-Deno.test("on a file a retry and queued jobs of one serial key run one after the other, over two processes", async () => {
-  await withFile(async (bench) => {
-    const order: string[] = [];
-    let running = 0;
-    const sleep = sleeper(() => bench.clock, 50);
-    const handler = async (job: Job, context: JobContext): Promise<void> => {
-      assert.equal(++running, 1);
-      order.push(`${job.payload} ${job.attempt}`);
-      await sleep({ payload: 50 }, context);
-      running--;
-      if (job.payload === "A" && job.attempt < 3) throw new Error("down");
-    };
-    const lanes = [{ name: "high", maxRunningPerKey: 1, backoff: { baseMs: 60, jitter: 0 } }];
-    const parts = { handler, lanes, size: { min: 4, max: 4 } };
-    const { pool } = await bench.start(parts);
-    await bench.start(parts);
-    const jobs = await pool.enqueueAll(["A", "B", "C", "D"].map((payload) => (
-      { lane: "high", payload, key: "k" }
-    ))) as JobHandle[];
-    await bench.until(async () => (await pool.find(jobs[0]!.id))?.state === "done");
-    await bench.advance(500);
+for (const [where, withDatabase] of DATABASES) {
+  // F2
+  Deno.test(`${where} a retry and queued jobs of one serial key run one after the other, over two processes`, async () => {
+    await withDatabase(async (bench) => {
+      const order: string[] = [];
+      let running = 0;
+      const sleep = sleeper(() => bench.clock, 50);
+      const handler = async (job: Job, context: JobContext): Promise<void> => {
+        assert.equal(++running, 1);
+        order.push(`${job.payload} ${job.attempt}`);
+        await sleep({ payload: 50 }, context);
+        running--;
+        if (job.payload === "A" && job.attempt < 3) throw new Error("down");
+      };
+      const lanes = [{ name: "high", maxRunningPerKey: 1, backoff: { baseMs: 60, jitter: 0 } }];
+      const parts = { handler, lanes, size: { min: 4, max: 4 } };
+      const { pool } = await bench.start(parts);
+      await bench.start(parts);
+      const jobs = await pool.enqueueAll(["A", "B", "C", "D"].map((payload) => (
+        { lane: "high", payload, key: "k" }
+      ))) as JobHandle[];
+      await bench.until(async () => (await pool.find(jobs[0]!.id))?.state === "done");
+      await bench.advance(500);
 
-    await bench.referee.account(pool, jobs);
-    assert.deepEqual(order.slice(0, 2), ["A 1", "B 1"]);
-    assert.deepEqual(order.toSorted(), ["A 1", "A 2", "A 3", "B 1", "C 1", "D 1"]);
+      await bench.referee.account(pool, jobs);
+      assert.deepEqual(order.slice(0, 2), ["A 1", "B 1"]);
+      assert.deepEqual(order.toSorted(), ["A 1", "A 2", "A 3", "B 1", "C 1", "D 1"]);
+    });
   });
-});
+}
 
 // C12
 Deno.test("jobs on a file that were told to come back in a minute come back spread out, never before", async () => {
