@@ -152,16 +152,19 @@ async function ask(options: LoadOptions, path: string, init?: RequestInit): Prom
   throw new Error(`${adminUrl} answered ${response.status}: ${await response.text()}`);
 }
 
+const USAGE = "Usage: deno task load [--url URL] [--pool NAME] [--phases 50x5,200x10] " +
+  "[--lanes urgent=1,batch=4]";
+
 if (import.meta.main) {
-  const { values } = parseArgs({
-    options: {
-      url: { type: "string", default: "http://127.0.0.1:8787" },
-      pool: { type: "string", default: "webhooks" },
-      phases: { type: "string" },
-      lanes: { type: "string" },
-    },
-  });
   try {
+    const { values } = parseArgs({
+      options: {
+        url: { type: "string", default: "http://127.0.0.1:8787" },
+        pool: { type: "string", default: "webhooks" },
+        phases: { type: "string" },
+        lanes: { type: "string" },
+      },
+    });
     await sendLoad({
       adminUrl: values.url,
       pool: values.pool,
@@ -171,8 +174,9 @@ if (import.meta.main) {
       print: console.log,
     });
   } catch (thrown) {
+    const usage = thrown instanceof TypeError ? `\n${USAGE}` : "";
     // deno-lint-ignore no-console
-    console.error(messageOf(thrown));
+    console.error(messageOf(thrown) + usage);
     Deno.exit(1);
   }
 }

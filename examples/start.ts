@@ -20,9 +20,8 @@ const ONE_SIGNAL_MS = 500;
 /** A job to post by hand. */
 const EXAMPLE = { lane: "urgent", payload: { event: "order.paid", order: 1 } };
 
-const { values } = parseArgs({ options: { load: { type: "boolean", default: false } } });
-
 try {
+  const { values } = parseArgs({ options: { load: { type: "boolean", default: false } } });
   await run(values.load);
 } catch (thrown) {
   const isTaken = thrown instanceof Deno.errors.AddrInUse;
