@@ -34,7 +34,8 @@ export interface Opened {
 /**
  * Opens the database.
  *
- * @throws {OptionError} If neither `path` nor `url` says where it is, or the place would not last.
+ * @throws {OptionError} If neither `path` nor `url` says where it is, the file cannot be opened, or the
+ * place would not last.
  */
 export async function openDatabase({ path, url, locate = fromHere }: Whereabouts): Promise<Opened> {
   if (typeof Deno.openKv !== "function") {
@@ -56,8 +57,18 @@ export async function openDatabase({ path, url, locate = fromHere }: Whereabouts
   }
   if (path === ":memory:") return await openLocal(path);
   const file = locate(path);
-  await Deno.mkdir(file.slice(0, file.lastIndexOf("/")) || "/", { recursive: true });
-  return await openLocal(file);
+  try {
+    await Deno.mkdir(file.slice(0, file.lastIndexOf("/")) || "/", { recursive: true });
+    return await openLocal(file);
+  } catch (thrown) {
+    throw new OptionError(
+      ["path"],
+      `The database "${file}" cannot be opened: ${
+        messageOf(thrown)
+      }; name one that Sluice has made, ` +
+        "or a file that is not there yet, in a folder that may be written",
+    );
+  }
 }
 
 /** Variables that Deno Deploy sets. */

@@ -33,6 +33,29 @@ Deno.test("denoKv refuses to guess where the database is", async () => {
   });
 });
 
+Deno.test("denoKv names the file that it cannot open, and what to give instead", async () => {
+  await withFolder(async (folder) => {
+    const text = `${folder}/notes.txt`;
+    await Deno.writeTextFile(text, "This is a text and not a database at all.\n".repeat(99));
+
+    for (
+      const [path, why] of [
+        [text, "file is not a database"],
+        [folder, `unable to open database file: ${folder}`],
+        [`${text}/queue.db`, `File exists (os error 17): mkdir '${text}'`],
+      ] as const
+    ) {
+      await assert.rejects(openStore({ path }), {
+        name: "OptionError",
+        path: ["path"],
+        message:
+          `The database "${path}" cannot be opened: ${why}; name one that Sluice has made, ` +
+          "or a file that is not there yet, in a folder that may be written",
+      });
+    }
+  });
+});
+
 Deno.test("denoKv refuses on Deno Deploy what would be forgotten with the instance", async () => {
   const env = { DENO_DEPLOYMENT_ID: "x", DENO_KV_DEFAULT_PATH: ":memory:" };
 
