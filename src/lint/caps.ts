@@ -11,12 +11,16 @@ import type { PoolFacts } from "./facts.ts";
 /** Names of options that give a rate. */
 const RATE_NAME = /per_?(second|sec|minute|min|hour)$|^rate|rate$|^(rps|qps)$/i;
 
+/** The cap whose options say what a worker holds. */
+const POOL_CAP = "db-pool-cap";
+
 /** Caps at odds with the floor, with each other, or with what they stand for. */
 export function lintCaps(pool: PoolFacts): readonly Concern[] {
   const each = pool.bounds.caps.flatMap((cap) => [
     ...rateByWorkers(pool, cap),
     ...rateBelowOneWorker(pool, cap),
     ...rateUnused(pool, cap),
+    ...connectionsShort(cap),
   ]);
   return [...belowFloor(pool), ...each];
 }
@@ -110,6 +114,27 @@ function rateUnused(pool: PoolFacts, cap: CapBound): Concern[] {
     formula: "workers x 1000 / serviceMs < startsPerSec",
     numbers: { workers: bounds.workers, serviceMs, perSec, startsPerSec: rate },
     change: `Raise ${bounds.binder.name} to ${needed} to use the rate, or leave it unused`,
+  })];
+}
+
+/** A reckoned cap is at least 1: one worker may hold more than there is. */
+function connectionsShort({ name, path, options, workers }: CapBound): Concern[] {
+  const { connections, perWorker, spare } = options;
+  if (name !== POOL_CAP || workers === 0) return [];
+  if (typeof connections !== "number" || typeof perWorker !== "number") return [];
+  const left = connections - Number(spare);
+  if (perWorker <= left) return [];
+  const needed = perWorker + Number(spare);
+  return [concern({
+    code: "connections-short",
+    severity: "warning",
+    path: [...path, "with", "connections"],
+    message: `A worker holds ${perWorker} connections but cap "${name}" leaves ${
+      Math.max(0, left)
+    } of ${connections}: the one worker that still runs takes more than its part`,
+    formula: "perWorker > connections - spare",
+    numbers: { connections, perWorker, spare: Number(spare), needed },
+    change: `Raise connections to ${needed}, or lower ${Number(spare) > 0 ? "spare" : "perWorker"}`,
   })];
 }
 

@@ -37,6 +37,7 @@ export type ConcernCode =
   | "depth-below-target"
   | "growth-slow"
   | "growth-stalls"
+  | "connections-short"
   | "strategy-fails"
   | "store-rate";
 

@@ -214,6 +214,22 @@ export const LOAD_FLAWS: readonly Flaw[] = [
     numbers: { workers: 4, perSec: 200, startsPerSec: 980 },
     change: /^Raise size\.max to 20 to use the rate/,
   },
+  ...[
+    [
+      { connections: 5, perWorker: 10 },
+      { connections: 10, perWorker: 10 },
+      "10, or lower perWorker",
+    ],
+    [{ connections: 5, spare: 5 }, { connections: 6, spare: 5 }, "6, or lower spare"],
+  ].map(([given, mended, change]): Flaw => ({
+    code: "connections-short",
+    severity: "warning",
+    pointer: "/pools/p/caps/0/with/connections",
+    given: { pool: { size: { min: 1, max: 8 }, caps: [{ use: "db-pool-cap", with: given }] } },
+    mended: { pool: { size: { min: 1, max: 8 }, caps: [{ use: "db-pool-cap", with: mended }] } },
+    numbers: { connections: 5 },
+    change: new RegExp(`^Raise connections to ${change}$`),
+  })),
   ...([
     ["controller", { controller: "broken-controller" }],
     ["lane-policy", { lanePolicy: "broken-policy" }],

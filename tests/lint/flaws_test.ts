@@ -61,6 +61,7 @@ Deno.test("every kind of concern has a config here that shows it", () => {
     "growth-slow": true,
     "growth-stalls": true,
     "strategy-fails": true,
+    "connections-short": true,
     "store-rate": true,
   };
   assert.deepEqual([...new Set(FLAWS.map(({ code }) => code))].sort(), Object.keys(codes).sort());
