@@ -21,6 +21,9 @@ export interface PermitRules {
 const USES = 0.85;
 const STALE = 0.95;
 
+/** Share of a lease for which a process that was alone, untimed, goes on: it may have heard of others late. */
+const HEARS = 0.5;
+
 /** How many of its commits fit into a lease. */
 const BEATS = 3;
 
@@ -48,8 +51,6 @@ interface Draft {
 export class PermitHolder {
   /** Its number in the record. Empty: it is not there. */
   id = "";
-  /** True where it is heard of a joining process before that can do anything: alone, nothing lapses. */
-  untimed = false;
   /** Nothing is in force from then on, unless another commit was answered. */
   validUntilMs = -Infinity;
   /** What it goes by. */
@@ -57,6 +58,7 @@ export class PermitHolder {
   readonly #lowered: () => void;
   readonly #seen = new Map<string, Sighting>();
   readonly #granted = new Map<string, number>();
+  #untimed = false;
   #alone = false;
   #beat = 0;
   #beatAtMs = -Infinity;
@@ -72,10 +74,26 @@ export class PermitHolder {
     this.#lowered = lowered;
   }
 
+  /**
+   * Says whether it hears of a joining process before that can do anything: alone, nothing lapses then.
+   * Once another has joined it has time to tell what it keeps.
+   */
+  hears(isUntimed: boolean, nowMs: number): void {
+    if (this.#untimed && !isUntimed && this.#alone) {
+      this.validUntilMs = Math.max(this.validUntilMs, nowMs + HEARS * this.rules.leaseMs);
+    }
+    this.#untimed = isUntimed;
+  }
+
+  /** True while nothing lapses. */
+  get isUntimed(): boolean {
+    return this.#untimed && this.#alone;
+  }
+
   /** When it shows next that it lives, at the latest. */
   get beatAtMs(): number {
     if (this.id === "" || this.#uncertain) return -Infinity;
-    if (this.untimed && this.#alone) return Infinity;
+    if (this.isUntimed) return Infinity;
     return this.#beatAtMs + this.rules.leaseMs / BEATS;
   }
 
@@ -179,7 +197,7 @@ export class PermitHolder {
   }
 
   #isValid(nowMs: number): boolean {
-    return this.id !== "" && (nowMs < this.validUntilMs || (this.untimed && this.#alone));
+    return this.id !== "" && (nowMs < this.validUntilMs || this.isUntimed);
   }
 
   /** It is not in the record: it has not joined, has left, or was taken for dead. */

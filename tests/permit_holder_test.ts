@@ -56,6 +56,19 @@ Deno.test("PermitHolder gives a joining one what that one wants, as its own jobs
   assert.equal(shared.look(one, needs(10, 10, 5), 50), false);
 });
 
+Deno.test("hears() of another gives one that was alone, untimed, time to tell what it keeps", () => {
+  const [shared, one] = [board(), holderOf()];
+  shared.look(one, needs(10, 10), 0);
+  one.hears(true, 0);
+  const laterMs = 100 * LEASE_MS;
+  assert.equal(one.inForce("cap", 10, laterMs), 10);
+
+  one.hears(false, laterMs);
+
+  assert.equal(one.inForce("cap", 10, laterMs + LEASE_MS / 2 - 1), 10);
+  assert.equal(one.inForce("cap", 10, laterMs + LEASE_MS / 2), 0);
+});
+
 Deno.test("PermitHolder moves nothing while nobody lacks anything", () => {
   const [shared, one, two] = [board(), holderOf(), holderOf()];
   shared.look(one, needs(10, 1), 0);

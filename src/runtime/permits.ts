@@ -80,7 +80,7 @@ export class Permits implements Shares {
 
   /** How its holder is heard of others: `true` if none can do anything before. */
   renewed(isUntimed: boolean): void {
-    this.#holder.untimed = isUntimed;
+    this.#holder.hears(isUntimed, this.#context.now());
   }
 
   /** Others have changed something. */
@@ -147,7 +147,7 @@ export class Permits implements Shares {
   /** When to attend next. `Infinity`: when something happens. */
   nextAtMs(nowMs: number): number {
     if (!this.#active || this.#closed) return Infinity;
-    const lapseAtMs = this.#wasValid && !this.#holder.untimed
+    const lapseAtMs = this.#wasValid && !this.#holder.isUntimed
       ? this.#holder.validUntilMs
       : this.#abortAtMs;
     return this.#isLooking ? lapseAtMs : Math.min(lapseAtMs, this.#lookAtMs(nowMs));

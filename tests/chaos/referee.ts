@@ -204,7 +204,7 @@ export class Referee {
       ? known.cancelling
       : why === "drain"
       ? nowMs - seat.drainingSinceMs >= DRAIN_MS
-      : why === "lease-lost" && this.#isZombie(seat, run);
+      : why === "lease-lost" && (this.#isZombie(seat, run) || this.#mayLackPermits(seat));
     if (!isDue) this.breach(`${run.id} was interrupted after ${ranMs} ms: ${why}`);
   }
 
@@ -212,6 +212,12 @@ export class Referee {
     if (lease === undefined || this.mayHaveLost(lease.seat)) return;
     if (lease.fence <= lease.seat.lostFence) return;
     this.breach(`${id} ${what} while ${lease.seat.name} holds it`);
+  }
+
+  /** It could not show for long that it keeps its permits: others may take them. */
+  #mayLackPermits(seat: Seat): boolean {
+    const joined = this.seats.filter((other) => other !== seat).map(({ joinedAtMs }) => joinedAtMs);
+    return this.#clock.nowMs() - Math.max(seat.committedAtMs, ...joined) >= LEASE_MS / 2;
   }
 
   #isZombie(seat: Seat, run: Run): boolean {

@@ -73,6 +73,8 @@ export class Seat {
   lastBeatMs = -Infinity;
   /** Leases up to this fence were taken from it while it was silent. */
   lostFence = 0;
+  /** When it last committed something. */
+  committedAtMs = -Infinity;
   /** When it began to drain. */
   drainingSinceMs = Infinity;
   /** True once it has left its queue. */

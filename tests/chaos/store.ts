@@ -44,7 +44,11 @@ export class ChaosStore implements Store {
     checks: Readonly<Record<string, string | undefined>>,
     sets: Readonly<Record<string, unknown>>,
   ): MaybePromise<boolean> {
-    return call(this.#seat, "commit", () => this.#store.commit(checks, sets));
+    return call(this.#seat, "commit", () => {
+      const ok = this.#store.commit(checks, sets);
+      if (ok) this.#seat.committedAtMs = this.#seat.clock.trueMs;
+      return ok;
+    });
   }
 
   close(): void {}
