@@ -18,9 +18,9 @@ export class WorkerSeries {
   #gapMs = 0;
   #stretchEndMs = -Infinity;
 
-  /** The lowest count so far. 0 before the first look. */
+  /** The lowest count that lasted, or is now: processes begin one by one. 0 before the first look. */
   get min(): number {
-    return this.#sinceMs === undefined ? 0 : this.#min;
+    return Math.min(this.#min, this.#count);
   }
 
   /** The highest count so far. */
@@ -46,10 +46,10 @@ export class WorkerSeries {
   /** Takes the count in. */
   look(nowMs: number, count: number): void {
     if (count === this.#count && this.#sinceMs !== undefined) return;
+    if (this.#sinceMs !== undefined && nowMs > this.#sinceMs) this.#min = this.min;
     this.#integral = this.workerMs(nowMs);
     this.#sinceMs = nowMs;
     this.#count = count;
-    if (count < this.#min) this.#min = count;
     if (count > this.#peak) this.#peak = count;
     this.#add(nowMs, count);
   }

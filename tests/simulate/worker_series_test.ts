@@ -20,6 +20,16 @@ Deno.test("WorkerSeries keeps the last of several counts of one instant", () => 
   assert.equal(series.peak, 4);
 });
 
+Deno.test("WorkerSeries takes no count for the lowest that did not last", () => {
+  const series = new WorkerSeries();
+  assert.equal(series.min, 0);
+  for (const [atMs, count] of [[0, 1], [0, 4], [50, 2], [50, 6]] as const) series.look(atMs, count);
+
+  assert.equal(series.min, 4);
+  series.look(60, 3);
+  assert.equal(series.min, 3);
+});
+
 Deno.test("WorkerSeries thins out its course, when it is long, and nothing else", () => {
   const series = new WorkerSeries();
   const changes = 100_000;
