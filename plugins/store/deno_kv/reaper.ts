@@ -19,6 +19,9 @@ const PAGE = 100;
 /** How often a page may turn out to have been changed by someone else in a row. */
 const MOST_TRIES = 50;
 
+/** What is told of an attempt that nobody ended. */
+const LOST = "Its process ended, or showed no sign of life for leaseMs, while it ran";
+
 /** How jobs go back. */
 export interface GoingBack {
   /** Whose leases. */
@@ -124,12 +127,13 @@ async function putBack(
         job,
         isMarked
           ? { state: "cancelled", attempt, startedAtMs, told: false }
-          : { state: "dead", reason: "attempts", attempt, startedAtMs, told: false },
+          : { state: "dead", reason: "attempts", attempt, startedAtMs, error: LOST, told: false },
       );
       continue;
     }
     const by = { attempts: charged ? 1 : 0, leases: 1 };
-    const line = changeLine(job.line, by, { s: startedAtMs });
+    const change = { s: startedAtMs, ...(charged ? { e: LOST } : {}) };
+    const line = changeLine(job.line, by, change);
     staying.push({ ...job, line, text: JSON.stringify(line) });
   }
   step.count(place.ordinal, "l", -jobs.length);

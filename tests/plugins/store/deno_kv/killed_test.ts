@@ -15,6 +15,8 @@ async function leaseholder(path: string): Promise<Deno.ChildProcess> {
   return child;
 }
 
+const LOST = "Its process ended, or showed no sign of life for leaseMs, while it ran";
+
 Deno.test("renew() takes the jobs of a killed process back at once on a file, and not of a frozen one", async () => {
   await withFolder(async (folder) => {
     const path = `${folder}/queue.db`;
@@ -34,6 +36,25 @@ Deno.test("renew() takes the jobs of a killed process back at once on a file, an
     assert.equal(reaped, 2);
     const held = await queue.lease([2], NOW);
     assert.deepEqual(held.map(({ payload, attempt }) => [payload, attempt]), [[1, 2], [2, 2]]);
+    assert.equal((await queue.find(held[0]!.id))?.error, LOST);
+    await store.close();
+  });
+});
+
+Deno.test("a job whose process was killed in its last attempt is dead, and says of what", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/queue.db`;
+    const store = await openStore({ path });
+    const queue = await openQueue(store, { attempts: [1] });
+    const [job] = await queue.add([entry(), entry()], NOW);
+    const outcome = queue.outcome(job!);
+    const child = await leaseholder(path);
+
+    child.kill("SIGKILL");
+    await child.status;
+    await until(async () => (await queue.renew(NOW)).reaped > 0);
+
+    assert.deepEqual(await outcome, { state: "dead", reason: "attempts", error: LOST });
     await store.close();
   });
 });
