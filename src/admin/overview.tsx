@@ -24,7 +24,7 @@ import {
   type PoolOrder,
   sortBy,
 } from "./pool_order.ts";
-import { Marks, needsAttention, type ShownPool } from "./pool_state.tsx";
+import { Marks, needsAttention, type ShownPool, whyOf } from "./pool_state.tsx";
 import { badRequest, queryFaults, queryNumber } from "./problem.ts";
 
 /** Without a script the page is loaded anew after so long, s, unless `?refresh=` says otherwise. */
@@ -147,7 +147,6 @@ const Head: FC<{ order: PoolOrder | undefined }> = ({ order }) => (
 );
 
 const Pool: FC<{ base: string; pool: ShownPool }> = ({ base, pool }) => {
-  const { decision } = pool;
   return (
     <tbody key={pool.pool} class={pool.stale ? "stale" : undefined}>
       <tr class="whole">
@@ -167,7 +166,7 @@ const Pool: FC<{ base: string; pool: ShownPool }> = ({ base, pool }) => {
       {pool.lanes.map((lane) => <Lane key={lane.name} lane={lane} />)}
       <tr class="why">
         <td colspan={COLUMNS.length}>
-          <p>{decision?.latest ?? decision?.sentence ?? "It has made no decision yet."}</p>
+          <p>{whyOf(pool)}</p>
           <p class="narrow soft">{narrowText(pool)}</p>
           {pool.diagnosis.map(({ code, lane, saw, change }) => (
             <p key={`${code} ${lane ?? ""}`} class="finding">

@@ -22,7 +22,7 @@ import { answerPage, frameOf, type FrameProps, Layout, mayWrite } from "./layout
 import { shownPool } from "./overview.tsx";
 import { OverrideNotice, PoolActions } from "./pool_actions.tsx";
 import { oldestWaitMs } from "./pool_order.ts";
-import { Marks, Meanings, type ShownPool } from "./pool_state.tsx";
+import { Marks, Meanings, type ShownPool, whyOf } from "./pool_state.tsx";
 import { badRequest, queryFaults, queryNumber } from "./problem.ts";
 
 /** Without a script the page is loaded anew after so long, s. */
@@ -107,9 +107,7 @@ const PoolPage: FC<PoolPageProps> = (props) => {
       live
       refresh={refresh}
     >
-      <p class="lead">
-        {pool.decision?.latest ?? pool.decision?.sentence ?? "It has made no decision yet."}
-      </p>
+      {!pool.stopped && <p class="lead">{whyOf(pool)}</p>}
       <Meanings pool={pool} />
       <OverrideNotice pool={pool} writes={writes} />
       <Findings pool={pool} />
@@ -129,7 +127,10 @@ const Facts: FC<{ pool: ShownPool }> = ({ pool }) => {
   return (
     <dl class="facts">
       <Fact name="Workers busy" text={`${pool.busy} of ${pool.live}${limit}`} />
-      <Fact name="Target" text={`${pool.target} (${size.min} to ${size.max})`} />
+      <Fact
+        name="Target"
+        text={`${pool.stopped ? "none" : pool.target} (${size.min} to ${size.max})`}
+      />
       <Fact name="Ready jobs" text={`${pool.lanes.reduce((sum, { ready }) => sum + ready, 0)}`} />
       <Fact name="Oldest wait" text={duration(oldestWaitMs(pool))} />
       <Fact name="In per s" text={rate(window.arrivalsPerSec)} />

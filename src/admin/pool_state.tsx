@@ -30,6 +30,14 @@ export interface PoolMark {
 /** Findings that say jobs suffer now; the others advise. */
 const PRESSING: readonly Finding["code"][] = ["stalled", "failing", "at-capacity", "lane-starved"];
 
+const STOPPED = "It was drained: it runs nothing until the process is started anew.";
+
+/** Why the pool has its size. One that has stopped has none, whatever it decided last. */
+export function whyOf({ stopped, decision }: ShownPool): string {
+  if (stopped) return STOPPED;
+  return decision?.latest ?? decision?.sentence ?? "It has made no decision yet.";
+}
+
 /** All that is to be said of how a pool stands, most pressing first. Never empty. */
 export function marksOf(pool: ShownPool): readonly PoolMark[] {
   const marks = [...troubles(pool), ...holds(pool)];
@@ -93,7 +101,7 @@ function troubles(pool: ShownPool): readonly PoolMark[] {
 function holds(pool: ShownPool): readonly PoolMark[] {
   return [
     pool.stopped
-      ? warn("stopped", "It was drained: it runs nothing until the process is started anew.")
+      ? warn("stopped", STOPPED)
       : pool.draining && warn("draining", "It takes no more jobs; running ones end first."),
     pool.paused && warn("paused", "No job starts until someone resumes it."),
     pool.override !== undefined && warn("overridden"),

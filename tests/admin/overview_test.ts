@@ -77,6 +77,10 @@ Deno.test("GET / says so of a pool that ends", async () => {
   const after = await textOf(await system.send("GET", "/"));
 
   assert.match(after, /typed stopped /);
+  assert.match(
+    after,
+    /only 0 .* It was drained: it runs nothing until the process is started anew\./,
+  );
 });
 
 Deno.test("GET /?sort= orders pools by any column, the greatest first, and `-` turns it round", async () => {

@@ -94,6 +94,8 @@ Deno.test("GET /pools/:pool offers nothing to a viewer, nor on a pool that ends"
   assert.match(viewer, /<strong>overridden:<\/strong> min 2 until/);
   assert.doesNotMatch(viewer, /override\.js/);
   assert.match(drained, /<strong>stopped:<\/strong> It was drained/);
+  assert.match(drained, /<dt>Target<\/dt><dd >none \(2 to 4\)<\/dd>/);
+  assert.doesNotMatch(drained, /<p class="lead">/);
 });
 
 Deno.test("GET /pools/:pool?decisions= shows so many, and leads to older ones", async () => {
