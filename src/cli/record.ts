@@ -7,7 +7,6 @@
 import type { Command } from "commander";
 import type { PoolJson } from "../admin/api.ts";
 import type { PoolEvent } from "../event.ts";
-import { messageOf } from "../errors.ts";
 import { duration } from "../figures.ts";
 import { Recorder, type Recording } from "../simulate/recorder.ts";
 import { scenarioText } from "../simulate/scenario_text.ts";
@@ -19,6 +18,7 @@ import type { Io } from "./io.ts";
 import { counted } from "./print.ts";
 import { type ProgressBar, progressBar } from "./progress.ts";
 import { durationMs, type Tools, withRemote } from "./verb.ts";
+import { writing } from "./write.ts";
 
 interface RecordOptions extends RemoteOptions {
   readonly for: string;
@@ -187,7 +187,7 @@ function notesOn({ scenario, blind }: Recording, pools: readonly PoolJson[]): re
 /** What stands in the file stays, and no file that was not there is left. */
 async function checkWritable(file: string): Promise<void> {
   const isNew = await Deno.stat(file).then(() => false, () => true);
-  await writing(async () => {
+  await writing("the scenario", async () => {
     const opened = await Deno.open(file, { write: true, create: true });
     opened.close();
     if (isNew) await Deno.remove(file);
@@ -195,13 +195,5 @@ async function checkWritable(file: string): Promise<void> {
 }
 
 async function write(file: string, text: string): Promise<void> {
-  await writing(() => Deno.writeTextFile(file, text));
-}
-
-async function writing(run: () => Promise<void>): Promise<void> {
-  try {
-    await run();
-  } catch (cause) {
-    throw new CliError(`Cannot write the scenario: ${messageOf(cause)}`, 1, { cause });
-  }
+  await writing("the scenario", () => Deno.writeTextFile(file, text));
 }

@@ -14,13 +14,13 @@ import { toSvg } from "../simulate/picture/svg.ts";
 import type { PlayOptions } from "../simulate/play.ts";
 import type { LaneReport, PoolReport, Report } from "../simulate/report.ts";
 import { showFinding } from "./doctor.ts";
-import { CliError } from "./failure.ts";
 import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
 import { bold, type Cell, counted, json, line, table } from "./print.ts";
 import { progressBar } from "./progress.ts";
 import { showShadow } from "./shadow.ts";
 import { type Tools, wholeNumber, withJson } from "./verb.ts";
+import { writing } from "./write.ts";
 
 interface SimulateOptions {
   readonly json?: boolean;
@@ -74,12 +74,7 @@ async function simulateAll(
 }
 
 async function write(file: string, text: string): Promise<void> {
-  try {
-    await Deno.writeTextFile(file, text);
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new CliError(`Cannot write the picture: ${why}`, 1, { cause });
-  }
+  await writing("the picture", () => Deno.writeTextFile(file, text));
 }
 
 /** One report as it is; of two, what is better and worse too. */

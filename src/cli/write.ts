@@ -1,0 +1,33 @@
+/**
+ * Writes files that verbs are asked for, and says in words why it cannot.
+ *
+ * @module
+ */
+
+import { messageOf } from "../errors.ts";
+import { CliError } from "./failure.ts";
+
+/**
+ * Does what writes `what`, such as `"the picture"`.
+ *
+ * @throws {CliError} If it cannot be written: why, and what to do.
+ */
+export async function writing(what: string, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (cause) {
+    throw new CliError(`Cannot write ${what}: ${whyNot(cause)}`, 1, { cause });
+  }
+}
+
+function whyNot(thrown: unknown): string {
+  if (thrown instanceof Deno.errors.IsADirectory) return "it is a folder, name a file in it";
+  if (thrown instanceof Deno.errors.NotFound) return "its folder does not exist, make it first";
+  if (thrown instanceof Deno.errors.PermissionDenied) {
+    return "the system does not let it be written";
+  }
+  if (thrown instanceof Deno.errors.NotCapable) {
+    return "Deno lets this command write below its own folder only, name a file there";
+  }
+  return messageOf(thrown);
+}

@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { writing } from "../../src/cli/write.ts";
+
+/** Why it cannot be written, after what was thrown. */
+async function why(thrown: unknown): Promise<string> {
+  let message = "";
+  await writing("the picture", () => Promise.reject(thrown)).catch((error) => {
+    assert.equal(error.exitCode, 1);
+    assert.equal(error.cause, thrown);
+    message = error.message;
+  });
+  return message;
+}
+
+Deno.test("writing() says why a file cannot be written, and what to do", async () => {
+  const { IsADirectory, NotCapable, NotFound, PermissionDenied } = Deno.errors;
+  const told: readonly (readonly [unknown, string])[] = [
+    [new NotFound("os error 2"), "its folder does not exist, make it first"],
+    [new IsADirectory("os error 21"), "it is a folder, name a file in it"],
+    [new PermissionDenied("os error 13"), "the system does not let it be written"],
+    [
+      new NotCapable("Requires write access"),
+      "Deno lets this command write below its own folder only, name a file there",
+    ],
+    [new Error("The disk is full"), "The disk is full"],
+  ];
+
+  for (const [thrown, text] of told) {
+    assert.equal(await why(thrown), `Cannot write the picture: ${text}`);
+  }
+});
