@@ -140,7 +140,7 @@ type Report = (
 function tryFactory(bound: Bound, probe: PluginContext | undefined, report: Report): boolean {
   if (probe === undefined || bound.kind === "store" || bound.kind === "handler") return true;
   try {
-    bound.create(probe);
+    requireStrategy(bound.kind, bound.create(probe));
     return true;
   } catch (error) {
     if (error instanceof OptionError) {
@@ -150,6 +150,23 @@ function tryFactory(bound: Bound, probe: PluginContext | undefined, report: Repo
     }
     return false;
   }
+}
+
+/** An admission has methods, all other strategies are functions. */
+function requireStrategy(kind: Kind, made: unknown): void {
+  const methods = kind === "admission";
+  if (methods ? isAdmission(made) : typeof made === "function") return;
+  const wanted = methods ? "an object with a method submit" : "a function of a view";
+  throw new TypeError(`Expected create to answer with ${wanted} but received ${received(made)}`);
+}
+
+function isAdmission(made: unknown): boolean {
+  return typeof made === "object" && made !== null && "submit" in made &&
+    typeof made.submit === "function";
+}
+
+function received(made: unknown): string {
+  return made instanceof Promise ? "a promise" : display(made);
 }
 
 /** For an option that is named after a lane that there is none of. */
