@@ -15,6 +15,9 @@ const LONGEST_REST_MS = 30_000;
 /** Share of the throughput that a smaller pool has to keep. */
 const KEEP = 0.97;
 
+/** No walk goes below this share of where it began: what chance may do to a pool that needs its size has an end. */
+const LEAST = 0.3;
+
 /** Share of the added workers that a larger pool has to bring as throughput. */
 const GAIN = 0.5;
 
@@ -48,6 +51,7 @@ export class Hold {
   #restedAt = 0; // throughput at `from`, where the last rest was
   #from = 0;
   #step = 0;
+  #least = 1;
   #refused: Refusal | undefined; // the growth that was undone, until compared with
 
   constructor(meter: GateMeter, base: GateBase) {
@@ -61,8 +65,9 @@ export class Hold {
   }
 
   /** @param refused The growth that is undone: was it to blame? */
-  begin({ nowMs, size }: PoolView, level: number, refused?: Refusal): void {
+  begin({ nowMs, size, live }: PoolView, level: number, refused?: Refusal): void {
     this.#refused = refused;
+    this.#least = Math.min(level, Math.ceil(LEAST * (refused?.concurrency ?? live)));
     this.#next = "down";
     this.#step = 0;
     this.#rest(Math.max(size.min, 1, level), nowMs + this.#restMs);
@@ -143,7 +148,7 @@ export class Hold {
 
   #below({ size }: PoolView): number {
     const lower = Math.ceil(this.#from * (1 - this.#step) - 1e-9);
-    return Math.max(size.min, 1, Math.min(this.#from - 1, lower));
+    return Math.max(size.min, 1, this.#least, Math.min(this.#from - 1, lower));
   }
 
   #above(): number {
