@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { PermitHolder } from "../src/permit_holder.ts";
-import type { Need, PermitRecord } from "../src/permits.ts";
+import type { PermitRecord } from "../src/permits.ts";
 
 const LEASE_MS = 3000;
 
