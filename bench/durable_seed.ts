@@ -13,6 +13,8 @@ import { quantile } from "../src/stats.ts";
 const WORKERS = 10;
 const BATCH_JOBS = 2000;
 const URGENT_MS = 20;
+/** Workers that take batch jobs where two are reserved: urgent jobs come once so many are at work. */
+const AT_WORK = 8;
 const DURATION_MS = 8000;
 /** What ends so long after the last was sent still counts. */
 const GRACE_MS = 300;
@@ -56,7 +58,10 @@ async function measure(of: string): Promise<Figures> {
   const sojourns: number[] = [];
   let batch = 0;
   let untilMs = Infinity;
+  let starts = 0;
+  const atWork = Promise.withResolvers<void>();
   const run = async ({ n, urgent, sentAtMs }: Payload): Promise<void> => {
+    if (++starts === AT_WORK) atWork.resolve();
     await after(n);
     const nowMs = performance.now();
     if (urgent && nowMs < untilMs + GRACE_MS) sojourns.push(nowMs - sentAtMs);
@@ -69,6 +74,7 @@ async function measure(of: string): Promise<Figures> {
     await queue.addMany(jobs.slice(from, from + 500));
   }
   await queue.work();
+  await atWork.promise;
   const beganAtMs = performance.now();
   untilMs = beganAtMs + DURATION_MS;
   const urgent = Number(perSec) * DURATION_MS / 1000;
