@@ -30,6 +30,7 @@ export class Outcomes {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #turn = 0;
   #isLooking = false;
+  readonly #looks = new Set<Promise<void>>();
   readonly #missed = new Set<string>();
   #closed = false;
 
@@ -58,10 +59,11 @@ export class Outcomes {
     this.#schedule();
   }
 
-  /** Looks no more. */
-  close(): void {
+  /** Looks no more. Resolves when the looks that are on their way have ended. */
+  async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
+    await Promise.allSettled(this.#looks);
   }
 
   #schedule(): void {
@@ -88,7 +90,13 @@ export class Outcomes {
     this.#schedule();
   }
 
-  async #look(id: string): Promise<void> {
+  #look(id: string): Promise<void> {
+    const look = this.#find(id).finally(() => this.#looks.delete(look));
+    this.#looks.add(look);
+    return look;
+  }
+
+  async #find(id: string): Promise<void> {
     const record = await this.#queue.find(id);
     const { fates } = this.#context;
     if (record === undefined) {

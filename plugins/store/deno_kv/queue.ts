@@ -244,9 +244,10 @@ export class KvQueue implements Queue {
   /** Stops without leaving: what it has leased stays so until others take it back. */
   async close(): Promise<void> {
     this.#left = true;
-    this.#outcomes.close();
+    const looked = this.#outcomes.close();
     await this.#enqueues.idle();
     await this.#finishes.idle();
+    await looked;
     await this.#changing?.catch(() => {}); // who asked for the look was told
     await this.#adopting;
     this.#context.fates.forsake(this);
