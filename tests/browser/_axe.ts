@@ -24,5 +24,9 @@ export async function violationsOn(page: Page): Promise<readonly string[]> {
 
 /** How far a page is wider than its window, CSS px. 0: it does not scroll sideways. */
 export async function overflowOf(page: Page): Promise<number> {
-  return await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  return await page.evaluate(async () => {
+    const painted = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    for (let frame = 0; frame < 2; frame++) await painted(); // a window that was just resized
+    return document.documentElement.scrollWidth - innerWidth;
+  });
 }
