@@ -180,7 +180,7 @@ async function look(isWanted) {
     const response = await fetch(location.href, {
       headers: { accept: "text/html" },
       cache: "no-store",
-      signal: AbortSignal.any([whileHere(), AbortSignal.timeout(10_000)]),
+      signal: AbortSignal.timeout(10_000),
     });
     if (response.redirected && new URL(response.url).pathname === `${base}/login`) {
       return loggedOut();
