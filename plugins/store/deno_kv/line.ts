@@ -5,6 +5,7 @@
  * @module
  */
 
+import { delay } from "../../../src/async.ts";
 import { SIGNAL_KEY } from "./keys.ts";
 
 /** How long an answer may take, ms. */
@@ -122,14 +123,8 @@ export class Line {
   }
 
   /** Waits, or until it is closed. */
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#stop.signal.addEventListener("abort", () => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
+  async #pause(ms: number): Promise<void> {
+    await delay(ms, { signal: this.#stop.signal }).catch(() => {});
   }
 }
 
