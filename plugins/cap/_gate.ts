@@ -72,10 +72,10 @@ export class Gate {
   /** Growth was let through to see whether the gate errs. */
   #compare(view: PoolView, wanted: number): void {
     const tried = this.#release.level ?? view.live;
-    const answer = this.#release.go(view, true, wanted);
-    if (answer === undefined) return;
+    const helps = this.#release.go(view, true, wanted);
+    if (helps === undefined) return;
     this.#hold.disturb();
-    if (!answer.helps) return;
+    if (!helps) return;
     this.#why = "jobs were late, and more workers brought more";
     this.#hold.end();
     this.#refusedAtMs = -Infinity;

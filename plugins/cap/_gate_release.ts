@@ -58,9 +58,9 @@ export class Release {
   /**
    * Goes on. `holds`: the gate allows less than is wanted, and jobs are late.
    *
-   * @returns Throughput with the larger size, by what it was before, once that is known.
+   * @returns Whether the larger size helps, once that is known.
    */
-  go(view: PoolView, holds: boolean, wanted: number): { readonly helps: boolean } | undefined {
+  go(view: PoolView, holds: boolean, wanted: number): boolean | undefined {
     if (this.level !== undefined) return this.#compare(view, wanted);
     if (!holds || view.nowMs < this.#restUntilMs) {
       this.#bound = undefined;
@@ -80,7 +80,7 @@ export class Release {
     this.#raised = undefined;
   }
 
-  #compare(view: PoolView, wanted: number): { readonly helps: boolean } | undefined {
+  #compare(view: PoolView, wanted: number): boolean | undefined {
     const before = this.#before!; // raised
     if (this.#raised === undefined) {
       if (view.nowMs - this.#raisedAtMs >= SETTLE_MS) this.#raised = this.#meter.now;
@@ -95,14 +95,14 @@ export class Release {
     return this.#answer(view, paid > STEADY && gain >= GAIN * paid);
   }
 
-  #answer({ nowMs }: PoolView, helps: boolean): { readonly helps: boolean } {
+  #answer({ nowMs }: PoolView, helps: boolean): boolean {
     this.forget();
     if (helps) this.#restMs = FIRST_REST_MS;
     else {
       this.#restUntilMs = nowMs + this.#restMs;
       this.#restMs = Math.min(LONGEST_REST_MS, this.#restMs * 2);
     }
-    return { helps };
+    return helps;
   }
 }
 
