@@ -45,6 +45,7 @@ browserTest("Only what matches is discarded, and not without a yes", async () =>
     await page.goto("/dead");
     await page.getByLabel("Text").fill("no route");
     await page.getByLabel("Text").press("Enter");
+    await page.waitForURL(/match=no/);
     await page.getByRole("button", { name: "Discard all in mail" }).click();
     await page.getByText("sluice dlq discard mail --all --match 'no route'").waitFor();
     await page.keyboard.press("Enter"); // the harmless answer has the focus

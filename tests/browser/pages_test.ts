@@ -121,6 +121,26 @@ browserTest("An app that is mounted under a path has all its pages there", async
   });
 });
 
+browserTest("No button is shown before the script listens that acts on it", async () => {
+  await using system = await startSystem();
+  const held = Promise.withResolvers<void>();
+
+  await visit(system.url, async ({ page }) => {
+    await page.route("**/assets/actions.js", async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.goto("/pools/mail", { waitUntil: "commit" });
+    const pause = page.locator("button").filter({ hasText: /^Pause…?$/ }).first();
+    await pause.waitFor({ state: "attached" });
+    assert.equal(await pause.isVisible(), false);
+    held.resolve();
+
+    await page.getByRole("button", { name: "Pause", exact: true }).click();
+    await page.getByRole("dialog").waitFor();
+  });
+});
+
 browserTest("Pages can be read without a script, and filtered", async () => {
   await using system = await startSystem();
   const { dead } = await fill(system);
@@ -130,6 +150,7 @@ browserTest("Pages can be read without a script, and filtered", async () => {
     await page.getByLabel("State").selectOption("dead");
     await page.getByLabel("Text").fill("mailbox");
     await page.getByRole("button", { name: "Show" }).click();
+    await page.waitForURL(/match=mailbox/);
     await page.getByRole("link", { name: dead }).click();
     await page.getByRole("region", { name: "Error" }).getByText("550 <mailbox>").waitFor();
     assert.equal(await page.getByRole("button", { name: `Retry ${dead}` }).count(), 0);

@@ -46,6 +46,7 @@ browserTest("The overview sorts by a column, with a script and without", async (
     await visit(system.url, async ({ page }) => {
       await page.goto("/");
       await page.getByRole("link", { name: "Pool and lanes" }).click();
+      await page.locator('th[aria-sort="ascending"]').waitFor();
       await page.getByRole("link", { name: "Pool and lanes" }).click();
 
       await page.locator('th[aria-sort="descending"]').waitFor();
