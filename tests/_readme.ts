@@ -1,10 +1,18 @@
 /**
- * Reads the README's parts, for the tests that hold it to the code.
+ * Reads the README and the pages below `docs/`, for the tests that hold them to the code.
  *
  * @module
  */
 
 import { ROOT } from "./_source.ts";
+
+/** A page for users. */
+export interface Page {
+  /** Path below the repository: `README.md`, `docs/config.md`, … */
+  readonly path: string;
+  /** Its text. */
+  readonly text: string;
+}
 
 /** A block of code. */
 export interface Block {
@@ -14,21 +22,42 @@ export interface Block {
   readonly text: string;
 }
 
-/** The README as it is. */
-export const README: string = await Deno.readTextFile(new URL("README.md", ROOT));
+/** The README, then the pages below `docs/` by name. */
+export const PAGES: readonly Page[] = await readPages();
 
-/** What stands below a heading, up to the next one. @throws {RangeError} If there is no such heading. */
-export function section(heading: string): string {
-  const lines = README.split("\n");
-  const start = lines.findIndex((line) => line.startsWith("#") && plain(line) === heading);
-  if (start < 0) throw new RangeError(`The README has no heading "${heading}"`);
-  const rest = lines.slice(start + 1);
+/** The README as it is. */
+export const README: string = page("README.md");
+
+/**
+ * What stands below a heading of a page, up to the next one.
+ *
+ * @throws {RangeError} If there is no such page, or no such heading on it.
+ */
+export function section(path: string, heading: string): string {
+  const text = page(path);
+  const headings = headingsIn(text);
+  const index = headings.findIndex((one) => one.text === heading);
+  const [found, next] = index < 0 ? [] : headings.slice(index);
+  if (found === undefined) throw new RangeError(`${path} has no heading "${heading}"`);
+  return text.split("\n").slice(found.line + 1, next?.line).join("\n");
+}
+
+/** A heading of a page. */
+export interface Heading {
+  /** Line, from 0. */
+  readonly line: number;
+  /** Its text, without backticks. */
+  readonly text: string;
+}
+
+/** All headings of a text; what looks like one in a block of code is none. */
+export function headingsIn(text: string): readonly Heading[] {
   let isCode = false;
-  const end = rest.findIndex((line) => {
-    if (line.startsWith("```")) isCode = !isCode;
-    return !isCode && /^#+ /.test(line);
+  return text.split("\n").flatMap((line, index) => {
+    if (/^\s*```/.test(line)) isCode = !isCode;
+    const [, heading] = isCode ? [] : /^#+ (.+)$/.exec(line) ?? [];
+    return heading === undefined ? [] : [{ line: index, text: heading.replaceAll("`", "") }];
   });
-  return (end < 0 ? rest : rest.slice(0, end)).join("\n");
 }
 
 /** Rows of the tables in a text, without heads. Cells are trimmed. */
@@ -54,6 +83,17 @@ function isRule(row: readonly string[] | undefined): boolean {
   return row !== undefined && row.every((cell) => /^-+$/.test(cell));
 }
 
-function plain(heading: string): string {
-  return heading.replace(/^#+ /, "").replaceAll("`", "");
+function page(path: string): string {
+  const found = PAGES.find((one) => one.path === path);
+  if (found === undefined) throw new RangeError(`There is no page ${path}`);
+  return found.text;
+}
+
+async function readPages(): Promise<readonly Page[]> {
+  const names: string[] = [];
+  for await (const { name } of Deno.readDir(new URL("docs/", ROOT))) names.push(`docs/${name}`);
+  return await Promise.all(["README.md", ...names.toSorted()].map(async (path) => ({
+    path,
+    text: await Deno.readTextFile(new URL(path, ROOT)),
+  })));
 }

@@ -7,11 +7,11 @@ import * as v from "valibot";
 import type { ConfigInput } from "../src/config.ts";
 import { lint } from "../src/lint.ts";
 import { resolveConfig } from "../src/resolve.ts";
-import { blocksIn, README } from "./_readme.ts";
+import { blocksIn, PAGES } from "./_readme.ts";
 import { ROOT } from "./_source.ts";
 import { concernsOf, type Given } from "./lint/_configs.ts";
 
-/** Stands in for the README's own controller. */
+/** Stands in for the pages' own controller. */
 const fixed = defineController({
   name: "steady",
   options: v.strictObject({ perWorker: v.number() }),
@@ -136,13 +136,13 @@ Deno.test("lint() takes a cap that learns as it stands before it has learned any
   assert.deepEqual(found, []);
 });
 
-Deno.test("lint() is silent on every config of the README that has no faults, unless it stands there to be warned of", async () => {
-  const configs = blocksIn(README).filter(({ info, text }) =>
+Deno.test("lint() is silent on every config of the pages that has no faults, unless it stands there to be warned of", async () => {
+  const configs = PAGES.flatMap(({ text }) => blocksIn(text)).filter(({ info, text }) =>
     /^jsonc?\b/.test(info) && !info.endsWith(" scenario") && text.includes('"pools"')
   );
   let checked = 0;
   for (const { info, text } of configs) {
-    const config = parse(text) as ConfigInput; // the README's own test holds it to the schema
+    const config = parse(text) as ConfigInput; // readme_test.ts holds it to the schema
     const settings = await resolveConfig(config, {
       builtins,
       defaults,

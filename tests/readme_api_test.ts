@@ -1,5 +1,5 @@
 /**
- * The README's curl lines, word for word, against the example that they are written for.
+ * The curl lines of docs/api.md, word for word, against the example that they are written for.
  *
  * @module
  */
@@ -34,9 +34,9 @@ async function example() {
   };
 }
 
-const [script] = blocksIn(section("API")).filter(({ info }) => info === "sh");
+const [script] = blocksIn(section("docs/api.md", "API")).filter(({ info }) => info === "sh");
 
-Deno.test("the README's curl lines do what they say, each against the example", async () => {
+Deno.test("the curl lines of docs/api.md do what they say, each against the example", async () => {
   await using system = await example();
   assert.ok(script !== undefined);
   // Each line fails for an answer that is a fault. The stream is the only one that is left, by its time.
@@ -66,7 +66,7 @@ Deno.test("the README's curl lines do what they say, each against the example", 
   ) assert.ok(expected.test(out), `${expected} in\n${trace}\n${out}`);
 });
 
-Deno.test("the README has a curl line for every route of the API", () => {
+Deno.test("docs/api.md has a curl line for every route of the API", () => {
   const lines = (script?.text ?? "").split("\n").filter((line) => line.includes("curl"));
   const shown = lines.map((line) => {
     const [, path = ""] = /\$S([^ ?"]*)/.exec(line) ?? [];
@@ -76,7 +76,7 @@ Deno.test("the README has a curl line for every route of the API", () => {
     return `${method} ${id ? route.replace(/\$(ID|OP)/, ":id") : route}`;
   });
 
-  const routes = rowsIn(section("API")).flatMap(([cell = ""]) =>
+  const routes = rowsIn(section("docs/api.md", "API")).flatMap(([cell = ""]) =>
     [...cell.matchAll(/`([A-Z]+ [^`]+)`/g)].map(([, route = ""]) => route)
   ).filter((route) => /\/(api|healthz|readyz|metrics|openapi|docs)/.test(route));
 

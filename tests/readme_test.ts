@@ -1,5 +1,6 @@
 /**
- * Holds the README to the code: what it lists exists, and what exists is listed.
+ * Holds the README and the pages of `docs/` to the code: what they list exists, and what exists is
+ * listed.
  *
  * @module
  */
@@ -13,7 +14,7 @@ import { renderMetrics } from "../src/admin/metrics.ts";
 import { resolveConfig } from "../src/resolve.ts";
 import { configSchema } from "../src/schema.ts";
 import { scenarioSchema } from "../src/simulate/json_schema.ts";
-import { blocksIn, codesIn, README, rowsIn, section } from "./_readme.ts";
+import { blocksIn, codesIn, PAGES, README, rowsIn, section } from "./_readme.ts";
 import { findIn, ROOT, sourceFiles } from "./_source.ts";
 import { faultsOfQuery } from "./admin/_prometheus.ts";
 import { sluice, temporaryFolder } from "./cli/_io.ts";
@@ -30,7 +31,7 @@ interface Schema {
 
 const SCHEMA = configSchema(builtins) as Schema; // draft-07
 
-/** Keys below a schema with their defaults, as the README writes them. `undefined`: left open. */
+/** Keys below a schema with their defaults, as the pages write them. `undefined`: left open. */
 function keysOf(schema: Schema, above = ""): readonly (readonly [string, string | undefined])[] {
   return Object.entries(schema.properties ?? {}).flatMap(([key, own]) => {
     const here = `${above}${key}`;
@@ -71,43 +72,49 @@ for (
     ["A lane", SCHEMA.definitions?.["lane"], []],
   ] as const
 ) {
-  Deno.test(`the README lists every key of the config with its default: ${heading}`, () => {
+  Deno.test(`docs/config.md lists every key of the config with its default: ${heading}`, () => {
     assert.ok(schema !== undefined);
     const known = keysOf(schema).map(([key, value]) =>
       [key, choice.some((one) => one === key) ? "required" : value] as const
     );
 
-    assert.deepEqual(sorted(listed(rowsIn(section(heading)), known)), sorted(known));
+    assert.deepEqual(
+      sorted(listed(rowsIn(section("docs/config.md", heading)), known)),
+      sorted(known),
+    );
   });
 }
 
-Deno.test("the README lists every key of scenarios with its default", () => {
+Deno.test("docs/simulate.md lists every key of scenarios with its default", () => {
   const schema = scenarioSchema() as Schema; // draft-07
   const known = [...keysOf(schema), ...keysOf(schema.definitions?.["lane"] ?? {})];
 
-  assert.deepEqual(sorted(listed(rowsIn(section("Scenarios")), known)), sorted(known));
+  assert.deepEqual(
+    sorted(listed(rowsIn(section("docs/simulate.md", "Scenarios")), known)),
+    sorted(known),
+  );
 });
 
-Deno.test("the README shows examples/spike.scenario.json word for word", async () => {
+Deno.test("docs/simulate.md shows examples/spike.scenario.json word for word", async () => {
   const example = await Deno.readTextFile(new URL("examples/spike.scenario.json", ROOT));
 
-  const [block] = blocksIn(section("Simulate before you deploy"));
+  const [block] = blocksIn(section("docs/simulate.md", "Simulate before you deploy"));
 
   assert.equal(block?.text, example);
 });
 
 const KINDS = {
-  "controller": "controller: how many workers?",
-  "lane-policy": "lane-policy: which lane does the next free worker serve?",
-  "cap": "cap: how far may it grow, how fast may jobs start?",
-  "retirement": "retirement: whom to let go now?",
-  "admission": "admission: take this job?",
-  "store": "store: where do jobs live?",
-  "handler": "handler: what does a worker do?",
+  "controller": ["docs/scaling.md", "controller: how many workers?"],
+  "lane-policy": ["docs/lanes.md", "lane-policy: which lane does the next free worker serve?"],
+  "cap": ["docs/caps.md", "cap: how far may it grow, how fast may jobs start?"],
+  "retirement": ["docs/scaling.md", "retirement: whom to let go now?"],
+  "admission": ["docs/caps.md", "admission: take this job?"],
+  "store": ["docs/durable.md", "store: where do jobs live?"],
+  "handler": ["docs/handlers.md", "handler: what does a worker do?"],
 } as const;
 
-for (const [kind, heading] of Object.entries(KINDS)) {
-  Deno.test(`the README lists every ${kind} with its options and their defaults`, () => {
+for (const [kind, [page, heading]] of Object.entries(KINDS)) {
+  Deno.test(`${page} lists every ${kind} with its options and their defaults`, () => {
     const slots = SCHEMA.definitions?.[kind]?.anyOf ?? [];
     const known = slots.flatMap(({ properties = {} }) => {
       const name = properties["use"]?.const;
@@ -119,7 +126,7 @@ for (const [kind, heading] of Object.entries(KINDS)) {
       ];
     });
     let plugin = "";
-    const rows = rowsIn(section(heading)).map(([name = "", option = "", ...rest]) => {
+    const rows = rowsIn(section(page, heading)).map(([name = "", option = "", ...rest]) => {
       plugin = codesIn(name)[0] ?? plugin;
       const key = codesIn(option)[0];
       return [`\`${key === undefined ? plugin : `${plugin}.${key}`}\``, ...rest];
@@ -129,13 +136,36 @@ for (const [kind, heading] of Object.entries(KINDS)) {
   });
 }
 
-Deno.test("the README lists every command, below Commands", async () => {
+Deno.test("the README lists every kind and its built-ins, the default first", () => {
+  const known = Object.entries(KINDS).map(([kind, [page]]) => {
+    const names = (SCHEMA.definitions?.[kind]?.anyOf ?? [])
+      .map(({ properties = {} }) => properties["use"]?.const)
+      .filter((name) => typeof name === "string");
+    return [kind, page, names.toSorted()];
+  });
+
+  const rows = rowsIn(section("README.md", "Kinds and built-ins"));
+
+  const shown = rows.map(([kind = "", , names = "", link = ""]) => [
+    codesIn(kind)[0],
+    /\((docs\/[a-z-]+\.md)#/.exec(link)?.[1],
+    codesIn(names).toSorted(),
+  ]);
+  assert.deepEqual(shown, known);
+  const { adaptive, ...named } = defaults;
+  for (const [kind, name] of Object.entries({ ...named, cap: adaptive?.cap })) {
+    const row = rows.find(([cell]) => cell === `\`${kind}\``);
+    assert.equal(codesIn(row?.[2] ?? "")[0], name, kind);
+  }
+});
+
+Deno.test("docs/commands.md lists every command", async () => {
   const commands: string[] = [];
   for (const verb of await verbsOf([])) {
     const below = await verbsOf([verb]);
     commands.push(...below.length === 0 ? [verb] : below.map((name) => `${verb} ${name}`));
   }
-  const rows = rowsIn(section("Commands")).map(([command = ""]) =>
+  const rows = rowsIn(section("docs/commands.md", "Commands")).map(([command = ""]) =>
     (codesIn(command)[0] ?? "").replace(/ (\[|-|[A-Z]).*/, "")
   );
 
@@ -149,29 +179,32 @@ async function verbsOf(path: readonly string[]): Promise<readonly string[]> {
     .filter((verb) => verb !== "help");
 }
 
-Deno.test("the README lists every route of the admin API, below API", async () => {
+Deno.test("docs/api.md lists every route of the admin API", async () => {
   await using system = await start({
     pools: { main: { handler: () => "", size: { min: 0, max: 1 }, lanes: [{ name: "all" }] } },
   });
   const routes = admin(system).routes.filter(({ method }) => method !== "ALL")
     .map(({ method, path }) => `${method} ${path}`);
 
-  const rows = rowsIn(section("API")).flatMap(([route = ""]) => codesIn(route));
+  const rows = rowsIn(section("docs/api.md", "API")).flatMap(([route = ""]) => codesIn(route));
 
   assert.deepEqual(rows.toSorted(), [...new Set(routes)].toSorted());
 });
 
-Deno.test("the README lists every metric, below Metrics", () => {
+Deno.test("docs/metrics.md lists every metric", () => {
   const metrics = [...renderMetrics([]).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name);
 
-  const names = codesIn(section("Metrics")).filter((code) => code.startsWith("sluice_"));
+  const names = codesIn(section("docs/metrics.md", "Metrics"))
+    .filter((code) => code.startsWith("sluice_"));
 
   assert.deepEqual([...new Set(names)].toSorted(), metrics.toSorted());
 });
 
-Deno.test("the README's panels are queries that Prometheus reads, of metrics that there are", () => {
+Deno.test("the panels of docs/metrics.md are queries that Prometheus reads, of metrics that there are", () => {
   const metrics = [...renderMetrics([]).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name);
-  const queries = rowsIn(section("Grafana")).flatMap(([, cell = ""]) => codesIn(cell));
+  const queries = rowsIn(section("docs/metrics.md", "Grafana")).flatMap(([, cell = ""]) =>
+    codesIn(cell)
+  );
 
   assert.ok(queries.length > 12);
   for (const query of queries) {
@@ -184,7 +217,7 @@ Deno.test("the README's panels are queries that Prometheus reads, of metrics tha
   }
 });
 
-Deno.test("every message that the README explains is one of the code", async () => {
+Deno.test("every message that docs/messages.md explains is one of the code", async () => {
   const texts = (await sourceFiles("mod.ts", "src", "plugins")).flatMap((file) =>
     findIn(file, (report) => ({
       Literal: (node) => typeof node.value === "string" && report(node, node.value),
@@ -193,7 +226,7 @@ Deno.test("every message that the README explains is one of the code", async () 
   );
   const headings = ["Of a config", "Of a job", "Of strategies"];
   const messages = [...headings, "Of the admin API and the command line"]
-    .flatMap((heading) => rowsIn(section(heading)))
+    .flatMap((heading) => rowsIn(section("docs/messages.md", heading)))
     .map(([message = ""]) => message.replace(/^`|`$/g, ""));
 
   const unknown = messages.filter((message) => !texts.some((text) => text.includes(message)));
@@ -207,16 +240,18 @@ Deno.test("the README shows the config that init writes", async () => {
   await sluice(["init", folder.path]);
   const written = await Deno.readTextFile(join(folder.path, "pools.json"));
 
-  const config = blocksIn(section("Your own pools")).find(({ info }) => info === "jsonc");
+  const config = blocksIn(section("README.md", "Your own pools")).find(({ info }) =>
+    info === "jsonc"
+  );
 
   assert.equal(config?.text, written.replace(/^\/\/.*\n/, ""));
 });
 
-Deno.test("the README's configs have no faults, but for the one that shows them", async () => {
+Deno.test("the configs of all pages have no faults, but for the one that shows them", async () => {
   await using folder = await temporaryFolder();
   await sluice(["init", folder.path]);
   await Deno.copyFile(new URL("examples/steady.ts", ROOT), join(folder.path, "steady.ts"));
-  const configs = blocksIn(README).filter(({ info, text }) =>
+  const configs = PAGES.flatMap(({ text }) => blocksIn(text)).filter(({ info, text }) =>
     /^jsonc?$/.test(info) && text.includes('"pools": {')
   );
   const env = (name: string): string => `${name}-0123456789`;
@@ -235,8 +270,8 @@ Deno.test("the README's configs have no faults, but for the one that shows them"
   assert.deepEqual(faults.filter((count) => count > 0), [8]);
 });
 
-Deno.test("the README's faults are those that check finds", async () => {
-  const [config, output] = blocksIn(section("Faults"));
+Deno.test("the faults of docs/config.md are those that check finds", async () => {
+  const [config, output] = blocksIn(section("docs/config.md", "Faults"));
   await using folder = await temporaryFolder();
   const file = join(folder.path, "bad.json");
   await Deno.writeTextFile(file, config?.text ?? "");
@@ -254,25 +289,14 @@ for (
     ["Its test", "steady_test.ts"],
   ] as const
 ) {
-  Deno.test(`the README shows examples/${file} word for word`, async () => {
+  Deno.test(`docs/strategies.md shows examples/${file} word for word`, async () => {
     const example = await Deno.readTextFile(new URL(`examples/${file}`, ROOT));
 
-    const [block] = blocksIn(section(heading));
+    const [block] = blocksIn(section("docs/strategies.md", heading));
 
     assert.equal(block?.text, example.replace("../pools.schema.json", "./pools.schema.json"));
   });
 }
-
-Deno.test("the README's links to its own headings lead somewhere", () => {
-  const anchors = [...README.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
-    heading.toLowerCase().replaceAll(/[^\w\s-]/g, "").replaceAll(" ", "-")
-  );
-
-  const links = [...README.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor = ""]) => anchor);
-
-  assert.ok(links.length > 10);
-  assert.deepEqual(links.filter((link) => !anchors.includes(link)), []);
-});
 
 Deno.test("the README's first page says at-least-once and idempotency", () => {
   const first = README.slice(0, README.indexOf("\n## ")).replaceAll(/\s+/g, " ");

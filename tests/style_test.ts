@@ -109,7 +109,9 @@ Deno.test("each plugin's folder, file, export and name agree", async () => {
 
 Deno.test("every path that CONTRIBUTING.md names exists", async () => {
   const text = await Deno.readTextFile(new URL("CONTRIBUTING.md", ROOT));
-  const paths = [...text.matchAll(/`((?:src|plugins|tests)\/[\w/.]*|mod\.ts|deno\.json)`/g)]
+  const paths = [
+    ...text.matchAll(/`((?:src|plugins|tests|docs|examples)\/[\w/.]*|mod\.ts|deno\.json)`/g),
+  ]
     .map(([, path = ""]) => path);
   assert.ok(paths.length > 0);
 

@@ -246,7 +246,7 @@ async function hotWaits(reportMs: number): Promise<{ readonly p50: number; reado
   }
 }
 
-// The figures of the README. With all ten workers at hand: 60 and 100 ms.
+// The figures of docs/caps.md. With all ten workers at hand: 60 and 100 ms.
 for (const [reportMs, p50, p95] of [[10, 110, 170], [50, 150, 210], [200, 410, 490]] as const) {
   Deno.test(`jobs of the process that has the work wait ${p50} ms, reporting every ${reportMs} ms`, async () => {
     const waits = await hotWaits(reportMs);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { start } from "../../../../mod.ts";
 import { remoteStore, until, withServer } from "./_remote.ts";
 
-// On Deno Deploy reads and writes cost money: what an idle pool asks for is stated in the README.
+// On Deno Deploy reads and writes cost money: what an idle pool asks for is stated in docs/deno-deploy.md.
 Deno.test("A pool that has nothing to do reads three times and writes once a heartbeat", async () => {
   await withServer({}, async (server) => {
     const { requests } = server;
