@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import type { BlankEnv } from "hono/types";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Logger } from "../job.ts";
@@ -37,12 +37,12 @@ import { loginRoutes } from "./login.tsx";
 import { overviewRoutes } from "./overview.tsx";
 import { poolPageRoutes } from "./pool_page.tsx";
 import { poolRoutes } from "./pools.ts";
-import { problem } from "./problem.ts";
 import { configRedactor, redactor } from "./redact.ts";
 import { reloadRoutes } from "./reload.ts";
 import { Sessions } from "./session.ts";
 import { healthRoutes, systemRoutes } from "./system.ts";
 import { checkTokens, hasToken, type Tokens } from "./tokens.ts";
+import { failed, noRoute } from "./trouble.tsx";
 import { waitingRoutes } from "./waiting.ts";
 
 /** How the admin API is set up. */
@@ -166,38 +166,8 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     .route("/", reloadRoutes(context))
     .route("/", overviewRoutes(context))
     .route("/", poolPageRoutes(context));
-  app.notFound((c) =>
-    otherMethods(app.routes, c) ?? problem(
-      404,
-      `No route is ${c.req.method} ${c.req.path.slice(0, 200)}: see /docs for those that there are`,
-    )
-  );
-  app.onError((error, c) => {
-    log.error("An admin request failed", {
-      method: c.req.method,
-      path: c.req.path,
-      error: error.stack ?? error.message,
-    });
-    return problem(500, "The server failed to answer: its log has the reason");
-  });
+  app.notFound((c) => noRoute(c, context, app.routes));
+  app.onError((error, c) => failed(error, c, context));
   // `hc` types come from the schemas that the routes declare.
   return app as unknown as AdminApp;
-}
-
-/** Answers a route that is there for other methods. `undefined`: there is none at all. */
-function otherMethods(
-  routes: readonly { readonly method: string; readonly path: string }[],
-  c: Context,
-): Response | undefined {
-  const parts = c.req.path.split("/");
-  const allowed = new Set<string>();
-  for (const { method, path } of routes) {
-    const wanted = path.split("/");
-    const fits = method !== "ALL" && wanted.length === parts.length &&
-      wanted.every((part, index) => part.startsWith(":") || part === parts[index]);
-    if (fits) allowed.add(method);
-  }
-  if (allowed.size === 0) return undefined;
-  const allow = [...allowed].join(", ");
-  return problem(405, `Expected ${allow} but received ${c.req.method}`, { headers: { allow } });
 }

@@ -34,3 +34,9 @@ export function baseOf(c: Context): string {
   const base = basePath(c);
   return base === "/" ? "" : encodeURI(base);
 }
+
+/** True for a path of the API, below where the app is mounted. */
+export function isApi(c: Context): boolean {
+  const base = basePath(c);
+  return c.req.path.startsWith(`${base === "/" ? "" : base}/api/`);
+}

@@ -5,6 +5,7 @@
  */
 
 import { type Adoption, prepareAdoption, rulesOf } from "./adopt.ts";
+import { asked } from "./asked.ts";
 import { assemble, type PoolContext, type PoolParts } from "./assemble.ts";
 import type { Clock } from "../clock.ts";
 import type { Decision } from "../decision.ts";
@@ -248,15 +249,19 @@ export class Pool implements PoolHandle {
 
   async pause(lane?: string): Promise<void> {
     if (lane !== undefined) this.#parts.intake.lane(lane);
-    await this.#parts.pauses.set(lane, true);
-    this.#emit({ kind: "paused", lane });
+    await asked(this.#clock, async () => {
+      await this.#parts.pauses.set(lane, true);
+      this.#emit({ kind: "paused", lane });
+    });
   }
 
   async resume(lane?: string): Promise<void> {
     if (lane !== undefined) this.#parts.intake.lane(lane);
-    await this.#parts.pauses.set(lane, false);
-    this.#emit({ kind: "resumed", lane });
-    this.#parts.loop.arrived();
+    await asked(this.#clock, async () => {
+      await this.#parts.pauses.set(lane, false);
+      this.#emit({ kind: "resumed", lane });
+      this.#parts.loop.arrived();
+    });
   }
 
   override(bounds: Override, expiresInMs: number): void {
@@ -273,7 +278,7 @@ export class Pool implements PoolHandle {
   }
 
   async find(id: string): Promise<JobRecord | undefined> {
-    const record = await this.#queue.find(id);
+    const record = await asked(this.#clock, () => this.#queue.find(id));
     if (record?.state !== "running") return record;
     const worker = this.#parts.runner.workerOf(id);
     const progress = worker?.run?.reported;
@@ -285,18 +290,11 @@ export class Pool implements PoolHandle {
   }
 
   async list(query: JobQuery): Promise<JobPage> {
-    return await this.#queue.list(query);
+    return await asked(this.#clock, () => this.#queue.list(query));
   }
 
   async change(id: string, change: Change): Promise<Changed> {
-    const nowMs = this.#clock.nowMs();
-    const changed = await this.#queue.change(id, change, nowMs);
-    if (changed.ok && changed.state === "cancelled" && this.#hub.active) {
-      const lane = (await this.#queue.find(id))?.lane ?? "";
-      this.#emit({ kind: "job-cancelled", lane, id });
-    }
-    if (changed.ok) this.#parts.loop.arrived();
-    return changed;
+    return await asked(this.#clock, () => this.#change(id, change));
   }
 
   /** Waits until nothing is left to do, at most `forMs`. How many jobs are left. */
@@ -335,6 +333,17 @@ export class Pool implements PoolHandle {
     const own = this.#parts.state.lanes.find(({ name }) => name === lane);
     if (own !== undefined) own.dead[reason]++;
     this.#emit({ kind: "job-dead", lane, id, reason, error, serviceMs: undefined });
+  }
+
+  async #change(id: string, change: Change): Promise<Changed> {
+    const nowMs = this.#clock.nowMs();
+    const changed = await this.#queue.change(id, change, nowMs);
+    if (changed.ok && changed.state === "cancelled" && this.#hub.active) {
+      const lane = (await this.#queue.find(id))?.lane ?? "";
+      this.#emit({ kind: "job-cancelled", lane, id });
+    }
+    if (changed.ok) this.#parts.loop.arrived();
+    return changed;
   }
 
   #add(entry: JobEntry, nowMs: number): Added | Promise<Added> {

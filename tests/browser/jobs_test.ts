@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
+import { StoreError } from "../../src/errors.ts";
+import { violationsOn } from "./_axe.ts";
 import { browserTest, visit } from "./_chromium.ts";
 import { fill, startSystem, type System, until, VIEWER } from "./_system.ts";
 
@@ -250,3 +252,31 @@ browserTest("The page of a job that is forgotten meanwhile says so", async () =>
     assert.equal(await page.getByText("The server does not answer").count(), 0);
   });
 });
+
+browserTest(
+  "A page stays as it was while the store does not answer, says so, and goes on",
+  async () => {
+    await using system = await startSystem();
+    const { blocked } = await fill(system);
+    const reports = system.pool("reports");
+    const find = reports.find.bind(reports);
+
+    await visit(system.url, async ({ page, allow }) => {
+      allow(/^503 |status of 503/);
+      await page.goto(`/jobs/${blocked}`);
+      await page.getByText("1 job of its key runs").waitFor();
+      reports.find = () => Promise.reject(new StoreError("database is locked", "The store failed"));
+
+      await page.getByRole("status").getByText(/^The store does not answer: what you see is from/)
+        .waitFor();
+      assert.equal(await page.getByText("1 job of its key runs").count(), 1);
+      await page.reload();
+      await page.getByRole("heading", { name: "The store does not answer" }).waitFor();
+      await page.getByText("The store failed: database is locked.").waitFor();
+      assert.deepEqual(await violationsOn(page), []);
+      reports.find = find;
+      await page.getByRole("link", { name: "Try again" }).click();
+      await page.getByText("1 job of its key runs").waitFor();
+    });
+  },
+);

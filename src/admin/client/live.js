@@ -54,6 +54,7 @@ let ended = false;
 let asking = false;
 let askAgain = false;
 let failures = 0;
+let fault = "";
 let seenAtMs = Date.now();
 let beatAtMs = Date.now();
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -176,6 +177,7 @@ async function look(isWanted) {
     return;
   }
   asking = true;
+  fault = "The server does not answer";
   try {
     const response = await fetch(location.href, {
       headers: { accept: "text/html" },
@@ -187,7 +189,8 @@ async function look(isWanted) {
     }
     // What is gone has a page too, which says so.
     const isPage = response.headers.get("content-type")?.startsWith("text/html") === true;
-    if (!isPage) throw new Error(`The server answered ${response.status}`);
+    if (response.status === 503) fault = "The store does not answer";
+    if (!isPage || response.status >= 500) throw new Error(`The answer was ${response.status}`);
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     if (!held || isWanted) take(page);
     ended = false;
@@ -272,5 +275,5 @@ function showState() {
   const at = localTime(seenAtMs);
   const now = element("button", { type: "button" }, "Try now");
   now.addEventListener("click", refresh);
-  banner.replaceChildren(`The server does not answer: what you see is from ${at}. `, now);
+  banner.replaceChildren(`${fault}: what you see is from ${at}. `, now);
 }

@@ -104,7 +104,7 @@ export const endpoints: readonly Endpoint[] = [
     summary: "Starts no more jobs of a lane, or of all; running ones go on",
     body: "Pause",
     answers: { 200: "Paused" },
-    problems: [400, 404, 409, 413, 415],
+    problems: [400, 404, 409, 413, 415, 503],
   },
   {
     method: "post",
@@ -113,7 +113,7 @@ export const endpoints: readonly Endpoint[] = [
     summary: "Ends a pause",
     body: "Pause",
     answers: { 200: "Paused" },
-    problems: [400, 404, 409, 413, 415],
+    problems: [400, 404, 409, 413, 415, 503],
   },
   {
     method: "post",
@@ -177,7 +177,7 @@ export const endpoints: readonly Endpoint[] = [
       cursor: "Cursor of the page before, with the same filters.",
     },
     answers: { 200: "JobPage" },
-    problems: [400, 404],
+    problems: [400, 404, 503],
   },
   {
     method: "get",
@@ -188,7 +188,7 @@ export const endpoints: readonly Endpoint[] = [
       waitMs: "Holds the answer until the job has ended, at most so many ms (60,000).",
     },
     answers: { 200: "Job" },
-    problems: [400, 404],
+    problems: [400, 404, 503],
   },
   {
     method: "get",
@@ -197,7 +197,7 @@ export const endpoints: readonly Endpoint[] = [
     summary: "Why a job waits: its place, what holds it, and when it may start",
     description: "The place is counted among the first 5,000 claimable jobs of its lane.",
     answers: { 200: "WhyItWaits" },
-    problems: [404],
+    problems: [404, 503],
   },
   {
     method: "delete",
@@ -205,7 +205,7 @@ export const endpoints: readonly Endpoint[] = [
     tag: "Jobs",
     summary: "Forgets a job that has ended",
     answers: { 200: "Changed" },
-    problems: [404, 409],
+    problems: [404, 409, 503],
   },
   {
     method: "post",
@@ -213,7 +213,7 @@ export const endpoints: readonly Endpoint[] = [
     tag: "Jobs",
     summary: "Cancels a job; a running one is asked to stop",
     answers: { 200: "Changed" },
-    problems: [404, 409],
+    problems: [404, 409, 503],
   },
   {
     method: "post",
@@ -221,7 +221,7 @@ export const endpoints: readonly Endpoint[] = [
     tag: "Jobs",
     summary: "Makes a dead job ready again, its attempts counted anew",
     answers: { 200: "Changed" },
-    problems: [404, 409],
+    problems: [404, 409, 503],
   },
   {
     method: "post",

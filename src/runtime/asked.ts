@@ -1,0 +1,41 @@
+/**
+ * Waits for a store on behalf of someone who asks, but not for ever.
+ *
+ * @module
+ */
+
+import type { Clock } from "../clock.ts";
+import { StoreError } from "../errors.ts";
+import { isPromise } from "./store_guard.ts";
+import type { MaybePromise } from "../store.ts";
+
+/** How long a store may take to answer one who looks at jobs, changes one or pauses, ms. */
+export const STORE_ANSWERS_WITHIN_MS = 5_000;
+
+const FAILED = "The store failed";
+
+/**
+ * What the store answers.
+ *
+ * @throws {StoreError} If it fails, or does not answer in time: what was asked for may still be done then.
+ */
+export async function asked<T>(clock: Clock, call: () => MaybePromise<T>): Promise<T> {
+  let answer: MaybePromise<T>;
+  try {
+    answer = call();
+    if (!isPromise(answer)) return answer;
+  } catch (thrown) {
+    throw new StoreError(thrown, FAILED);
+  }
+  const late = Promise.withResolvers<never>();
+  const timer = clock.at(clock.nowMs() + STORE_ANSWERS_WITHIN_MS, () => {
+    late.reject(new Error(`No answer within ${STORE_ANSWERS_WITHIN_MS} ms`));
+  });
+  try {
+    return await Promise.race([answer, late.promise]);
+  } catch (thrown) {
+    throw new StoreError(thrown, FAILED);
+  } finally {
+    timer.cancel();
+  }
+}

@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import { Hono } from "hono";
+import { start } from "../../mod.ts";
+import { MemoryStore } from "../../plugins/store/memory/mod.ts";
+import { admin } from "../../src/admin/mod.ts";
+import { StoreError } from "../../src/errors.ts";
+import { defineStore, type Plugin } from "../../src/plugin.ts";
+import type { QueueOptions } from "../../src/store.ts";
+import { VirtualClock } from "../../src/virtual_clock.ts";
+import { problemOf, running } from "./_app.ts";
+
+/** What asking the store comes to. `undefined`: it answers as ever. */
+type Trouble = () => Promise<undefined> | undefined;
+
+/** The store in memory, until there is trouble: then that is what looks and changes come to. */
+function troubled(trouble: Trouble): Plugin<"store"> {
+  class TroubledStore extends MemoryStore {
+    override open(options: QueueOptions): ReturnType<MemoryStore["open"]> {
+      const queue = super.open(options);
+      const find = queue.find.bind(queue);
+      const list = queue.list.bind(queue);
+      const change = queue.change.bind(queue);
+      return Object.assign(queue, {
+        find: (id: string) => trouble() ?? find(id),
+        list: (query: Parameters<typeof list>[0]) => trouble() ?? list(query),
+        change: (...args: Parameters<typeof change>) => trouble() ?? change(...args),
+      });
+    }
+
+    override get(key: string): ReturnType<MemoryStore["get"]> {
+      const answer: unknown = trouble() ?? super.get(key);
+      return answer as ReturnType<MemoryStore["get"]>; // pools take a promise too
+    }
+  }
+
+  return defineStore({ name: "troubled", create: () => new TroubledStore() });
+}
+
+/** A store that is in trouble from the moment that its pool has begun. */
+async function inTrouble(what: () => Promise<undefined>): Promise<{
+  readonly clock: VirtualClock;
+  readonly sluice: Awaited<ReturnType<typeof start>>;
+  [Symbol.asyncDispose](): Promise<void>;
+}> {
+  let isOn = false;
+  const clock = new VirtualClock();
+  const sluice = await start({
+    store: troubled(() => isOn ? what() : undefined),
+    pools: {
+      mail: { handler: () => "sent", size: { min: 1, max: 1 }, lanes: [{ name: "all" }] },
+    },
+  }, { clock });
+  await clock.advance(100);
+  isOn = true;
+  return {
+    clock,
+    sluice,
+    [Symbol.asyncDispose]: async () => {
+      isOn = false;
+      await sluice.stop();
+    },
+  };
+}
+
+const never = (): Promise<never> => new Promise(() => {});
+const locked = (): Promise<never> => Promise.reject(new TypeError("database is locked"));
+
+const LOOK_AGAIN = "it may be done all the same, so look before you try again";
+const CAUSES =
+  "If this lasts: another program may hold its database locked, its disk may be full, or the network to it may be down";
+
+const ROUTES: readonly (readonly [method: string, path: string, what: string])[] = [
+  ["GET", "/api/pools/mail/jobs", "try again"],
+  ["GET", "/api/pools/mail/jobs?state=dead", "try again"],
+  ["GET", "/api/jobs/x", "try again"],
+  ["GET", "/api/jobs/x/waiting", "try again"],
+  ["POST", "/api/pools/mail/pause", LOOK_AGAIN],
+  ["POST", "/api/pools/mail/resume", LOOK_AGAIN],
+  ["POST", "/api/jobs/x/cancel", LOOK_AGAIN],
+  ["POST", "/api/jobs/x/retry", LOOK_AGAIN],
+  ["DELETE", "/api/jobs/x", LOOK_AGAIN],
+];
+
+for (const [method, path, again] of ROUTES) {
+  Deno.test(`${method} ${path} answers 503 and when to come back, when the store does not answer in five seconds`, async () => {
+    await using system = await inTrouble(never);
+    let answered = false;
+
+    const asking = Promise.resolve(admin(system.sluice).request(path, { method }));
+    asking.then(() => answered = true);
+    await system.clock.advance(4_999);
+    const early = answered;
+    await system.clock.advance(1);
+    const response = await asking;
+
+    assert.equal(early, false);
+    assert.equal(response.status, 503);
+    assert.equal(response.headers.get("retry-after"), "5");
+    assert.equal(
+      (await problemOf(response)).detail,
+      `The store failed: No answer within 5000 ms; ${again}. ${CAUSES}`,
+    );
+  });
+
+  Deno.test(`${method} ${path} answers 503 with what the store said, when it fails`, async () => {
+    await using system = await inTrouble(locked);
+
+    const response = await admin(system.sluice).request(path, { method });
+
+    assert.equal(response.status, 503);
+    assert.equal(
+      (await problemOf(response)).detail,
+      `The store failed: database is locked; ${again}. ${CAUSES}`,
+    );
+  });
+}
+
+for (const path of ["/jobs?state=done", "/dead", "/jobs/x"]) {
+  Deno.test(`GET ${path} says on a page that the store does not answer, and leads on, wherever the app is mounted`, async () => {
+    await using system = await inTrouble(never);
+    const outer = new Hono().route("/queue", admin(system.sluice));
+
+    const asking = outer.request(`/queue${path}`, { headers: { accept: "text/html" } });
+    await system.clock.advance(5_000);
+    const response = await asking;
+    const page = await response.text();
+
+    assert.equal(response.status, 503);
+    assert.equal(response.headers.get("retry-after"), "5");
+    assert.match(response.headers.get("content-security-policy") ?? "", /default-src 'none'/);
+    assert.match(page, /<h1>The store does not answer<\/h1>/);
+    assert.match(page, /No answer within 5000 ms\. If this lasts: another program may hold/);
+    assert.ok(page.includes(`<a class="button" href="/queue${path}">Try again</a>`), page);
+    assert.match(page, /<a href="\/queue">All pools<\/a>/);
+    assert.match(page, /<noscript><meta http-equiv="refresh" content="5"/);
+  });
+}
+
+Deno.test("PoolHandle pause() holds and is told of, when the store answers after its time", async () => {
+  const late = Promise.withResolvers<undefined>();
+  await using system = await inTrouble(() => late.promise);
+  const pool = system.sluice.pool("mail");
+  const told: string[] = [];
+  system.sluice.observe(({ kind }) => told.push(kind));
+
+  const refused = assert.rejects(pool.pause(), (thrown) => thrown instanceof StoreError);
+  await system.clock.advance(5_000);
+  await refused;
+  const before = [pool.snapshot().paused, told.includes("paused")];
+  late.resolve(undefined); // the key is not there yet
+  await system.clock.advance(10);
+
+  assert.deepEqual(before, [false, false]);
+  assert.deepEqual([pool.snapshot().paused, told.includes("paused")], [true, true]);
+});
+
+Deno.test("A path that nothing is at shows people a page with the way home, and programs a problem", async () => {
+  await using system = await running();
+  const accept = "text/html,application/xhtml+xml,*/*;q=0.8";
+  const open = async (path: string) => await system.app.request(path, { headers: { accept } });
+
+  const response = await open("/nowhere/<b>");
+  const page = await response.text();
+  const program = await system.send("GET", "/nowhere");
+  const api = await open("/api/nowhere");
+
+  assert.equal(response.status, 404);
+  assert.match(response.headers.get("content-security-policy") ?? "", /default-src 'none'/);
+  assert.match(page, /<h1>No such page<\/h1>/);
+  assert.match(page, /Nothing is at \/nowhere\/(%3C|&lt;)b(%3E|&gt;)\./);
+  assert.match(page, /<a href="\/">All pools<\/a>/);
+  assert.match(page, /<nav aria-label="Main">/);
+  assert.equal((await problemOf(program)).status, 404);
+  assert.equal((await problemOf(api)).status, 404);
+});
+
+Deno.test("A fault inside shows people a page without its text", async () => {
+  await using system = await running();
+  let isBroken = false;
+  const broken = new Proxy(system.sluice, {
+    get: (target, key) => {
+      if (key === "pools" && isBroken) throw new Error("secret path /var/lib/x");
+      return Reflect.get(target, key, target);
+    },
+  });
+
+  const app = admin(broken);
+  isBroken = true;
+
+  const response = await app.request("/jobs", { headers: { accept: "text/html" } });
+  const page = await response.text();
+
+  assert.equal(response.status, 500);
+  assert.match(page, /<h1>The server failed<\/h1>/);
+  assert.match(page, /The server failed to answer: its log has the reason\./);
+  assert.doesNotMatch(page, /secret/);
+});
