@@ -147,11 +147,7 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     allowedHosts: options.allowedHosts ?? [],
     identify: context.identify,
   });
-  const app = new Hono()
-    .route("/", healthRoutes(context)) // before the guard: open to all
-    .route("/", assetRoutes())
-    .route("/", hasToken(tokens) ? loginRoutes(tokens, sessions, context) : new Hono())
-    .use("*", check)
+  const closed = new Hono()
     .route("/", jobRoutes(context))
     .route("/", waitingRoutes(context))
     .route("/", poolRoutes(context))
@@ -166,7 +162,15 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     .route("/", reloadRoutes(context))
     .route("/", overviewRoutes(context))
     .route("/", poolPageRoutes(context));
-  app.notFound((c) => noRoute(c, context, app.routes));
+  const app = new Hono()
+    .route("/", healthRoutes(context))
+    .route("/", assetRoutes())
+    .route("/", hasToken(tokens) ? loginRoutes(tokens, sessions, context) : new Hono());
+  // Hint: Hono runs a route without middleware far faster than one with.
+  for (const { method, path, handler } of closed.routes) {
+    app.on(method, path, (c, next) => check(c) ?? handler(c, next));
+  }
+  app.notFound((c) => check(c) ?? noRoute(c, context, app.routes));
   app.onError((error, c) => failed(error, c, context));
   // `hc` types come from the schemas that the routes declare.
   return app as unknown as AdminApp;

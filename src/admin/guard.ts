@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import { isLoopback } from "../config/loopback.ts";
 import { type Actor, bearerOf, peerOf } from "./actor.ts";
 import { baseOf, hostHeader, hostOf, isSameOrigin } from "./origin.ts";
@@ -19,25 +19,27 @@ export interface GuardOptions extends Tokens {
   readonly identify: (c: Context) => Actor | undefined;
 }
 
-/** Makes the middleware that refuses whom the options do not let in. */
-export function guard(options: GuardOptions): MiddlewareHandler {
+/** Answers whom the options do not let in. `undefined`: the request may pass. */
+export type Guard = (c: Context) => Response | undefined;
+
+/** Makes the guard of all routes that are not open. */
+export function guard(options: GuardOptions): Guard {
   return hasToken(options) ? tokenGuard(options.identify) : loopbackGuard(options.allowedHosts);
 }
 
-function tokenGuard(identify: GuardOptions["identify"]): MiddlewareHandler {
-  return (c, next) => {
+function tokenGuard(identify: GuardOptions["identify"]): Guard {
+  return (c) => {
     const actor = identify(c);
-    if (actor === undefined) return Promise.resolve(unknown(c));
-    if (isSafe(c.req.method)) return next();
+    if (actor === undefined) return unknown(c);
+    if (isSafe(c.req.method)) return undefined;
     if (actor.by === "session" && !isSameOrigin(c)) {
-      return Promise.resolve(
-        problem(403, "Another site made this request: a login counts only for this site's pages"),
+      return problem(
+        403,
+        "Another site made this request: a login counts only for this site's pages",
       );
     }
-    if (actor.role === "admin") return next();
-    return Promise.resolve(
-      problem(403, "The viewer token may only read: use the admin token to change anything"),
-    );
+    if (actor.role === "admin") return undefined;
+    return problem(403, "The viewer token may only read: use the admin token to change anything");
   };
 }
 
@@ -63,37 +65,33 @@ function unknown(c: Context): Response {
   );
 }
 
-function loopbackGuard(allowedHosts: readonly string[]): MiddlewareHandler {
+function loopbackGuard(allowedHosts: readonly string[]): Guard {
   const allowed = new Set(allowedHosts.map((name) => name.toLowerCase()));
   // Most requests come from the same peer with the same `Host`.
   let lastPeer: string | undefined;
   let lastHost: string | undefined;
-  return (c, next) => {
+  return (c) => {
     const peer = peerOf(c.env);
     if (peer !== lastPeer && peer !== undefined && !isLoopback(peer)) {
-      return Promise.resolve(
-        problem(
-          403,
-          "Without a token only this machine is answered: set admin.tokens in the config to allow others",
-        ),
+      return problem(
+        403,
+        "Without a token only this machine is answered: set admin.tokens in the config to allow others",
       );
     }
     lastPeer = peer;
     const host = hostHeader(c);
     if (host !== lastHost) {
-      if (!isLocalName(host, allowed)) return Promise.resolve(notAnswered(host));
+      if (!isLocalName(host, allowed)) return notAnswered(host);
       lastHost = host;
     }
     // A page of any site may have a browser here send what needs no preflight, such as an empty POST.
     const origin = c.req.raw.headers.get("origin");
-    if (origin === null || isSafe(c.req.method) || hostOf(origin) === host) return next();
-    return Promise.resolve(
-      problem(
-        403,
-        `The site ${
-          origin.slice(0, 100)
-        } may not change anything without a token: set admin.tokens in the config`,
-      ),
+    if (origin === null || isSafe(c.req.method) || hostOf(origin) === host) return undefined;
+    return problem(
+      403,
+      `The site ${
+        origin.slice(0, 100)
+      } may not change anything without a token: set admin.tokens in the config`,
     );
   };
 }
