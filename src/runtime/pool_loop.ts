@@ -54,6 +54,8 @@ export class PoolLoop {
   readonly #parts: LoopParts;
   readonly #alarm: Alarm;
   #scheduled = false;
+  #turning = false;
+  #again = false; // something changed during the turn
   #opened = false;
   #steers = true;
   #closed = false;
@@ -86,6 +88,10 @@ export class PoolLoop {
   /** Asks for a turn: in this turn of the event loop, after what runs now. */
   schedule(): void {
     if (this.#scheduled || this.#closed) return;
+    if (this.#turning) {
+      this.#again = true;
+      return;
+    }
     this.#scheduled = true;
     if (this.#starves()) this.#parts.clock.hop?.(this.#turn);
     else queueMicrotask(this.#turn);
@@ -158,6 +164,7 @@ export class PoolLoop {
     if (this.#closed) return;
     const { settler, dispatch, state, steering, permits } = this.#parts;
     const nowMs = this.#readClock();
+    this.#turning = true;
     // After a suspension, a turn may come before the timer: what was lost is not mixed with new leases.
     if (nowMs >= this.#renewAtMs) this.#renew(nowMs);
     settler.flush(nowMs);
@@ -173,9 +180,19 @@ export class PoolLoop {
       }
     }
     permits.attend(nowMs);
+    this.#turning = false;
+    if (this.#again) this.#followUp();
     this.#arm(nowMs);
     this.afterTurn?.();
   };
+
+  /** Jobs have ended within the turn that began them: their ends go out, what waits has another turn. */
+  #followUp(): void {
+    this.#again = false;
+    const { settler, state } = this.#parts;
+    if (settler.waiting) settler.flush(this.#readClock());
+    if (settler.waiting || state.ready > 0 || state.live !== state.target) this.schedule();
+  }
 
   #ring(): void {
     if (this.#closed) return;
