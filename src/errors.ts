@@ -64,9 +64,9 @@ export class RejectedError extends Error {
 
 /** The store failed, or did not answer in time. What was asked of it may fit well: ask again. */
 export class StoreError extends Error {
-  /** Keeps what the store threw as `cause`. @param what What came of it, as a sentence. */
-  constructor(thrown: unknown, what = "The job could not be stored") {
-    super(`${what}: ${messageOf(thrown)}`, { cause: thrown });
+  /** Keeps what the store threw as `cause`. */
+  constructor(thrown: unknown, message = `The job could not be stored: ${messageOf(thrown)}`) {
+    super(message, { cause: thrown });
     this.name = "StoreError";
   }
 }

@@ -5,14 +5,12 @@
  */
 
 import type { Clock } from "../clock.ts";
-import { StoreError } from "../errors.ts";
+import { messageOf, StoreError } from "../errors.ts";
 import { isPromise } from "./store_guard.ts";
 import type { MaybePromise } from "../store.ts";
 
 /** How long a store may take to answer one who looks at jobs, changes one or pauses, ms. */
 export const STORE_ANSWERS_WITHIN_MS = 5_000;
-
-const FAILED = "The store failed";
 
 /**
  * What the store answers.
@@ -25,7 +23,7 @@ export async function asked<T>(clock: Clock, call: () => MaybePromise<T>): Promi
     answer = call();
     if (!isPromise(answer)) return answer;
   } catch (thrown) {
-    throw new StoreError(thrown, FAILED);
+    throw storeFailed(thrown);
   }
   const late = Promise.withResolvers<never>();
   const timer = clock.at(clock.nowMs() + STORE_ANSWERS_WITHIN_MS, () => {
@@ -34,8 +32,12 @@ export async function asked<T>(clock: Clock, call: () => MaybePromise<T>): Promi
   try {
     return await Promise.race([answer, late.promise]);
   } catch (thrown) {
-    throw new StoreError(thrown, FAILED);
+    throw storeFailed(thrown);
   } finally {
     timer.cancel();
   }
+}
+
+function storeFailed(thrown: unknown): StoreError {
+  return new StoreError(thrown, `The store failed: ${messageOf(thrown)}`);
 }
