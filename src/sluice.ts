@@ -46,6 +46,8 @@ export interface PoolSnapshot extends PoolView {
   readonly shadow: ShadowReport | undefined;
   /** How long its oldest call to the store has gone without an answer, ms: jobs are not claimed meanwhile. */
   readonly storeWaitMs: number;
+  /** When its store last failed to take a job. `undefined`: it has taken one since, or never failed to. */
+  readonly storeRefusedAtMs: number | undefined;
   /** Changes of the target since the pool began, those in one direction within 50 ms counted once. */
   readonly scaleEvents: number;
   /** Changes of the target in the other direction than the one before. */

@@ -23,6 +23,9 @@ const STORE_ANSWERS_WITHIN_MS = 2_000;
 /** A pool that has waited for its store for so long claims nothing, ms. */
 const LOOP_STANDS_AFTER_MS = 5_000;
 
+/** A store that failed to take a job is not tried again by whoever heeds it: for so long it counts, ms. */
+const REFUSES_FOR_MS = 10_000;
+
 /** A pool whose workers are all stuck is not ready once a job has waited for so long, ms. */
 const HUNG_AFTER_MS = 60_000;
 
@@ -100,9 +103,14 @@ function* hindrancesOf(pool: PoolSnapshot): Iterable<string> {
   if (pool.stopped) yield "has stopped";
   else if (pool.draining) yield "is draining";
   else if (pool.decision === undefined) yield "has not made its first decision";
-  if (pool.stale) yield "has a store that could not be read";
+  if (pool.stale) yield "has a store that could not be read or written";
+  if (refusesJobs(pool)) yield "has a store that did not take the latest job";
   if (pool.storeWaitMs >= LOOP_STANDS_AFTER_MS) yield "has a loop that does not advance";
   if (isHung(pool)) yield "has no worker that could take a job: all are stuck";
+}
+
+function refusesJobs({ nowMs, storeRefusedAtMs = -Infinity }: PoolSnapshot): boolean {
+  return nowMs - storeRefusedAtMs < REFUSES_FOR_MS;
 }
 
 function isHung({ live, workers, lanes }: PoolSnapshot): boolean {

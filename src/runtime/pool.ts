@@ -161,6 +161,7 @@ export class Pool implements PoolHandle {
       decision: this.#parts.steering.log.last,
       shadow: this.#parts.steering.shadow?.report,
       storeWaitMs: this.#parts.guard.waitMs(this.#parts.state.nowMs),
+      storeRefusedAtMs: this.#parts.guard.refusedAtMs,
       scaleEvents: this.#parts.steering.history.scale.count,
       reversals: this.#parts.steering.history.scale.reversals,
       reaped: this.#parts.loop.reaped,
@@ -220,7 +221,7 @@ export class Pool implements PoolHandle {
       late = isPromise(answer);
       added = await answer;
     } catch (thrown) {
-      throw new StoreError(thrown);
+      throw this.#storeFailed(thrown);
     } finally {
       for (const { lane } of entries) {
         if (late) lanes[lane]!.addedLate();
@@ -352,12 +353,13 @@ export class Pool implements PoolHandle {
     try {
       answer = this.#queue.add([entry], nowMs);
     } catch (thrown) {
-      return storeFailed(thrown);
+      throw this.#storeFailed(thrown);
     }
     if (!isPromise(answer)) return this.#taken(lane, entry, answer[0]!);
     lane.adding++;
-    return answer.then((all) => this.#taken(lane, entry, all[0]!), storeFailed)
-      .finally(() => lane.addedLate());
+    return answer.then((all) => this.#taken(lane, entry, all[0]!), (thrown) => {
+      throw this.#storeFailed(thrown);
+    }).finally(() => lane.addedLate());
   }
 
   /** @throws {Error} If the store cannot take the entry. */
@@ -367,8 +369,16 @@ export class Pool implements PoolHandle {
     return added;
   }
 
+  /** A fault of the store is not one of the job, whatever the store throws. */
+  #storeFailed(thrown: unknown): StoreError {
+    this.#parts.guard.refused();
+    return new StoreError(thrown);
+  }
+
   #added(lane: Lane, { dueAtMs, key }: JobEntry, added: Added): void {
-    if (added.duplicate || added.error !== undefined) return;
+    if (added.error !== undefined) return;
+    this.#parts.guard.refusedAtMs = undefined;
+    if (added.duplicate) return;
     lane.traffic.arrivals++;
     this.#parts.state.traffic.arrivals++;
     if (this.#hub.active) {
@@ -381,9 +391,4 @@ export class Pool implements PoolHandle {
     if (!this.#hub.active) return;
     this.#hub.emit({ ...event, atMs: this.#clock.nowMs(), pool: this.name });
   }
-}
-
-/** A fault of the store is not one of the job, whatever the store throws. */
-function storeFailed(thrown: unknown): never {
-  throw new StoreError(thrown);
 }

@@ -31,6 +31,8 @@ interface Failing {
  * others go on: a store that counts well but leases nothing is not asked to lease at every count.
  */
 export class StoreGuard {
+  /** When the store last failed to take a job. `undefined`: it has taken one since, or never failed to. */
+  refusedAtMs: number | undefined;
   readonly #state: PoolState;
   readonly #hub: EventHub;
   readonly #random: () => number;
@@ -51,6 +53,11 @@ export class StoreGuard {
   waitMs(nowMs: number): number {
     const [oldest] = this.#open;
     return oldest === undefined ? 0 : nowMs - oldest.sinceMs;
+  }
+
+  /** The store failed to take a job: whoever enqueues hears of it, and may try again at once. */
+  refused(): void {
+    this.refusedAtMs = this.#now();
   }
 
   /** True while such calls have to wait. */

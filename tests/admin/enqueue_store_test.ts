@@ -26,13 +26,16 @@ function failing(times: number): Plugin<"store"> {
   return defineStore({ name: "failing", create: () => new FailingStore() });
 }
 
-async function runningOn(store: Plugin<"store">): Promise<Awaited<ReturnType<typeof start>>> {
+async function runningOn(
+  store: Plugin<"store">,
+  clock = new VirtualClock(),
+): Promise<Awaited<ReturnType<typeof start>>> {
   return await start({
     store,
     pools: {
       mail: { handler: () => "sent", size: { min: 1, max: 1 }, lanes: [{ name: "all" }] },
     },
-  }, { clock: new VirtualClock() });
+  }, { clock });
 }
 
 for (
@@ -80,4 +83,44 @@ Deno.test("PoolHandle enqueue() throws no TypeError, when the store throws one",
     (error) =>
       error instanceof Error && !(error instanceof TypeError) && error.name === "StoreError",
   );
+});
+
+for (const [what, payloads] of [["a job", [1]], ["many", [1, 2]]] as const) {
+  Deno.test(`GET /readyz answers 503 for ten seconds, when the store did not take ${what}`, async () => {
+    const clock = new VirtualClock();
+    await using sluice = await runningOn(failing(1), clock);
+    const app = admin(sluice);
+    const look = async () => await (await app.request("/readyz")).json();
+    await clock.advance(100);
+
+    const jobs = payloads.map((payload) => ({ lane: "all", payload }));
+    const adding = jobs.length > 1
+      ? sluice.pool("mail").enqueueAll(jobs)
+      : sluice.enqueue("mail", jobs[0]!);
+    await assert.rejects(adding);
+    const after = await look();
+    await clock.advance(9_999);
+    const late = await look();
+    await clock.advance(1);
+    const over = await look();
+
+    const refusal = {
+      ready: false,
+      reasons: ['Pool "mail" has a store that did not take the latest job'],
+    };
+    assert.deepEqual([after, late, over], [refusal, refusal, { ready: true }]);
+  });
+}
+
+Deno.test("GET /readyz answers 200, once the store has taken a job again", async () => {
+  const clock = new VirtualClock();
+  await using sluice = await runningOn(failing(1), clock);
+  const app = admin(sluice);
+  await clock.advance(100);
+
+  await assert.rejects(sluice.enqueue("mail", { lane: "all", payload: 1 }));
+  const before = (await app.request("/readyz")).status;
+  await sluice.enqueue("mail", { lane: "all", payload: 2 });
+
+  assert.deepEqual([before, (await app.request("/readyz")).status], [503, 200]);
 });

@@ -41,7 +41,7 @@ Deno.test("GET /readyz answers 503, when a store fails or cannot be read", async
     ready: false,
     reasons: [
       'Pool "mail" has not made its first decision',
-      'Pool "mail" has a store that could not be read',
+      'Pool "mail" has a store that could not be read or written',
       'Pool "mail" has a store that does not answer',
     ],
   });

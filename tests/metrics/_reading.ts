@@ -22,6 +22,7 @@ const AT_EASE = {
   paused: false,
   schedules: [],
   storeWaitMs: 0,
+  storeRefusedAtMs: undefined,
   override: undefined,
   shadow: undefined,
   decision: undefined,

@@ -174,6 +174,7 @@ const pool = said(
       lastAtMs: v.optional(said(ms, "The latest time that was dealt with, since epoch.")),
     })),
     storeWaitMs: said(ms, "How long the oldest call to the store goes without an answer."),
+    storeRefusedAtMs: v.optional(said(ms, "When it last failed to take a job; none since.")),
     scaleEvents: count,
     reversals: count,
     reaped: said(count, "Jobs taken back from processes that had died."),
