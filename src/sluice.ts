@@ -159,7 +159,7 @@ export interface PoolHandle<Submit extends NewJob = NewJob> {
   clearOverride(): void;
   /** Looks a job up. */
   find(id: string): Promise<JobRecord | undefined>;
-  /** Lists jobs, oldest first. */
+  /** Lists jobs: oldest first, or with `order` those that ended last. */
   list(query: JobQuery): Promise<JobPage>;
   /** Cancels, revives or removes a job. */
   change(id: string, change: Change): Promise<Changed>;

@@ -170,13 +170,18 @@ export interface JobQuery {
   readonly state?: JobState | undefined;
   /** Only this lane. Omitted: all. */
   readonly lane?: string | undefined;
+  /**
+   * `latest-end`: jobs that have ended come before the others, and of each state the one that ended last
+   * first. Omitted: oldest first.
+   */
+  readonly order?: "latest-end" | undefined;
   /** Most records, > 0. */
   readonly limit: number;
   /** Where the last page ended. */
   readonly cursor?: string | undefined;
 }
 
-/** A page of jobs, oldest first. */
+/** A page of jobs, in the order that was asked for. */
 export interface JobPage {
   /** The records. */
   readonly jobs: readonly JobRecord[];
@@ -230,7 +235,10 @@ export interface Queue {
   reopen?(rules: QueueRules): MaybePromise<(nowMs: number) => void>;
   /** Looks a job up. */
   find(id: string): MaybePromise<JobRecord | undefined>;
-  /** Lists jobs, oldest first. A store that keeps states apart may list those that have ended before others. */
+  /**
+   * Lists jobs in the order that is asked for. A store that keeps states apart may list those that have
+   * ended before others in any case.
+   */
   list(query: JobQuery): MaybePromise<JobPage>;
   /** Cancels, revives or removes one job. */
   change(id: string, change: Change, nowMs: number): MaybePromise<Changed>;

@@ -120,7 +120,7 @@ export interface WaitingJson {
 
 /** A page of jobs. */
 export interface JobPageJson {
-  /** Records, oldest first, redacted. */
+  /** Records, redacted: those that ended last first, then the others, oldest first. */
   readonly jobs: readonly JobRecord[];
   /** Give it as `?cursor=` to go on. Left out: this was the last page. */
   readonly cursor?: string | undefined;

@@ -18,6 +18,9 @@ export const STATES: readonly JobState[] = [
   "cancelled",
 ];
 
+/** Who looks at jobs that have ended looks for those of a moment ago. */
+export const LIST_ORDER: Pick<JobQuery, "order"> = { order: "latest-end" };
+
 /** Most jobs that one search looks at before it answers. */
 const MOST_LOOKED_AT = 5_000;
 
@@ -53,7 +56,7 @@ export interface Place {
 
 /** A page of a list over several pools. */
 export interface PoolsPage {
-  /** Records, pool by pool, within each oldest first. */
+  /** Records, pool by pool, within each those that ended last first. */
   readonly jobs: readonly JobRecord[];
   /** Where to go on. `undefined`: this was the last page. */
   readonly next: Place | undefined;

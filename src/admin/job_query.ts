@@ -10,7 +10,7 @@ import type { PoolHandle } from "../sluice.ts";
 import { suggestion } from "../suggest.ts";
 import type { AdminContext } from "./context.ts";
 import { openCursor, sealCursor } from "./cursor.ts";
-import { isState, pageOfPools, type Place, STATES } from "./job_list.ts";
+import { isState, LIST_ORDER, pageOfPools, type Place, STATES } from "./job_list.ts";
 import { shownJob } from "./jobs.ts";
 import { matcher } from "./match.ts";
 
@@ -43,7 +43,7 @@ export interface JobSearch {
 
 /** What was found. */
 export interface FoundJobs {
-  /** As they may be shown, pool by pool, within each oldest first. */
+  /** As they may be shown, pool by pool, within each those that ended last first. */
   readonly jobs: readonly JobRecord[];
   /** Give it as `cursor` to go on. `undefined`: this was the last page. */
   readonly next: string | undefined;
@@ -93,7 +93,7 @@ export async function findJobs(
   context: AdminContext,
 ): Promise<FoundJobs> {
   const { lane, state, match } = filter;
-  const query = { limit: PAGE, lane: lane || undefined, state };
+  const query = { ...LIST_ORDER, limit: PAGE, lane: lane || undefined, state };
   const place = placeOf(filter);
   const matches = matcher(match || undefined, context.show);
   const { jobs, next } = await pageOfPools(pools, query, place, matches);

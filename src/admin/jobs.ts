@@ -16,7 +16,7 @@ import { type AdminContext, noPool, type Target } from "./context.ts";
 import { openCursor, sealCursor } from "./cursor.ts";
 import { Ends } from "./ends.ts";
 import { type Desk, enqueue, LONGEST_WAIT_MS } from "./enqueue.ts";
-import { isState, pageOf, STATES } from "./job_list.ts";
+import { isState, LIST_ORDER, pageOf, STATES } from "./job_list.ts";
 import { matcher } from "./match.ts";
 import { answer, badRequest, problem, queryFaults, queryNumber } from "./problem.ts";
 import { Remembered } from "./remembered.ts";
@@ -101,7 +101,7 @@ async function list(
     errors.push({ pointer: "?cursor", detail });
   }
   if (errors.length > 0 || typeof limit === "object") return badRequest(errors);
-  const query = { limit, lane, state: isState(state) ? state : undefined, cursor };
+  const query = { ...LIST_ORDER, limit, lane, state: isState(state) ? state : undefined, cursor };
   const page = await pageOf(target.handle, query, matcher(match || undefined, context.show));
   return answer({
     jobs: page.jobs.map((job) => shownJob(job, context)),

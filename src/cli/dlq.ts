@@ -22,7 +22,7 @@ interface ManyOptions extends ListOptions {
 /** Adds the verb. */
 export function addDlq(program: Command, { io }: Tools): void {
   const dlq = program.command("dlq").description("look at dead jobs, retry or discard them");
-  withRemote(dlq.command("ls").description("list dead jobs, oldest first").argument("<pool>"))
+  withRemote(dlq.command("ls").description("list dead jobs, the latest first").argument("<pool>"))
     .option("--lane <lane>", "only this lane")
     .option("--limit <count>", "most jobs", "50")
     .option("--cursor <cursor>", "go on where the last page ended")

@@ -30,7 +30,11 @@ export interface ListOptions extends RemoteOptions {
 /** Adds the verb. */
 export function addJobs(program: Command, { io }: Tools): void {
   const jobs = program.command("jobs").description("look jobs up, cancel and retry them");
-  withRemote(jobs.command("ls").description("list jobs of a pool, oldest first").argument("<pool>"))
+  withRemote(
+    jobs.command("ls").description("list jobs of a pool, those that ended last first").argument(
+      "<pool>",
+    ),
+  )
     .option("--state <state>", "ready, delayed, running, done, dead or cancelled")
     .option("--lane <lane>", "only this lane")
     .option("--limit <count>", "most jobs", "50")

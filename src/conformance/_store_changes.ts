@@ -5,7 +5,8 @@
  */
 
 import assert from "node:assert/strict";
-import { endOf, openTrial, type StoreCheck, until } from "./_trial.ts";
+import type { JobRecord, JobState } from "../job.ts";
+import { endOf, openTrial, type StoreCheck, type Trial, until } from "./_trial.ts";
 
 /** Cancel, revive, remove, list, outcome, compare-and-set. */
 export const changeChecks: readonly StoreCheck[] = [
@@ -126,6 +127,40 @@ export const changeChecks: readonly StoreCheck[] = [
     },
   },
   {
+    name: "list() gives jobs that ended last first, when asked, page by page, also while some go",
+    run: async (store) => {
+      const trial = await openTrial(store);
+      for (let index = 0; index < 14; index++) await trial.add({ lane: index % 2 });
+      const ended: Record<"done" | "dead", string[]> = { done: [], dead: [] };
+      // In another order than they were added, some at the same time.
+      for (const [index, held] of (await trial.lease(6, 6)).reverse().entries()) {
+        const state = index % 3 === 2 ? "dead" : "done";
+        trial.nowMs += index % 2 * 10;
+        await trial.settle(held, state, state === "dead" ? { reason: "fatal" } : {});
+        ended[state].push(held.id);
+      }
+
+      const ofAll = await pagesOf(trial, undefined);
+      for (const state of ["done", "dead"] as const) {
+        const seen = await pagesOf(trial, state);
+        assert.deepEqual(seen.map(({ id }) => id).sort(), ended[state].toSorted());
+        const times = seen.map(({ endedAtMs = NaN }) => endedAtMs);
+        assert.deepEqual(times, times.toSorted((a, b) => b - a));
+        const part = ofAll.filter((job) => job.state === state);
+        assert.deepEqual(part.map(({ id }) => id), seen.map(({ id }) => id));
+      }
+      assert.equal(ofAll.length, 14);
+      assert.ok(ofAll.slice(-2).every(({ state }) => state === "ready"));
+      const before = (await pagesOf(trial, "done")).map(({ id }) => id);
+      const first = await trial.queue.list({ state: "done", order: "latest-end", limit: 3 });
+      for (const id of before.slice(2, 4)) {
+        await trial.queue.change(id, "remove", trial.nowMs);
+      }
+      const rest = await pagesOf(trial, "done", first.cursor);
+      assert.deepEqual(rest.map(({ id }) => id), before.slice(4));
+    },
+  },
+  {
     name: "outcome() tells each who asks how the job ended, before and after",
     run: async (store) => {
       const trial = await openTrial(store);
@@ -183,3 +218,20 @@ export const changeChecks: readonly StoreCheck[] = [
     },
   },
 ];
+
+/** All jobs of a state, those that ended last first, in pages of two. */
+async function pagesOf(
+  { queue }: Trial,
+  state: JobState | undefined,
+  from?: string,
+): Promise<readonly JobRecord[]> {
+  const jobs: JobRecord[] = [];
+  let cursor = from;
+  do {
+    const page = await queue.list({ state, order: "latest-end", limit: 2, cursor });
+    assert.ok(page.jobs.length <= 2);
+    jobs.push(...page.jobs);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return jobs;
+}

@@ -71,7 +71,7 @@ Deno.test("GET /jobs filters by pool, lane, state and text, and keeps what was c
   await system.clock.advance(100);
   const listed = async (query: string) => idsOn(await pageAt(system, `/jobs?${query}`));
 
-  assert.deepEqual(await listed("pool=mail"), [urgent, batch]);
+  assert.deepEqual(await listed("pool=mail"), [batch, urgent]); // the latest end first
   assert.deepEqual(await listed("lane=only"), [typed]);
   assert.deepEqual(await listed("state=dead"), [urgent]);
   assert.deepEqual(await listed("match=ann"), [batch]);

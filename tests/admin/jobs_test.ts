@@ -211,3 +211,32 @@ Deno.test("POST cancel says of a running job that it was asked to end, and so do
   assert.deepEqual(cancelled, { id, state: "running", cancelling: true });
   assert.deepEqual([shown.state, shown.cancelling], ["running", true]);
 });
+
+Deno.test("GET jobs and the pages of jobs show those that ended last first, from page to page", async () => {
+  await using system = await running();
+  const ids: Record<string, string[]> = { done: [], dead: [] };
+  for (const state of ["done", "dead", "dead", "done", "dead", "done"]) {
+    const payload = state === "dead" ? { fail: "no" } : {};
+    const job = { lane: "urgent", payload };
+    const { id } = await (await system.send("POST", "/api/pools/mail/jobs", job)).json();
+    ids[state]!.unshift(id);
+    await system.clock.advance(100);
+  }
+
+  for (const state of ["done", "dead"]) {
+    const seen: string[] = [];
+    let cursor = "";
+    do {
+      const path = `/api/pools/mail/jobs?state=${state}&limit=1${cursor && `&cursor=${cursor}`}`;
+      const page = await (await system.send("GET", path)).json();
+      seen.push(...page.jobs.map(({ id }: { id: string }) => id));
+      cursor = page.cursor ?? "";
+    } while (cursor !== "");
+    const onPage = await (await system.send("GET", `/jobs?pool=mail&state=${state}`)).text();
+
+    assert.deepEqual(seen, ids[state]);
+    assert.deepEqual([...onPage.matchAll(/<tr id="job-([^"]+)"/g)].map(([, id]) => id), ids[state]);
+  }
+  const dead = await (await system.send("GET", "/dead")).text();
+  assert.deepEqual([...dead.matchAll(/<tr id="job-([^"]+)"/g)].map(([, id]) => id), ids["dead"]);
+});

@@ -129,6 +129,9 @@ const FAULTS: Readonly<Record<string, (queue: MemoryQueue) => Partial<Queue>>> =
   "gives one page": (queue) => ({
     list: async (query) => ({ ...await queue.list(query), cursor: undefined }),
   }),
+  "knows no order": (queue) => ({
+    list: async (query) => await queue.list({ ...query, order: undefined }),
+  }),
   "loses the filter": (queue) => ({
     list: async (query) => await queue.list({ ...query, state: undefined }),
   }),

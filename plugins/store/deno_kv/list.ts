@@ -1,6 +1,6 @@
 /**
  * Lists jobs, page by page, each at the cost of the page: state by state, those that have ended
- * first; within a state in the order in which they ended, run, or are due.
+ * first; within a state in the order in which they ended, or the contrary of it, run, or are due.
  *
  * @module
  */
@@ -43,6 +43,8 @@ interface Wanted {
   /** Numbers of the lanes. */
   readonly ordinals: readonly number[];
   readonly state: JobState | undefined;
+  /** True: of those that have ended, the last first. */
+  readonly reverse: boolean;
   /** Only what stands behind it. */
   readonly after: Position | undefined;
 }
@@ -66,12 +68,13 @@ export async function listJobs(context: QueueContext, query: JobQuery): Promise<
   if (lane !== undefined && ordinal === undefined) return { jobs: [], cursor: undefined };
   const ordinals = ordinal === undefined ? lanes.ordinals : [ordinal];
   const [begun, position] = parseCursor(query.cursor);
+  const reverse = query.order === "latest-end";
   const found: Candidate[] = [];
   let cursor: string | undefined;
   for (const { kind, states, read } of SECTIONS.slice(begun)) {
     if (state !== undefined && !states.includes(state)) continue;
     const after = kind === SECTIONS[begun]?.kind ? position : undefined;
-    for await (const job of read({ context, ordinals, state, after })) {
+    for await (const job of read({ context, ordinals, state, reverse, after })) {
       if (found.length === limit) return { jobs: await recordsOf(context, found), cursor };
       found.push(job);
       cursor = JSON.stringify([kind, ...job.at]);
@@ -102,22 +105,27 @@ function parseCursor(
 }
 
 async function* readDone(
-  { context, ordinals, state, after }: Wanted,
+  { context, ordinals, state, reverse, after }: Wanted,
 ): AsyncGenerator<Candidate> {
-  for await (const entry of entriesFrom<Bytes>(context, ["d"], after?.slice(0, 2))) {
+  const from = after?.slice(0, 2);
+  for await (const entry of entriesFrom<Bytes>(context, ["d"], from, reverse)) {
     const [atMs, name] = [numberAt(entry.key, 4), textAt(entry.key, 5)];
     const isBegun = after !== undefined && after[0] === atMs && after[1] === name;
     if (!ordinals.includes(numberAt(entry.key, 8))) continue;
-    for (const ended of jobsDone(entry)) {
+    const jobs = jobsDone(entry);
+    for (const ended of reverse ? jobs.toReversed() : jobs) {
       if (state !== undefined && ended.row[1] !== state) continue;
-      if (isBegun && ended.id.index <= Number(after[2])) continue;
-      yield endedCandidate(context, ended, [atMs, name, ended.id.index]);
+      const { index } = ended.id;
+      if (isBegun && (reverse ? index >= Number(after[2]) : index <= Number(after[2]))) continue;
+      yield endedCandidate(context, ended, [atMs, name, index]);
     }
   }
 }
 
-async function* readDead({ context, ordinals, after }: Wanted): AsyncGenerator<Candidate> {
-  for await (const { key, value } of entriesFrom<Bytes>(context, ["x"], after)) {
+async function* readDead(
+  { context, ordinals, reverse, after }: Wanted,
+): AsyncGenerator<Candidate> {
+  for await (const { key, value } of entriesFrom<Bytes>(context, ["x"], after, reverse)) {
     const at = [numberAt(key, 4), textAt(key, 5), numberAt(key, 6)] as const;
     const ended = parseRow(decode(value));
     if (equals(at, after) || !ordinals.includes(ended.id.ordinal)) continue;
@@ -203,15 +211,19 @@ async function* readBlocked({ context, ordinals, after }: Wanted): AsyncGenerato
   }
 }
 
-/** Entries behind a prefix, from a place on. */
+/** Entries behind a prefix, from a place on; with `reverse`, from there back. */
 function entriesFrom<T>(
   { db, keys }: QueueContext,
   parts: Position,
   from: Position = [],
+  reverse = false,
 ): AsyncIterable<Deno.KvEntry<T>> {
   const prefix = keys.of(...parts);
-  const selector = from.length === 0 ? { prefix } : { prefix, start: [...prefix, ...from] };
-  return db.entries<T>(selector, { batchSize: BATCH });
+  const place = [...prefix, ...from];
+  const selector = from.length === 0 ? { prefix } : reverse
+    ? { prefix, end: [...place, true] } // behind all that begins so: nothing is greater than `true`
+    : { prefix, start: place };
+  return db.entries<T>(selector, { batchSize: BATCH, reverse });
 }
 
 function equals(a: Position, b: Position | undefined): boolean {

@@ -39,6 +39,23 @@ export class EndedJobs {
     (job.code === DEAD ? this.#dead : this.#done).leave(job);
   }
 
+  /**
+   * Those that are kept, the one that ended last first; of those that ended together, the one added
+   * last. Only those that ended at `atMs` or before.
+   */
+  *latest(atMs = Infinity): Generator<MemoryJob> {
+    let group: MemoryJob[] = [];
+    for (const job of merged(this.#done.backwards(), this.#dead.backwards())) {
+      if (endOf(job) > atMs) continue;
+      if (group[0] !== undefined && endOf(group[0]) !== endOf(job)) {
+        yield* group.sort((a, b) => b.sequence - a.sequence);
+        group = [];
+      }
+      group.push(job);
+    }
+    yield* group.sort((a, b) => b.sequence - a.sequence);
+  }
+
   /** Drops what has been kept long enough. */
   dropOld(nowMs: number): void {
     this.#done.dropOld(nowMs);
@@ -54,6 +71,10 @@ class Kept {
 
   constructor(forget: (job: MemoryJob) => void) {
     this.#forget = forget;
+  }
+
+  backwards(): Generator<MemoryJob> {
+    return this.#ring.backwards();
   }
 
   limit(most: number, forMs: number, nowMs: number): void {
@@ -92,6 +113,29 @@ class Kept {
     job.slot = GONE;
     this.#forget(job);
   }
+}
+
+/** Two that are in order of their ends, as one. */
+function* merged(a: Generator<MemoryJob>, b: Generator<MemoryJob>): Generator<MemoryJob> {
+  let [left, right] = [a.next(), b.next()];
+  while (left.done !== true && right.done !== true) {
+    if (endOf(left.value) >= endOf(right.value)) {
+      yield left.value;
+      left = a.next();
+    } else {
+      yield right.value;
+      right = b.next();
+    }
+  }
+  if (left.done !== true) yield left.value;
+  if (right.done !== true) yield right.value;
+  yield* a;
+  yield* b;
+}
+
+/** When an ended job ended. */
+export function endOf({ fate }: MemoryJob): number {
+  return fate instanceof End ? fate.atMs : -Infinity;
 }
 
 function isKept(job: MemoryJob): boolean {

@@ -191,6 +191,11 @@ export class MemoryPool implements LanePool {
     return true;
   }
 
+  /** Ended jobs, the one that ended last first: those that ended at `atMs` or before. */
+  latest(atMs: number): Iterable<MemoryJob> {
+    return this.#ended.latest(atMs);
+  }
+
   /** Forgets an ended job. */
   remove(job: MemoryJob): void {
     this.#ended.leave(job);

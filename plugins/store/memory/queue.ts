@@ -25,6 +25,7 @@ import { Holder } from "./holder.ts";
 import { CANCELLED, DEAD, DONE, MemoryJob, RUNNING } from "./job.ts";
 import type { Lane } from "./lane.ts";
 import { handBackAll, settleLease, takeAll } from "./leases.ts";
+import { listJobs } from "./list.ts";
 import type { MemoryPool } from "./pool.ts";
 
 /** Numbers of leases, rising over a whole store. */
@@ -151,14 +152,7 @@ export class MemoryQueue implements Queue {
 
   /** Lists jobs in the order in which they were added. */
   list(query: JobQuery): JobPage {
-    const jobs: JobRecord[] = [];
-    for (const job of this.#pool.jobs.from(Number(query.cursor ?? 0))) {
-      if (query.state !== undefined && query.state !== job.state) continue;
-      if (query.lane !== undefined && query.lane !== job.lane) continue;
-      if (jobs.length >= query.limit) return { jobs, cursor: `${job.sequence}` };
-      jobs.push(job.record());
-    }
-    return { jobs, cursor: undefined };
+    return listJobs(this.#pool, query);
   }
 
   /** Cancels, revives or removes one job. */

@@ -107,6 +107,14 @@ export class JobRing {
     return Math.min(low, this.live);
   }
 
+  /** Jobs held, last to first, gaps left out. */
+  *backwards(): Generator<MemoryJob> {
+    for (let place = this.#size - 1; place >= 0; place--) {
+      const job = this.#at(place)!;
+      if (this.#isLive(job)) yield job;
+    }
+  }
+
   /** Takes all jobs out, first to last. */
   drain(): MemoryJob[] {
     const jobs: MemoryJob[] = [];

@@ -167,7 +167,7 @@ export const endpoints: readonly Endpoint[] = [
     method: "get",
     path: "/api/pools/:pool/jobs",
     tag: "Jobs",
-    summary: "Jobs, oldest first, in pages",
+    summary: "Jobs in pages: those that ended last first, then the others, oldest first",
     description: "A page may be short and still have a cursor: go on until there is none.",
     query: {
       state: "Only this state: ready, delayed, running, done, dead or cancelled.",

@@ -180,6 +180,11 @@ Deno.test("KvQueue.list() gives each job once, in pages of any size, whatever be
             if (known.get(id) !== state) continue;
             if (lane === undefined || (await queue.find(id))?.lane === lane) wanted.push(id);
           }
+          if (state === "done" || state === "dead" || state === "cancelled") {
+            const order = "latest-end";
+            const latest = (await pages(queue, { limit: size, state, lane, order })).flat();
+            assert.deepEqual(latest, found.toReversed(), `${state} in ${lane}, the latest first`);
+          }
           assert.deepEqual(found.sort(), wanted.sort(), `${state} in ${lane}`);
         }
       }
