@@ -8,9 +8,11 @@ import { type Bytes, decodeLines, encodeLines, parseLine, takeLines } from "./co
 import { readChunks } from "./chunks.ts";
 import type { QueueContext } from "./context.ts";
 import { type HeldPart, KvJob, payloadOf, type StoredJob } from "./job.ts";
+import { numberAt } from "./keys.ts";
 import type { KvLane } from "./lanes.ts";
 import { promote } from "./promote.ts";
 import type { Rider } from "./rider.ts";
+import { Shelf } from "./shelf.ts";
 import { Step } from "./step.ts";
 import type { Term } from "./term.ts";
 
@@ -74,6 +76,7 @@ export class Claims {
         return [];
       }
       if (!await step.commit()) {
+        counts.forgetShelves();
         if (await term.isAlive(db)) await db.pause(tries++);
         continue;
       }
@@ -115,11 +118,16 @@ export class Claims {
       },
       arrive: () => {
         if (claim === undefined) return;
-        if (!claim.term.lost) this.#keep(wants, claim, moves);
-        if (claim.term.lost) resolve([]);
-        else if (claim.jobs.length > 0) resolve(claim.jobs);
+        const { term, jobs } = claim;
+        if (!term.lost) this.#keep(wants, claim, moves);
+        claim = undefined;
+        if (term.lost) resolve([]);
+        else if (jobs.length > 0) resolve(jobs);
       },
-      leave: () => resolve(undefined),
+      leave: () => {
+        if (claim !== undefined) counts.forgetShelves(); // what it is to be made of may be gone
+        resolve(undefined);
+      },
     };
   }
 
@@ -138,24 +146,44 @@ export class Claims {
   }
 
   async #gatherLane(claim: Claim, lane: KvLane, want: number): Promise<void> {
-    const { db, keys } = this.#context;
     const { step } = claim;
-    const prefix = keys.of("r", lane.ordinal);
-    const end = keys.of("r", lane.ordinal, step.atMs + 1);
-    const guess = Math.ceil(want / (this.#density[lane.ordinal] ?? 1));
-    const batchSize = Math.max(1, Math.min(guess, LARGEST_BATCH));
     let room = want;
     let parts = 0;
-    for await (const entry of db.entries<Bytes>({ prefix, end }, { batchSize })) {
-      if (room === 0 || step.isFull || step.checksLeft < 3) {
+    for await (const entry of this.#partsOf(lane, want)) {
+      if (numberAt(entry.key, 5) > step.atMs + 0.5) break; // by the clock of another process
+      if (step.isFull || step.checksLeft < 3) {
         claim.exhausted = false;
         break;
       }
       room -= await this.#take(claim, lane, entry, room);
       parts++;
+      if (room === 0) break; // a further one is not read
     }
     claim.taken += parts;
     if (parts > 0) this.#density[lane.ordinal] = Math.max(1, (want - room) / parts);
+  }
+
+  /** Ready parts of a lane, oldest first: those that are known, then others as they are read. */
+  async *#partsOf({ ordinal }: KvLane, want: number): AsyncGenerator<Deno.KvEntry<Bytes>> {
+    const { db, keys, counts, holder } = this.#context;
+    const shelf = counts.of(ordinal)?.shelf ?? new Shelf();
+    if (!holder.alone) shelf.forget();
+    const known = [...shelf.parts];
+    const { puts } = shelf;
+    yield* known;
+    if (shelf.whole && known.length > 0) return;
+    const prefix = keys.of("r", ordinal);
+    const limit = Math.min(Math.ceil(want / (this.#density[ordinal] ?? 1)) + 1, LARGEST_BATCH);
+    for (let last = known.at(-1);;) {
+      const selector = last === undefined ? { prefix } : { prefix, start: [...last.key, 0] };
+      const entries = await db.list<Bytes>(selector, { limit, batchSize: limit });
+      const isLast = entries.length < limit;
+      if (shelf.puts === puts) shelf.extend(entries, isLast);
+      else shelf.forget(); // what was put down meanwhile may stand between
+      yield* entries;
+      if (isLast) return;
+      last = entries.at(-1);
+    }
   }
 
   /** Takes the first jobs of a part. How many were leased. */

@@ -5,7 +5,9 @@
  */
 
 import type { LaneCounts } from "../../../src/store.ts";
-import type { Counted, Space } from "./keys.ts";
+import type { Bytes } from "./codec.ts";
+import { type Counted, numberAt, type Space } from "./keys.ts";
+import { Shelf } from "./shelf.ts";
 
 /** How many more jobs there are of each kind, by a commit. */
 export type Tally = { -readonly [Kind in Counted]: number };
@@ -35,6 +37,8 @@ export class LiveCounts implements LaneCounts {
   nextDueAtMs = Infinity;
   /** When a job at the head of the lane may have expired. `Infinity`: none does. */
   headExpiresAtMs = Infinity;
+  /** The first of its ready jobs. */
+  readonly shelf = new Shelf();
 
   /** Takes over what was read. `raced`: own commits may or may not be in it, so no ready job is given up. */
   take(reading: Reading, raced: boolean): void {
@@ -45,6 +49,7 @@ export class LiveCounts implements LaneCounts {
     this.oldestReadyAtMs = this.ready === 0 ? Infinity : reading.oldestReadyAtMs;
     this.nextDueAtMs = reading.nextDueAtMs;
     this.headExpiresAtMs = reading.headExpiresAtMs;
+    if (this.ready === 0) this.shelf.clear();
   }
 
   /** Moves by an own commit. */
@@ -87,6 +92,18 @@ export class Counts {
   /** By index of the lane. */
   get lanes(): readonly LiveCounts[] {
     return this.#lanes;
+  }
+
+  /** A part of the ready jobs was put down, or taken away: that is known without reading. */
+  shelve(key: Deno.KvKey, value: Bytes | undefined, versionstamp: string): void {
+    const shelf = this.of(numberAt(key, 4))?.shelf;
+    if (value === undefined) shelf?.drop(key);
+    else shelf?.put({ key, value, versionstamp });
+  }
+
+  /** Others may have changed what is ready. */
+  forgetShelves(): void {
+    for (const { shelf } of this.#lanes) shelf.forget();
   }
 
   /** Has other lanes, or another order of them, from now on: what is known of a lane stays known. */

@@ -122,19 +122,19 @@ export class Db {
     }
   }
 
-  /** Commits. False: a check failed, and nothing was changed. */
-  async commit({ atomic, signals }: Operation): Promise<boolean> {
+  /** Commits. The version of what it has set. `undefined`: a check failed, and nothing was changed. */
+  async commit({ atomic, signals }: Operation): Promise<string | undefined> {
     if (signals) this.signalsInFlight++;
-    let done = false;
+    let version: string | undefined;
     try {
-      done = this.#tokens !== undefined
+      version = this.#tokens !== undefined
         ? await this.#tokens.commit(atomic)
-        : (await this.#patiently(() => atomic.commit())).ok;
+        : versionIn(await this.#patiently(() => atomic.commit()));
     } finally {
       if (signals) this.signalsInFlight--;
     }
-    if (done && signals) this.signals++;
-    return done;
+    if (version !== undefined && signals) this.signals++;
+    return version;
   }
 
   /** A wait that differs from one process to the next. */
@@ -176,6 +176,10 @@ function after(selector: Deno.KvListSelector, key: Deno.KvKey): Deno.KvListSelec
 /** What comes before a key. */
 function before(selector: Deno.KvListSelector, end: Deno.KvKey): Deno.KvListSelector {
   return "start" in selector ? { start: selector.start, end } : { prefix: selector.prefix, end };
+}
+
+function versionIn(answer: Deno.KvCommitResult | Deno.KvCommitError): string | undefined {
+  return answer.ok ? answer.versionstamp : undefined;
 }
 
 function isBusy(thrown: unknown): boolean {

@@ -79,6 +79,6 @@ export class Heartbeat {
   async #beat({ fence, worker }: Term): Promise<boolean> {
     const { db, keys, holder } = this.#context;
     const atomic = db.kv.atomic().check(fence).set(keys.of("h", worker), holder.beat);
-    return await db.commit({ atomic, signals: false });
+    return await db.commit({ atomic, signals: false }) !== undefined;
   }
 }

@@ -236,8 +236,10 @@ export class KvQueue implements Queue {
 
   /** Another holder of this pool has committed something, in this process or another. */
   changed(): Promise<void> {
-    this.#context.holder.alone = false;
-    this.#context.counts.changes++;
+    const { holder, counts } = this.#context;
+    holder.alone = false;
+    counts.changes++;
+    counts.forgetShelves();
     return this.#readAgain();
   }
 

@@ -61,6 +61,7 @@ export class Step {
   readonly #done: DoneGroup[] = [];
   readonly #plain: DoneGroup[] = [];
   readonly #dues: [ordinal: number, space: Space, dueMs: number][] = [];
+  readonly #ready: [key: Deno.KvKey, bytes: Bytes | undefined][] = [];
   #kept = { d: 0, x: 0 };
   #mutations = 0;
   #bytes = 0;
@@ -109,11 +110,13 @@ export class Step {
   /** Sets a key to lines. */
   setBytes(key: Deno.KvKey, bytes: Bytes): void {
     this.set(key, bytes, bytes.length);
+    if (key[3] === "r") this.#ready.push([key, bytes]);
   }
 
   /** Deletes a key. */
   delete(key: Deno.KvKey): void {
     this.#atomic.delete(key);
+    if (key[3] === "r") this.#ready.push([key, undefined]);
     this.#mutations++;
     this.#bytes += 100;
   }
@@ -224,7 +227,9 @@ export class Step {
     this.#writeCounts();
     counts.inFlight++;
     try {
-      if (!await db.commit({ atomic: this.#atomic, signals: this.signals })) return false;
+      const version = await db.commit({ atomic: this.#atomic, signals: this.signals });
+      if (version === undefined) return false;
+      for (const [key, value] of this.#ready) counts.shelve(key, value, version);
     } finally {
       counts.inFlight--;
       counts.changes++;

@@ -105,7 +105,7 @@ export class KvStore implements Store {
       if (value === undefined) atomic.delete(stateKey(key));
       else atomic.set(stateKey(key), value);
     }
-    return await this.#db.commit({ atomic, signals: true });
+    return await this.#db.commit({ atomic, signals: true }) !== undefined;
   }
 
   /** Leaves all queues and closes the database. Jobs stay. */

@@ -44,11 +44,11 @@ export class Tokens {
   }
 
   /**
-   * Commits. False: a check failed, and nothing was changed.
+   * Commits. The version of what it has set. `undefined`: a check failed, and nothing was changed.
    *
    * @throws {Error} If nothing was changed, and never will be. Waits until that is known.
    */
-  async commit(atomic: Deno.AtomicOperation): Promise<boolean> {
+  async commit(atomic: Deno.AtomicOperation): Promise<string | undefined> {
     const token = this.#take();
     const mark = ++token.number;
     atomic.check(token).set(token.key, mark, { expireIn: KEPT_MS });
@@ -71,7 +71,7 @@ export class Tokens {
     }
     this.#free.push(token);
     if (!done && fault !== undefined) throw fault;
-    return done;
+    return done ? token.versionstamp! : undefined; // its key was set by the same commit
   }
 
   /** Gives up finding out. */

@@ -20,11 +20,13 @@ const MOST_COMMITS = 10;
 /** Drops done and dead jobs that are more, or older, than are kept. Reads nothing if there are none. */
 export async function trim(context: QueueContext, nowMs: number): Promise<void> {
   const { keep, counts } = context;
-  const { kept } = counts;
-  const isOver = kept.d > keep.done || kept.x > keep.dead;
-  if (!isOver && nowMs < counts.nextTrimAtMs) return;
-  const nextMs = await trimKind(context, "d", keep.done, nowMs);
-  counts.nextTrimAtMs = Math.min(nextMs, await trimKind(context, "x", keep.dead, nowMs));
+  const isDue = nowMs >= counts.nextTrimAtMs;
+  let nextMs = isDue ? Infinity : counts.nextTrimAtMs;
+  for (const [kind, most] of [["d", keep.done], ["x", keep.dead]] as const) {
+    if (!isDue && counts.kept[kind] <= most) continue;
+    nextMs = Math.min(nextMs, await trimKind(context, kind, most, nowMs));
+  }
+  counts.nextTrimAtMs = nextMs;
 }
 
 /** When the oldest that is left will have been kept long enough. */
@@ -35,22 +37,27 @@ async function trimKind(
   nowMs: number,
 ): Promise<number> {
   const { counts, keep, db, keys } = context;
+  const limit = Math.max(1, Math.min(PAGE, db.maxChecks - 1));
   for (let commits = 0; commits < MOST_COMMITS; commits++) {
-    const limit = Math.max(1, Math.min(PAGE, db.maxChecks - 1));
     const oldest = await db.list<Bytes>({ prefix: keys.of(kind) }, { limit });
     const step = new Step(context, nowMs);
     let surplus = Math.max(0, counts.kept[kind] - most);
+    let touched: number | undefined; // when the last was put there that is dropped, or some of it
+    let stays: number | undefined; // when the first was, or earlier, that stays
     for (const entry of oldest) {
-      const isOld = numberAt(entry.key, 4) + keep.forMs <= nowMs;
-      if ((!isOld && surplus === 0) || step.isFull) break;
-      surplus = Math.max(
-        0,
-        surplus - dropFrom(step, context, kind, entry, isOld ? Infinity : surplus),
-      );
+      const atMs = numberAt(entry.key, 4);
+      const isOld = atMs + keep.forMs <= nowMs;
+      if ((!isOld && surplus === 0) || step.isFull) {
+        stays = touched ?? atMs;
+        break;
+      }
+      const dropped = dropFrom(step, context, kind, entry, isOld ? Infinity : surplus);
+      surplus = Math.max(0, surplus - dropped);
+      touched = atMs;
     }
-    if (step.checks > 0 && await step.commit()) continue;
-    const [first] = oldest;
-    return first === undefined ? nowMs + keep.forMs : numberAt(first.key, 4) + keep.forMs;
+    if (step.checks > 0 && !await step.commit()) break; // others drop the same
+    if (stays !== undefined) return stays + keep.forMs;
+    if (oldest.length < limit) return nowMs + keep.forMs;
   }
   return nowMs;
 }

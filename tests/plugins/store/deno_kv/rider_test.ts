@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { audit } from "../../../../plugins/store/deno_kv/audit.ts";
 import { Db } from "../../../../plugins/store/deno_kv/db.ts";
+import type { KvQueue } from "../../../../plugins/store/deno_kv/queue.ts";
 import { KvStore } from "../../../../plugins/store/deno_kv/store.ts";
 import type { Queue } from "../../../../src/store.ts";
 import { end, entry, NOW, openQueue } from "./_store.ts";
@@ -16,6 +17,8 @@ interface Scene {
   around(hooks: { before?: () => Promise<unknown>; after?: () => Promise<unknown> }): void;
   /** The next list that `mine` reads fails. */
   failList(): void;
+  /** Lists that `mine` has read. */
+  readonly lists: number;
 }
 
 async function withScene(test: (scene: Scene) => Promise<void>): Promise<void> {
@@ -24,10 +27,12 @@ async function withScene(test: (scene: Scene) => Promise<void>): Promise<void> {
   const commits: boolean[] = [];
   let hooks: Parameters<Scene["around"]>[0] = {};
   let fails = false;
+  let lists = 0;
   for (const name of ["get", "getMany", "watch"] as const) {
     Object.assign(watched, { [name]: kv[name].bind(kv) });
   }
   watched.list = (selector, options) => {
+    lists++;
     if (!fails) return kv.list(selector, options);
     fails = false;
     throw new TypeError("disk I/O error");
@@ -57,7 +62,17 @@ async function withScene(test: (scene: Scene) => Promise<void>): Promise<void> {
     const around = (given: typeof hooks): void => {
       hooks = given;
     };
-    await test({ kv, mine, theirs, commits, around, failList: () => fails = true });
+    await test({
+      kv,
+      mine,
+      theirs,
+      commits,
+      around,
+      failList: () => fails = true,
+      get lists() {
+        return lists;
+      },
+    });
   } finally {
     await one.close();
     await other.close();
@@ -111,15 +126,16 @@ Deno.test("KvQueue.settle() stores ends though others were quicker with what was
 });
 
 Deno.test("KvQueue.settle() stores ends though what was to be leased beside them cannot be read", async () => {
-  await withScene(async ({ kv, mine, failList }) => {
-    const first = await mine.lease([2], NOW);
+  await withScene(async ({ kv, mine, theirs, failList }) => {
+    const first = await mine.lease([4], NOW);
+    await theirs.add([entry({ payload: 5 })], NOW);
     failList();
 
     const ended = mine.settle(first.map((job) => end(job)), NOW);
     const second = await mine.lease([2], NOW);
 
-    assert.deepEqual(await ended, [true, true]);
-    assert.deepEqual(second.map(({ payload }) => payload), [3, 4]);
+    assert.deepEqual(await ended, [true, true, true, true]);
+    assert.deepEqual(second.map(({ payload }) => payload), [5]);
     assert.deepEqual(await audit(kv, "p"), []);
   });
 });
@@ -139,6 +155,44 @@ Deno.test("KvQueue.lease() gives out nothing that it lost while the commit with 
     assert.deepEqual(await mine.lease([2], NOW), []);
     assert.deepEqual(await ended, [true, true]);
     assert.equal((await theirs.lease([4], NOW)).length, 2);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
+Deno.test("KvQueue.lease() does not read what its own commits have put there", async () => {
+  await withScene(async (scene) => {
+    const { kv, mine } = scene;
+    await mine.count(NOW);
+    const before = scene.lists;
+
+    const first = await mine.lease([3], NOW);
+    await mine.add([entry({ payload: 5 }), entry({ payload: 6 })], NOW + 1);
+    const second = await mine.lease([3], NOW + 1);
+    const third = await mine.lease([1], NOW + 1);
+
+    assert.deepEqual(
+      [first, second, third].map((jobs) => jobs.map(({ payload }) => payload)),
+      [[1, 2, 3], [4, 5, 6], []],
+    );
+    assert.equal(scene.lists - before, 2, "one for what it found, one for that nothing is left");
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
+Deno.test("KvQueue.lease() finds what others have put there or taken once it hears of them", async () => {
+  await withScene(async ({ kv, mine, theirs, commits }) => {
+    await mine.lease([1], NOW);
+    await theirs.lease([2], NOW);
+    await theirs.add([entry({ payload: 5, dueAtMs: NOW - 10 })], NOW - 10);
+    commits.length = 0;
+
+    const held = await mine.lease([1], NOW);
+
+    assert.deepEqual(held.map(({ payload }) => payload), [5]);
+    assert.deepEqual(commits, [false, true]);
+    await theirs.add([entry({ payload: 6 })], NOW - 10);
+    await (mine as KvQueue).changed();
+    assert.deepEqual((await mine.lease([2], NOW)).map(({ payload }) => payload), [6, 4]);
     assert.deepEqual(await audit(kv, "p"), []);
   });
 });
