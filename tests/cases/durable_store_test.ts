@@ -56,11 +56,9 @@ Deno.test("a file that cannot be read leaves the size of a pool alone, stale, an
     assert.equal(failed.length, 1);
 
     fault.failing = [];
-    await bench.until(() => pool.snapshot().totals.completions === 300, {
-      mostMs: 90_000,
-      stepMs: 250,
-    });
-    assert.equal(pool.snapshot().stale, false);
+    // What its own commits have made known, it may have claimed meanwhile.
+    const isOver = () => pool.snapshot().totals.completions === 300 && !pool.snapshot().stale;
+    await bench.until(isOver, { mostMs: 90_000, stepMs: 250 });
     await bench.referee.account(pool, jobs);
   });
 });
