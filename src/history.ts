@@ -92,8 +92,18 @@ export interface History {
   readonly pool: string;
   /** Name of its controller. */
   readonly controller: string;
+  /** Name of its admission. */
+  readonly admission: string;
   /** Oldest first: one a minute, the last two minutes one a second. A pool at rest takes none. */
   readonly samples: readonly Sample[];
+}
+
+/** What steers a pool, as far as a history names it. */
+export interface InForce {
+  /** Its controller. */
+  readonly controller: { readonly name: string };
+  /** Its admission. */
+  readonly admission: { readonly name: string };
 }
 
 /** Time between samples, ms. */
@@ -166,20 +176,23 @@ export class Recorder {
   /**
    * What is remembered: the same object until the next sample.
    *
-   * @param controller Name of the controller that is in force.
+   * @param inForce What steers the pool now.
    */
-  read(controller: string): History {
-    if (this.#read?.controller === controller) return this.#read;
+  read(inForce: InForce): History {
+    const [controller, admission] = [inForce.controller.name, inForce.admission.name];
+    if (this.#read?.controller === controller && this.#read.admission === admission) {
+      return this.#read;
+    }
     const latest = this.#latest.read();
     const beganAtMs = latest[0]?.atMs ?? Infinity;
     const older = this.#thin.read().filter((sample) => sample.atMs < beganAtMs);
-    this.#read = { pool: this.#pool, controller, samples: [...older, ...latest] };
+    this.#read = { pool: this.#pool, controller, admission, samples: [...older, ...latest] };
     return this.#read;
   }
 
   /** As `read`, with what the pool was like when it came to rest: it is so until now. */
-  shown(controller: string): History {
-    const history = this.read(controller);
+  shown(inForce: InForce): History {
+    const history = this.read(inForce);
     if (this.#rest === undefined) return history;
     return { ...history, samples: [...history.samples, this.#rest] };
   }

@@ -52,6 +52,21 @@ Deno.test("diagnose() says at-capacity, when age is over target at the limit for
   assert.deepEqual(codesOf(below), []);
 });
 
+Deno.test("diagnose() says at-capacity without advice to shed, when shed-at-cap let a backlog in", async () => {
+  const finding = await one("at-capacity", {
+    pool: {
+      size: { min: 1, max: 8 },
+      caps: [{ use: "db-pool-cap", with: { connections: 2 } }],
+    },
+    streams: [],
+    backlog: 1_000,
+    forMs: 70_000,
+  });
+
+  assert.equal(finding.numbers.shedPerSec, 0);
+  assert.equal(finding.change, 'Send less, or raise what binds: cap "db-pool-cap"');
+});
+
 Deno.test("diagnose() says at-capacity with what is shed, when a start rate binds and the door sheds", async () => {
   const scenario: Scenario = {
     pool: {

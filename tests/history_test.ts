@@ -10,6 +10,8 @@ import type { Plan } from "../src/planner.ts";
 import type { VirtualClock } from "../src/virtual_clock.ts";
 import { sleeper, withPool } from "./_virtual.ts";
 
+const IN_FORCE = { controller: { name: "age-scaler" }, admission: { name: "shed-at-cap" } };
+
 const PLAN: Plan = {
   target: 3,
   limit: 4,
@@ -30,7 +32,7 @@ function at(atMs: number, overrides: ViewOverrides = {}): ReturnType<typeof make
 }
 
 function times(recorder: Recorder): readonly number[] {
-  return recorder.read("age-scaler").samples.map(({ atMs }) => atMs - VIEW_NOW_MS);
+  return recorder.read(IN_FORCE).samples.map(({ atMs }) => atMs - VIEW_NOW_MS);
 }
 
 Deno.test("Recorder takes one sample a second, however often it looks", () => {
@@ -62,7 +64,7 @@ Deno.test("Recorder says what sets the limit: the tightest cap, the start rate w
   recorder.tick(at(1000, { rateBound: true }), { ...PLAN, startsPerSec: 5, rateCap: "a" });
   recorder.tick(at(2000), { ...PLAN, limit: 9 });
 
-  const { samples } = recorder.read("age-scaler");
+  const { samples } = recorder.read(IN_FORCE);
   assert.deepEqual(samples.map(({ boundBy }) => boundBy), ["cap:b", "cap:a", "size.max"]);
 });
 
@@ -79,7 +81,7 @@ Deno.test("Recorder remembers the fewest workers that lower lanes left while the
   recorder.tick(at(750, lanes(9, 0)), PLAN);
   recorder.tick(at(1000, lanes(6, 4)), PLAN);
 
-  const { samples } = recorder.read("age-scaler");
+  const { samples } = recorder.read(IN_FORCE);
   assert.deepEqual(samples.map(({ lanes }) => lanes.map(({ kept }) => kept)), [
     [undefined, undefined],
     [3, undefined],
@@ -101,7 +103,7 @@ Deno.test("Recorder takes counts and quantiles from the view, zero where there i
     PLAN,
   );
 
-  const [sample] = recorder.read("age-scaler").samples;
+  const [sample] = recorder.read(IN_FORCE).samples;
   assert.deepEqual(
     [sample?.ended, sample?.completions, sample?.arrivals, sample?.shed, sample?.busyMs],
     [8, 5, 9, 3, 70],
@@ -113,19 +115,23 @@ Deno.test("Recorder takes counts and quantiles from the view, zero where there i
   );
 });
 
-Deno.test("Recorder.read() answers the same object until the next sample, or another controller", () => {
+Deno.test("Recorder.read() answers the same object until the next sample, or another strategy", () => {
   const recorder = new Recorder("p");
   recorder.tick(at(0), PLAN);
 
-  const first = recorder.read("age-scaler");
+  const first = recorder.read(IN_FORCE);
   recorder.tick(at(500), PLAN);
-  const second = recorder.read("age-scaler");
+  const second = recorder.read(IN_FORCE);
   recorder.tick(at(1000), PLAN);
-  const third = recorder.read("age-scaler");
+  const third = recorder.read(IN_FORCE);
 
   assert.equal(second, first);
   assert.notEqual(third, first);
-  assert.equal(recorder.read("fixed").controller, "fixed");
+  assert.equal(recorder.read({ ...IN_FORCE, controller: { name: "fixed" } }).controller, "fixed");
+  assert.equal(
+    recorder.read({ ...IN_FORCE, admission: { name: "admit-all" } }).admission,
+    "admit-all",
+  );
 });
 
 Deno.test("Recorder takes nothing while the store cannot be read, and forgets when lanes change", () => {
@@ -142,7 +148,7 @@ Deno.test("Recorder takes nothing while the store cannot be read, and forgets wh
 Deno.test("Recorder shows what the pool was like when it came to rest, and keeps a rest that lasted", () => {
   const recorder = new Recorder("p");
   const shown = (): readonly (readonly [number, number])[] =>
-    recorder.shown("age-scaler").samples.map(({ atMs, live }) => [atMs - VIEW_NOW_MS, live]);
+    recorder.shown(IN_FORCE).samples.map(({ atMs, live }) => [atMs - VIEW_NOW_MS, live]);
 
   recorder.tick(at(0, { live: 20 }), PLAN);
   recorder.tick(at(50, { live: 3 }), PLAN);

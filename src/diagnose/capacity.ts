@@ -11,6 +11,9 @@ import { latest, perSec, shareOf, type Window } from "./window.ts";
 /** At the limit for so long it is no spike. */
 const AT_LIMIT_MS = 60_000;
 
+/** Sheds already: where it lets all in, a backlog came at once or has no target. */
+const SHEDS = "shed-at-cap";
+
 /** In so many of the samples at least. */
 const MOSTLY = 0.95;
 
@@ -46,7 +49,7 @@ export function atCapacity(history: History): readonly Finding[] {
       } ${last.live} workers, ${held}, were not enough: the oldest job of lane ` +
       `"${name}" waits ${span(oldestWaitMs)} (target ${span(targetWaitMs)}) and ` +
       `${figure(shedPerSec)} jobs/s are turned away`,
-    change: shedPerSec > 0
+    change: shedPerSec > 0 || history.admission === SHEDS
       ? `Send less, or raise what binds: ${binder}`
       : `Shed at the door (admission "shed-at-cap"), or raise what binds: ${binder}`,
     numbers: { live: last.live, limit: last.limit, oldestWaitMs, targetWaitMs, shedPerSec, spanMs },

@@ -177,7 +177,7 @@ export class Pool implements PoolHandle {
   }
 
   history(): History {
-    return this.#parts.steering.history.shown(this.settings.controller.name);
+    return this.#parts.steering.history.shown(this.settings);
   }
 
   diagnosis(): readonly Finding[] {
@@ -186,7 +186,7 @@ export class Pool implements PoolHandle {
     // A pool at rest takes no samples: what its past shows would stand for ever.
     const restsForMs = steering.quiet ? state.nowMs - steering.history.sampledAtMs : 0;
     if (restsForMs >= OVER_AFTER_MS) return [];
-    return diagnose(steering.history.read(this.settings.controller.name));
+    return diagnose(steering.history.read(this.settings));
   }
 
   enqueue(job: NewJob): Promise<JobHandle> {

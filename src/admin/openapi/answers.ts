@@ -189,7 +189,7 @@ const pool = said(
   "One pool.",
 );
 
-const sample = said(
+const samples = v.array(said(
   v.strictObject({
     atMs,
     live: count,
@@ -227,7 +227,7 @@ const sample = said(
     })),
   }),
   "A pool at one time.",
-);
+));
 
 const outcome = v.strictObject({
   state: v.picklist(["done", "dead", "cancelled", "unfinished"]),
@@ -327,7 +327,7 @@ export const answerShapes = {
   Pool: pool,
   Pools: v.array(pool),
   Decisions: v.array(decision),
-  History: v.strictObject({ pool: name, controller: v.string(), samples: v.array(sample) }),
+  History: v.strictObject({ pool: name, controller: name, admission: name, samples }),
   Paused: v.strictObject({ pool: name, lane: v.nullable(name), paused: v.boolean() }),
   Override: v.strictObject({ pool: name, override: v.nullable(override) }),
   Stopped: v.strictObject({
