@@ -116,8 +116,12 @@ export type PoolEvent =
   })
   /** A job was cancelled. */
   | (JobEventBase & { readonly kind: "job-cancelled" })
-  /** A job went back to its lane, uncharged, at the drain deadline. */
-  | (JobEventBase & { readonly kind: "job-handed-back" })
+  /** A job went back to its lane, uncharged: at the drain deadline, or before it had started. */
+  | (JobEventBase & {
+    readonly kind: "job-handed-back";
+    /** Why its handler was given up. `undefined`: it had not started, for the pool had shrunk meanwhile. */
+    readonly error: string | undefined;
+  })
   /** The end of a job was refused: its lease was lost, and someone else runs it. */
   | (JobEventBase & { readonly kind: "lease-lost" })
   /** Jobs of dead holders went back to their lanes. */

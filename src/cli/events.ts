@@ -30,7 +30,6 @@ const ALARMING: ReadonlySet<PoolEvent["kind"]> = new Set([
   "job-shed",
   "job-failed",
   "job-dead",
-  "job-handed-back",
   "lease-lost",
   "jobs-reaped",
 ]);
@@ -67,7 +66,7 @@ export function eventLogger(log: Logger): Observer {
         boundBy: rest.decision.boundBy,
       }
       : withoutKey(rest);
-    log[levelOf(kind)](
+    log[levelOf(event)](
       sentenceOf(event),
       more === undefined ? fields : { ...fields, moreBefore: more },
     );
@@ -80,7 +79,10 @@ function withoutKey(fields: object): Readonly<Record<string, unknown>> {
   return rest;
 }
 
-function levelOf(kind: PoolEvent["kind"]): keyof Logger {
+function levelOf(event: PoolEvent): keyof Logger {
+  const { kind } = event;
+  // The pool had shrunk while the lease was on its way: the job waits on.
+  if (kind === "job-handed-back") return event.error === undefined ? "debug" : "warn";
   if (ONLY_DETAILS.has(kind)) return "debug";
   if (FAULTS.has(kind)) return "error";
   return ALARMING.has(kind) ? "warn" : "info";

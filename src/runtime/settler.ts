@@ -13,7 +13,7 @@ import type { StoreGuard } from "./store_guard.ts";
 
 /** Owns the endings that the store does not have yet. */
 export class Settler {
-  /** Ids of jobs that went back uncharged. */
+  /** Ids of jobs whose handlers were given up, and that went back uncharged. */
   readonly handedBack: string[] = [];
   readonly #queue: Queue;
   readonly #guard: StoreGuard;
@@ -83,7 +83,8 @@ export class Settler {
     this.#inFlight -= batch.length;
     for (let index = 0; index < batch.length; index++) {
       const run = batch[index]!;
-      if (run.to === "back" && accepted[index]) this.handedBack.push(run.job.id);
+      const { to, error, job } = run; // a job that had not started has no error
+      if (to === "back" && error !== undefined && accepted[index]) this.handedBack.push(job.id);
       if (this.#hub.active) this.#hub.emit(this.#event(run, accepted[index]!, nowMs));
     }
     this.#tell();
@@ -108,7 +109,7 @@ export class Settler {
       case "cancelled":
         return { kind: "job-cancelled", ...base };
       case "back":
-        return { kind: "job-handed-back", ...base };
+        return { kind: "job-handed-back", ...base, error: run.error };
       case "retry": {
         const error = run.error ?? "";
         const retryInMs = Math.max(0, run.dueAtMs - atMs);

@@ -37,6 +37,20 @@ Deno.test("eventLogger() writes jobs as details, without their keys, and faults 
   ]);
 });
 
+Deno.test("eventLogger() warns of a job whose handler was given up, and not of one that had not started", () => {
+  const { log, lines } = recorder();
+  const observe = eventLogger(log);
+  const back = { kind: "job-handed-back", atMs: 1, pool: "mail", lane: "urgent" } as const;
+
+  observe({ ...back, id: "1", error: undefined });
+  observe({ ...back, id: "2", error: "The pool drains" });
+
+  assert.deepEqual(lines.map(([level, message, { id }]) => [level, message, id]), [
+    ["debug", "A job went back to its lane", "1"],
+    ["warn", "A job went back to its lane", "2"],
+  ]);
+});
+
 Deno.test("eventLogger() writes at most one line a second of what comes with every job", () => {
   const { log, lines } = recorder();
   const observe = eventLogger(log);

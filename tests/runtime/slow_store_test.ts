@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
 import type { Timer } from "../../src/clock.ts";
+import type { PoolEvent } from "../../src/event.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
 import { config } from "./_reload.ts";
 import { slowStore } from "./_slow_store.ts";
@@ -68,4 +69,29 @@ Deno.test("A pool that a start rate holds back waits for a lease that is late, w
   const stopping = sluice.stop();
   await clock.advance(1_000);
   await stopping;
+});
+
+Deno.test("A job that is leased while its pool shrinks goes back as not started, and no stop reports it", async () => {
+  const clock = new VirtualClock();
+  const events: PoolEvent[] = [];
+  const parts = { size: { min: 0, max: 4 }, controller: { use: "fixed", with: { workers: 4 } } };
+  const store = slowStore(clock, 100);
+  const observer = (event: PoolEvent): void => void events.push(event);
+  const sluice = await start({ ...config(parts), store }, { clock, seed: 1, observer });
+  const pool = sluice.pool("p");
+  await clock.advance(1_000);
+
+  const adding = pool.enqueue({ lane: "high", payload: 1 });
+  await clock.advance(60);
+  pool.override({ target: 0 }, 1_000); // planned at 160 ms, with the counts; leased from 100 to 200 ms
+  await clock.advance(500);
+  await adding;
+  const back = events.filter(({ kind }) => kind === "job-handed-back");
+  await clock.advance(10_000);
+  const stopping = sluice.stop();
+  await clock.advance(10_000);
+  const report = await stopping;
+
+  assert.deepEqual(back.map((event) => "error" in event && event.error), [undefined]);
+  assert.deepEqual(report, { handedBack: [], stuck: [], waiting: 0 });
 });
