@@ -12,6 +12,7 @@ import { ConfigError, messageOf } from "../errors.ts";
 import { resolveConfig } from "../resolve.ts";
 import { schemaText } from "../schema.ts";
 import { simulate } from "../simulate.ts";
+import { nearest } from "../suggest.ts";
 import { visible } from "../visible.ts";
 import { addCheck, faultsOf } from "./check.ts";
 import { addCompletions } from "./completions.ts";
@@ -54,7 +55,9 @@ export async function main(args: readonly string[], io: Io = systemIo()): Promis
     openStore: openForCare,
   };
   try {
-    await programOf(tools).parseAsync([...args], { from: "user" });
+    const program = programOf(tools);
+    checkVerb(program, args);
+    await program.parseAsync([...args], { from: "user" });
     return 0;
   } catch (thrown) {
     return failed(io, thrown);
@@ -94,6 +97,20 @@ function programOf(tools: Tools): Command {
     ]
   ) add(program, tools);
   return program;
+}
+
+/**
+ * Ends at a verb that there is not. Commander by itself answers `--help` behind one with the help of
+ * what stands before it, and gives one below `pools` to `ls`.
+ */
+function checkVerb(command: Command, [verb, ...rest]: readonly string[]): void {
+  if (verb === undefined || verb.startsWith("-") || command.commands.length === 0) return;
+  const known = command.createHelp().visibleCommands(command); // with "help", which has no verbs
+  const below = known.find((each) => each.name() === verb);
+  if (below !== undefined) return checkVerb(verb === "help" ? command : below, rest);
+  const near = nearest(verb, known.map((each) => each.name()));
+  const hint = near === undefined ? "" : `\n(Did you mean ${near}?)`;
+  command.error(`error: unknown command '${verb}'${hint}`, { code: "commander.unknownCommand" });
 }
 
 function failed(io: Io, thrown: unknown): number {

@@ -15,6 +15,37 @@ Deno.test("main() exits 2 and says what was meant, when the verb or option is no
   assert.match(argument.err, /missing required argument 'file'/);
 });
 
+Deno.test("main() exits 2 and says what was meant, when help is asked of a verb not known", async () => {
+  const asked = await sluice(["chekc", "--help"]);
+  const before = await sluice(["help", "chekc"]);
+  const below = await sluice(["dlq", "retyr", "mail", "--help"]);
+  const belowDefault = await sluice(["pools", "lss"]);
+  const strange = await sluice(["xyzzy", "-h"]);
+
+  for (const { code, out, err } of [asked, before]) {
+    assert.equal(code, 2);
+    assert.equal(out, "");
+    assert.match(err, /^error: unknown command 'chekc'\n\(Did you mean check\?\)\n/);
+  }
+  assert.equal(below.code, 2);
+  assert.match(below.err, /^error: unknown command 'retyr'\n\(Did you mean retry\?\)\n/);
+  assert.equal(belowDefault.code, 2);
+  assert.match(belowDefault.err, /^error: unknown command 'lss'\n\(Did you mean ls\?\)\n/);
+  assert.equal(strange.code, 2);
+  assert.match(strange.err, /^error: unknown command 'xyzzy'\n\(add "--help"/);
+});
+
+Deno.test("main() exits 0 after help, whichever way it is asked for", async () => {
+  for (
+    const args of [["help"], ["help", "dlq"], ["dlq", "help"], ["help", "check"], ["pools", "-h"]]
+  ) {
+    const { code, out } = await sluice(args);
+
+    assert.equal(code, 0, args.join(" "));
+    assert.match(out, /^Usage: sluice/);
+  }
+});
+
 Deno.test("main() exits 0 after --help, and names every verb", async () => {
   const { code, out } = await sluice(["--help"]);
 
