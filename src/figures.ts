@@ -16,6 +16,16 @@ export function rate(perSec: number): string {
   return perSec < 10 ? perSec.toFixed(1) : String(Math.round(perSec));
 }
 
+/** A word with its count, which may be a figure already: `1 pool`, `2 pools`, `0.5 jobs`. */
+export function counted(count: number | string, word: string): string {
+  return `${count} ${agreeing(count, word, `${word}s`)}`;
+}
+
+/** The form of a word that agrees with a count: `agreeing(1, "is", "are")`. */
+export function agreeing(count: number | string, one: string, many: string): string {
+  return String(count) === "1" ? one : many;
+}
+
 /** A figure to three digits after the point: times since epoch have no more, and nobody reads more. */
 export function thousandths(value: number): number {
   return Math.round(value * 1000) / 1000;

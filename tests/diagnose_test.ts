@@ -241,7 +241,7 @@ Deno.test("diagnose() says fixed-would-do, when one count above the minimum serv
     },
   });
 
-  assert.match(finding.saw, /^For 6\d\d s always \d workers, 3\.5 of them busy on average$/);
+  assert.match(finding.saw, /^For 6\d\d s always \d workers, 3\.5 busy on average$/);
   assert.match(finding.change, /^Set size\.min and size\.max to \d:/);
   assert.deepEqual(codesOf(varying), []);
   assert.deepEqual(codesOf(fixed), []);

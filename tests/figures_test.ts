@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { duration, rate, thousandths } from "../src/figures.ts";
+import { agreeing, counted, duration, rate, thousandths } from "../src/figures.ts";
 
 Deno.test("duration() has the unit that suits", () => {
   assert.deepEqual([0, 999, 1_000, 59_900, 60_000, 3_600_000, 9_000_000].map(duration), [
@@ -19,4 +19,19 @@ Deno.test("rate() has a digit after the point below ten", () => {
 
 Deno.test("thousandths() keeps three digits after the point", () => {
   assert.deepEqual([1.23456, 20.0004].map(thousandths), [1.235, 20]);
+});
+
+Deno.test("counted() and agreeing() have one of a thing, and several or none of it", () => {
+  const say = (count: number | string): string =>
+    `${counted(count, "job")}/s ${agreeing(count, "is", "are")}`;
+
+  assert.deepEqual([0, 1, 2, "1", "0.5", "1.0", "1,000"].map(say), [
+    "0 jobs/s are",
+    "1 job/s is",
+    "2 jobs/s are",
+    "1 job/s is",
+    "0.5 jobs/s are",
+    "1.0 jobs/s are",
+    "1,000 jobs/s are",
+  ]);
 });

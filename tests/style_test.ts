@@ -87,6 +87,26 @@ Deno.test("messageFaultsIn() finds what is planted", () => {
   ]);
 });
 
+const PLURAL =
+  /\$\{(figure\([^{}]*\)|rate\([^{}]*\)|[a-z][\w.]*)\} (jobs|workers|attempts|reversals|changes|ticks)\b/g;
+
+/** What is no count there, or more than one. */
+const NO_COUNTS = ["action", "what", "attempts"];
+
+Deno.test("texts have no plural after a count that may be one: `counted` is there for it", async () => {
+  const found = (await sourceFiles("src", "plugins")).flatMap(({ path, text }) =>
+    path.includes("conformance")
+      ? []
+      : text.split("\n").flatMap((line, index) =>
+        [...line.matchAll(PLURAL)]
+          .filter(([, count = ""]) => !NO_COUNTS.includes(count) && !line.includes("=== 1 ?"))
+          .map(([what]) => `${path}:${index + 1}: ${what}`)
+      )
+  );
+
+  assert.deepEqual(found, []);
+});
+
 Deno.test("each plugin's folder, file, export and name agree", async () => {
   const files = (await sourceFiles("plugins")).filter(({ path }) =>
     /^plugins\/\w+\/([a-z]\w*|\w+\/mod)\.ts$/.test(path)

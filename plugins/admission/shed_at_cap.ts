@@ -4,6 +4,7 @@
  * @module
  */
 
+import { counted } from "../../src/figures.ts";
 import * as v from "valibot";
 import { defineAdmission, type Plugin, type PluginContext } from "../../src/plugin.ts";
 import type { Admission, Verdict } from "../../src/strategy.ts";
@@ -137,7 +138,9 @@ function p95Of(lane: LaneView): number {
 }
 
 function limitOf(view: PoolView): string {
-  return view.rateBound ? "bound by the start rate" : `at the limit of ${view.limit} workers`;
+  return view.rateBound
+    ? "bound by the start rate"
+    : `at the limit of ${counted(view.limit, "worker")}`;
 }
 
 function ms(value: number): string {

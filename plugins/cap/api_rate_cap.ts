@@ -4,6 +4,7 @@
  * @module
  */
 
+import { counted } from "../../src/figures.ts";
 import * as v from "valibot";
 import { defineCap, type Plugin } from "../../src/plugin.ts";
 import type { Cap, Limit } from "../../src/strategy.ts";
@@ -98,7 +99,7 @@ function boundWorkers({ jobsPerSec, startsPerSec, serviceMs, rate, starts }: Rat
     return Object.freeze({
       workers,
       startsPerSec,
-      reason: `${cause}: ${workers} workers, ${starts}`,
+      reason: `${cause}: ${counted(workers, "worker")}, ${starts}`,
     });
   }
 }

@@ -7,7 +7,7 @@
 /** @jsxImportSource hono/jsx */
 
 import type { FC } from "hono/jsx";
-import { duration, rate } from "../figures.ts";
+import { counted, duration, rate } from "../figures.ts";
 import type { History, Sample } from "../history.ts";
 import type { ShownPool } from "./pool_state.tsx";
 import { Time } from "./time.tsx";
@@ -103,8 +103,10 @@ function demandOf(pool: ShownPool, { samples }: History): string {
 function supplyOf(pool: ShownPool, { samples }: History): string {
   const counts = [...latestOf(samples, pool.nowMs).map(({ live }) => live), pool.live];
   const limit = Number.isFinite(pool.limit) ? `, limit ${pool.limit}` : "";
-  return `Supply over two minutes: ${pool.busy} of ${pool.live} workers busy${limit}; between ` +
-    `${Math.min(...counts)} and ${Math.max(...counts)} workers.`;
+  return `Supply over two minutes: ${pool.busy} of ${
+    counted(pool.live, "worker")
+  } busy${limit}; between ` +
+    `${Math.min(...counts)} and ${counted(Math.max(...counts), "worker")}.`;
 }
 
 function latestOf(samples: readonly Sample[], nowMs: number): readonly Sample[] {

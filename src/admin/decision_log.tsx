@@ -8,7 +8,7 @@
 
 import type { FC } from "hono/jsx";
 import type { Decision } from "../decision.ts";
-import { duration } from "../figures.ts";
+import { counted, duration } from "../figures.ts";
 import { folded, type FoldedDecision } from "./decision_fold.ts";
 import { Time } from "./time.tsx";
 
@@ -117,7 +117,7 @@ function inputsOf({ inputs, retire }: Decision): string {
     `${ready} ready`,
     blocked > 0 && `${blocked} held`,
     `oldest wait ${duration(oldestWaitMs)}`,
-    `${busy} of ${live} workers busy`,
+    `${busy} of ${counted(live, "worker")} busy`,
     starting > 0 && `${starting} starting`,
     retiring > 0 && `${retiring} retiring`,
     stuck > 0 && `${stuck} stuck`,

@@ -198,7 +198,8 @@ async function enqueueMany(
   }
   if (shed === 0 || shed < given.length) return answer({ results }, 200);
   const reason = "every job was turned away";
-  return tooMany(`All ${shed} jobs were turned away: retry later`, reason, soonestMs, results);
+  const which = shed === 1 ? "The job was" : `All ${shed} jobs were`;
+  return tooMany(`${which} turned away: retry later`, reason, soonestMs, results);
 }
 
 function resultOf(job: JobHandle | Error): BulkResult {

@@ -4,10 +4,11 @@
  * @module
  */
 
+import { counted } from "../figures.ts";
 import type { ConfigChange } from "../event.ts";
 import type { ReloadReport } from "../sluice.ts";
 import type { Io } from "./io.ts";
-import { bold, counted, line, red } from "./print.ts";
+import { bold, line, red } from "./print.ts";
 
 /** Writes what has changed, or would, slot by slot. */
 export function printChanges(io: Io, { changes, stale, dryRun }: ReloadReport): void {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { counted } from "../figures.ts";
 import type { Command } from "commander";
 import { renderAlerts } from "../admin/alerts.ts";
 import { readSource } from "../config/source.ts";
@@ -14,7 +15,7 @@ import type { ReloadReport } from "../sluice.ts";
 import { printChanges } from "./changes.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { bold, counted, json, line, red } from "./print.ts";
+import { bold, json, line, red } from "./print.ts";
 import { requestReload, requireAccepted } from "./reload.ts";
 import { type Tools, withJson } from "./verb.ts";
 

@@ -4,13 +4,14 @@
  * @module
  */
 
+import { counted } from "../figures.ts";
 import type { Command } from "commander";
 import type { RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { changeJobs, listJobs, type ListOptions, showJob } from "./jobs.ts";
 import { operate } from "./operation.ts";
-import { counted } from "./print.ts";
+
 import { confirmed, type Tools, withRemote, withYes } from "./verb.ts";
 
 interface ManyOptions extends ListOptions {

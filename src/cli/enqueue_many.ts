@@ -4,11 +4,12 @@
  * @module
  */
 
+import { counted } from "../figures.ts";
 import type { BulkAccepted, BulkResult } from "../admin/api.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { counted, json, line } from "./print.ts";
+import { json, line } from "./print.ts";
 import { progressBar } from "./progress.ts";
 
 /** What the API takes in one call: jobs, and bytes of which some are left for the brackets. */

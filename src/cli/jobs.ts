@@ -6,13 +6,13 @@
 
 import type { Command } from "commander";
 import type { ChangedJson, JobPageJson } from "../admin/api.ts";
-import { duration } from "../figures.ts";
+import { agreeing, counted, duration } from "../figures.ts";
 import type { JobRecord } from "../job.ts";
 import { visible } from "../visible.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { bold, counted, json, line, red, table, time } from "./print.ts";
+import { bold, json, line, red, table, time } from "./print.ts";
 import { confirmed, type Tools, wholeNumber, withRemote, withYes } from "./verb.ts";
 
 /** Which jobs to list. */
@@ -135,7 +135,11 @@ export async function changeJobs(
     }
   }
   if (options.json) json(io, results);
-  if (failed > 0) throw new CliError(`${failed} of ${ids.length} jobs were not changed`);
+  if (failed > 0) {
+    throw new CliError(
+      `${failed} of ${counted(ids.length, "job")} ${agreeing(failed, "was", "were")} not changed`,
+    );
+  }
 }
 
 function ranFor(job: JobRecord): string {

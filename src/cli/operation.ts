@@ -4,13 +4,14 @@
  * @module
  */
 
+import { counted } from "../figures.ts";
 import type { OperationJson, OperationRequest } from "../admin/api.ts";
 import { delay } from "../async.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
-import { counted, json, line } from "./print.ts";
+import { json, line } from "./print.ts";
 import { progressBar } from "./progress.ts";
 
 /** Time between looks: short at first, so that short work ends at once. */

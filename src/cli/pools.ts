@@ -6,12 +6,12 @@
 
 import type { Command } from "commander";
 import type { LaneJson, OverrideJson, PausedJson, PoolJson } from "../admin/api.ts";
-import { duration, rate } from "../figures.ts";
+import { counted, duration, rate } from "../figures.ts";
 import type { StopReport } from "../sluice.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { bold, type Cell, counted, json, line, table, time } from "./print.ts";
+import { bold, type Cell, json, line, table, time } from "./print.ts";
 import { confirmed, durationMs, type Tools, wholeNumber, withRemote, withYes } from "./verb.ts";
 
 /** Adds the verb. */

@@ -69,8 +69,3 @@ const LAST_MS = 8.64e15;
 export function time(atMs: number): string {
   return atMs > LAST_MS ? "never" : new Date(atMs).toISOString();
 }
-
-/** A word with its count: `1 pool`, `2 pools`. */
-export function counted(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? "" : "s"}`;
-}

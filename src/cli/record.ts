@@ -7,7 +7,7 @@
 import type { Command } from "commander";
 import type { PoolJson } from "../admin/api.ts";
 import type { PoolEvent } from "../event.ts";
-import { duration } from "../figures.ts";
+import { counted, duration } from "../figures.ts";
 import { Recorder, type Recording } from "../simulate/recorder.ts";
 import { scenarioText } from "../simulate/scenario_text.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
@@ -15,7 +15,7 @@ import { eventStream } from "./event_stream.ts";
 import { CliError } from "./failure.ts";
 import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
-import { counted } from "./print.ts";
+
 import { type ProgressBar, progressBar } from "./progress.ts";
 import { durationMs, type Tools, withRemote } from "./verb.ts";
 import { writing } from "./write.ts";

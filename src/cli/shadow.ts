@@ -4,9 +4,10 @@
  * @module
  */
 
+import { counted } from "../figures.ts";
 import type { ShadowReport } from "../decision.ts";
 import type { Io } from "./io.ts";
-import { bold, counted, line } from "./print.ts";
+import { bold, line } from "./print.ts";
 
 /** Writes where a shadow differs from the live controller. */
 export function showShadow(io: Io, shadow: ShadowReport): void {

@@ -5,7 +5,7 @@
  */
 
 import type { Command } from "commander";
-import { duration } from "../figures.ts";
+import { counted, duration } from "../figures.ts";
 import { compare, sentencesOf } from "../simulate/compare.ts";
 import { failuresOf } from "../simulate/picture/failures.ts";
 import { toHtml } from "../simulate/picture/page.ts";
@@ -16,7 +16,7 @@ import type { LaneReport, PoolReport, Report } from "../simulate/report.ts";
 import { showFinding } from "./doctor.ts";
 import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
-import { bold, type Cell, counted, json, line, table } from "./print.ts";
+import { bold, type Cell, json, line, table } from "./print.ts";
 import { progressBar } from "./progress.ts";
 import { showShadow } from "./shadow.ts";
 import { type Tools, wholeNumber, withJson } from "./verb.ts";
@@ -124,7 +124,7 @@ function showPool(io: Io, name: string, pool: PoolReport): void {
   line(io);
   line(
     io,
-    `${bold(io, name)}: ${min} to ${peak} workers, ${
+    `${bold(io, name)}: ${min} to ${counted(peak, "worker")}, ${
       figure(mean)
     } on average, ${final} at the end ` +
       `(${figure(workerSeconds)} worker-seconds); ` +

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { agreeing, counted } from "../figures.ts";
 import type { History, LaneSample, Sample } from "../history.ts";
 import { figure, type Finding, named, span } from "./finding.ts";
 import { latest, perSec, shareOf, type Window } from "./window.ts";
@@ -40,15 +41,14 @@ export function atCapacity(history: History): readonly Finding[] {
   const shedPerSec = perSec(window, ({ shed }) => shed);
   const binder = named(last.boundBy);
   const held = last.rateBound ? `held by the start rate of ${binder}` : `all that ${binder} allows`;
+  const shed = figure(shedPerSec);
   return [{
     code: "at-capacity",
     lane: name,
-    saw:
-      `For ${
-        span(spanMs)
-      } ${last.live} workers, ${held}, were not enough: the oldest job of lane ` +
+    saw: `For ${span(spanMs)} ${counted(last.live, "worker")}, ${held}, ` +
+      `${agreeing(last.live, "was", "were")} not enough: the oldest job of lane ` +
       `"${name}" waits ${span(oldestWaitMs)} (target ${span(targetWaitMs)}) and ` +
-      `${figure(shedPerSec)} jobs/s are turned away`,
+      `${counted(shed, "job")}/s ${agreeing(shed, "is", "are")} turned away`,
     change: shedPerSec > 0 || history.admission === SHEDS
       ? `Send less, or raise what binds: ${binder}`
       : `Shed at the door (admission "shed-at-cap"), or raise what binds: ${binder}`,
@@ -80,8 +80,10 @@ function findingOf({ last, spanMs }: Window): Finding {
   return {
     code: "stalled",
     lane: undefined,
-    saw: `For ${span(spanMs)} ${seen}: ${ready} jobs are ready, the oldest for ` +
-      `${span(ageOf(last))}; of ${last.live} workers ${last.busy} are busy, ${last.stuck} stuck`,
+    saw: `For ${span(spanMs)} ${seen}: ${counted(ready, "job")} ` +
+      `${agreeing(ready, "is", "are")} ready, the oldest for ${span(ageOf(last))}; of ` +
+      `${counted(last.live, "worker")} ${last.busy} ${agreeing(last.busy, "is", "are")} busy, ` +
+      `${last.stuck} stuck`,
     change: changeOf(last),
     numbers: {
       ready,

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { agreeing, counted } from "../figures.ts";
 import type { History, Sample } from "../history.ts";
 import { type Finding, span } from "./finding.ts";
 
@@ -36,11 +37,13 @@ export function failing({ samples }: History): readonly Finding[] {
   const vain = ended === 0 ? 0 : (failures + deferrals) / ended;
   if (ended < LEAST_ENDED || (share < MOST_FAILED && vain < ALL)) return [];
   const spanMs = last.atMs - first.atMs;
+  const done = ended - failures - deferrals;
   return [{
     code: "failing",
     lane: undefined,
-    saw: `In ${span(spanMs)} ${failures} of ${ended} attempts failed and ${deferrals} were put ` +
-      `off: ${ended - failures - deferrals} jobs were done`,
+    saw: `In ${span(spanMs)} ${failures} of ${counted(ended, "attempt")} failed and ` +
+      `${deferrals} ${agreeing(deferrals, "was", "were")} put off: ` +
+      `${counted(done, "job")} ${agreeing(done, "was", "were")} done`,
     change: share >= MOST_FAILED
       ? "See the errors of jobs (sluice jobs ls and dlq ls show the last of each) and mend the handler " +
         "or what it calls: more workers or attempts will not help"

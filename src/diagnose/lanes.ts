@@ -4,6 +4,7 @@
  * @module
  */
 
+import { agreeing, counted } from "../figures.ts";
 import type { History, LaneSample } from "../history.ts";
 import { figure, type Finding, named, span } from "./finding.ts";
 import { laneOf, latest, mean, median, type Window } from "./window.ts";
@@ -57,14 +58,16 @@ function reserveSmall(
   const arrivalsPerSec = mean(samples.map((lane) => lane.arrivalsPerSec));
   const load = arrivalsPerSec * serviceMs / 1000;
   const reserve = Math.max(kept + 1, Math.ceil(load * HEADROOM));
+  const come = figure(arrivalsPerSec);
   return [{
     code: "reserve-small",
     lane: name,
     saw: `5 of 100 jobs of lane "${name}" wait ${span(waitMs)} or more, run ${span(serviceMs)}; ` +
-      `${figure(arrivalsPerSec)} jobs/s keep ${
-        figure(load)
-      } workers busy, ${kept} are kept for them`,
-    change: `Reserve ${reserve} workers for "${name}": ${figure(arrivalsPerSec)}/s x ` +
+      `${counted(come, "job")}/s ${agreeing(come, "keeps", "keep")} ` +
+      `${counted(figure(load), "worker")} busy, ${kept} ${
+        agreeing(kept, "is", "are")
+      } kept for them`,
+    change: `Reserve ${counted(reserve, "worker")} for "${name}": ${figure(arrivalsPerSec)}/s x ` +
       `${span(serviceMs)} x ${HEADROOM}`,
     numbers: { waitMs, serviceMs, arrivalsPerSec, load, kept, reserve },
   }];
@@ -92,8 +95,10 @@ function noPreemption(
     code: "no-preemption",
     lane: name,
     saw: `1 of 100 jobs of lane "${name}" waits ${span(waitMs)} or more, run ${span(serviceMs)}: ` +
-      `jobs below it run ${span(runMs)} on ${figure(workers)} workers and are not interrupted`,
-    change: `Reserve ${reserve} ${reserve === 1 ? "worker" : "workers"} for "${name}", or let ` +
+      `jobs below it run ${span(runMs)} on ${
+        counted(figure(workers), "worker")
+      } and are not interrupted`,
+    change: `Reserve ${counted(reserve, "worker")} for "${name}", or let ` +
       "jobs below it checkpoint or be shorter",
     numbers: { waitMs, serviceMs, runMs, workers, load, reserve },
   }];

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { counted } from "../figures.ts";
 import type { History } from "../history.ts";
 import { figure, type Finding, span } from "./finding.ts";
 import { latest, perSec, shareOf, type Window } from "./window.ts";
@@ -36,8 +37,13 @@ export function oscillation(history: History): readonly Finding[] {
   return [{
     code: "oscillation",
     lane: undefined,
-    saw: `${figure(reversals)} reversals and ${figure(changes)} changes a minute between ` +
-      `${low} and ${high} workers at a steady ${figure(arrivalsPerSec)} jobs/s`,
+    saw:
+      `${counted(figure(reversals), "reversal")} and ${
+        counted(figure(changes), "change")
+      } a minute between ` +
+      `${low} and ${counted(high, "worker")} at a steady ${
+        counted(figure(arrivalsPerSec), "job")
+      }/s`,
     change: "Let it shrink later or grow by less at a time: raise the controller's look-back or " +
       "idle time, or lower its step",
     numbers: { reversals, changes, low, high, arrivalsPerSec },
@@ -57,7 +63,7 @@ export function fixedWouldDo(history: History): readonly Finding[] {
   return [{
     code: "fixed-would-do",
     lane: undefined,
-    saw: `For ${span(spanMs)} always ${target} workers, ${figure(busy)} of them busy on average`,
+    saw: `For ${span(spanMs)} always ${counted(target, "worker")}, ${figure(busy)} busy on average`,
     change:
       `Set size.min and size.max to ${target}: a fixed pool is simpler, unless you wait for ` +
       "a spike",

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { agreeing, counted } from "../figures.ts";
 import type { Bounds, CapBound } from "./bounds.ts";
 import { type Concern, concern, figure } from "./concern.ts";
 import type { PoolFacts } from "./facts.ts";
@@ -43,7 +44,9 @@ function belowFloor({ bounds: { workers, binder }, settings, path }: PoolFacts):
     code: "cap-below-min",
     severity: "warning",
     path: [...path, "size", "min"],
-    message: `Of the ${min} workers of size.min ${binder.name} allows ${workers}: a cap wins`,
+    message: `Of the ${
+      counted(min, "worker")
+    } of size.min ${binder.name} allows ${workers}: a cap wins`,
     formula: "workers < size.min",
     numbers: { workers, min },
     change: `Lower size.min to ${workers}, or raise ${binder.name}`,
@@ -83,7 +86,8 @@ function rateBelowOneWorker(pool: PoolFacts, cap: CapBound): Concern[] {
     code: "rate-below-one-worker",
     severity: "note",
     path: cap.path,
-    message: `One worker alone starts ${figure(alone)} jobs/s of ${figure(serviceMs)} ms: no ` +
+    message:
+      `One worker alone starts ${counted(figure(alone), "job")}/s of ${figure(serviceMs)} ms: no ` +
       `worker count holds ${figure(startsPerSec)}/s, only the start rate of cap ` +
       `"${cap.name}" does`,
     formula: "startsPerSec < 1000 / serviceMs",
@@ -108,8 +112,13 @@ function rateUnused(pool: PoolFacts, cap: CapBound): Concern[] {
     code: "rate-unused",
     severity: "note",
     path: bounds.binder.path,
-    message: `Cap "${cap.name}" lets ${figure(rate)} jobs/s start but ${bounds.workers} workers, ` +
-      `all that ${bounds.binder.name} allows, make ${figure(perSec)}/s of ` +
+    message:
+      `Cap "${cap.name}" lets ${counted(figure(rate), "job")}/s start but ${
+        counted(bounds.workers, "worker")
+      }, ` +
+      `all that ${bounds.binder.name} allows, ${agreeing(bounds.workers, "makes", "make")} ${
+        figure(perSec)
+      }/s of ` +
       `${figure(serviceMs)} ms`,
     formula: "workers x 1000 / serviceMs < startsPerSec",
     numbers: { workers: bounds.workers, serviceMs, perSec, startsPerSec: rate },

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { counted } from "../figures.ts";
 import { type Concern, concern, figure, span } from "./concern.ts";
 import { type LaneFacts, type PoolFacts, sum } from "./facts.ts";
 
@@ -25,8 +26,10 @@ function tooDeep(pool: PoolFacts, lane: LaneFacts): Concern[] {
     code: "depth-past-deadline",
     severity: "warning",
     path: [...lane.path, "maxDepth"],
-    message: `A full lane "${name}" of ${maxDepth} jobs takes ${span(drainMs)} at ` +
-      `${figure(perSec)} jobs/s, longer than its ${key} of ${span(limitMs)}: the last are of no ` +
+    message: `A full lane "${name}" of ${counted(maxDepth, "job")} takes ${span(drainMs)} at ` +
+      `${counted(figure(perSec), "job")}/s, longer than its ${key} of ${
+        span(limitMs)
+      }: the last are of no ` +
       "use when their turn comes",
     formula: `maxDepth / perSec > ${key}`,
     numbers: { maxDepth, perSec, drainMs, [key]: limitMs },
@@ -52,7 +55,10 @@ function tooFlat({ settings, perSec, path }: LaneFacts): Concern[] {
     code: "depth-below-target",
     severity: "warning",
     path: [...path, "maxDepth"],
-    message: `${figure(perSec)} jobs/s of lane "${name}" that wait ${span(numbers.targetWaitMs)} ` +
+    message:
+      `${counted(figure(perSec), "job")}/s of lane "${name}" that wait ${
+        span(numbers.targetWaitMs)
+      } ` +
       `are ${figure(depth)} at a time but maxDepth is ${maxDepth}: jobs are turned away before ` +
       "growth can answer",
     formula: "maxDepth < perSec x targetWaitMs / 1000",

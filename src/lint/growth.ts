@@ -4,6 +4,7 @@
  * @module
  */
 
+import { agreeing, counted } from "../figures.ts";
 import { type Concern, concern, figure, span } from "./concern.ts";
 import { carries, type PoolFacts, sum } from "./facts.ts";
 import { type Ramp, rampOf } from "./ramp.ts";
@@ -26,11 +27,14 @@ export function lintGrowth(pool: PoolFacts): readonly Concern[] {
       code: "growth-stalls",
       severity: "warning",
       path,
-      message: `Controller "${controller.name}" asks for ${ramp.workers} workers at most but ` +
-        `${figure(load)} are busy at the expected load: waits grow without bound`,
+      message:
+        `Controller "${controller.name}" asks for ${counted(ramp.workers, "worker")} at most but ` +
+        `${figure(load)} ${
+          agreeing(figure(load), "is", "are")
+        } busy at the expected load: waits grow without bound`,
       formula: "most workers asked for < load",
       numbers: { workers: ramp.workers, load, need, min: size.min },
-      change: `Let the controller ask for ${need} workers, or set size.min to ${need}`,
+      change: `Let the controller ask for ${counted(need, "worker")}, or set size.min to ${need}`,
     })];
   }
   const late = latest(pool, ramp);
@@ -40,7 +44,8 @@ export function lintGrowth(pool: PoolFacts): readonly Concern[] {
     code: "growth-slow",
     severity: "warning",
     path,
-    message: `From ${size.min} to ${need} workers controller "${controller.name}" takes ` +
+    message:
+      `From ${size.min} to ${counted(need, "worker")} controller "${controller.name}" takes ` +
       `${span(ramp.reachedMs)}: jobs of lane "${late.name}" wait up to ${
         span(late.waitMs)
       } meanwhile`,

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { agreeing, counted } from "../figures.ts";
 import { leastWorkers } from "../erlang.ts";
 import { type Concern, concern, figure } from "./concern.ts";
 import type { LaneFacts, PoolFacts } from "./facts.ts";
@@ -17,31 +18,36 @@ function overload({ bounds: { workers, binder }, load, perSec, serviceMs }: Pool
   if (load < workers || load === 0 || workers === 0) return [];
   const least = leastWorkers(load);
   const most = workers / serviceMs * 1000;
+  const come = figure(perSec);
   return [concern({
     code: "overload",
     severity: "error",
     path: binder.path,
-    message: `${figure(perSec)} jobs/s of ${figure(serviceMs)} ms keep ${figure(load)} workers ` +
-      `busy but ${binder.name} allows ${workers}: the queue grows without bound`,
+    message:
+      `${counted(come, "job")}/s of ${figure(serviceMs)} ms ${agreeing(come, "keeps", "keep")} ` +
+      `${
+        counted(figure(load), "worker")
+      } busy but ${binder.name} allows ${workers}: the queue grows without bound`,
     formula: "perSec x serviceMs / 1000 >= workers",
     numbers: { perSec, serviceMs, load, workers },
-    change: `Raise ${binder.name} to ${least} workers, or expect fewer than ` +
-      `${figure(most)} jobs/s a process`,
+    change: `Raise ${binder.name} to ${counted(least, "worker")}, or expect fewer than ` +
+      `${counted(figure(most), "job")}/s a process`,
   })];
 }
 
 function rateOverload({ bounds: { startsPerSec, rateCap }, perSec }: PoolFacts): Concern[] {
   if (rateCap === undefined || perSec <= startsPerSec) return [];
+  const come = figure(perSec);
   return [concern({
     code: "rate-overload",
     severity: "error",
     path: rateCap.path,
-    message: `${figure(perSec)} jobs/s are expected but cap "${rateCap.name}" lets ` +
-      `${figure(startsPerSec)} start: no number of workers helps`,
+    message: `${counted(come, "job")}/s ${agreeing(come, "is", "are")} expected but cap ` +
+      `"${rateCap.name}" lets ${figure(startsPerSec)} start: no number of workers helps`,
     formula: "perSec > startsPerSec",
     numbers: { perSec, startsPerSec },
-    change: `Let cap "${rateCap.name}" allow ${figure(perSec)} starts/s, or expect at most ` +
-      `${figure(startsPerSec)} jobs/s`,
+    change: `Let cap "${rateCap.name}" allow ${counted(come, "start")}/s, or expect at most ` +
+      `${counted(figure(startsPerSec), "job")}/s`,
   })];
 }
 
@@ -51,14 +57,16 @@ function laneOverload(pool: PoolFacts): (lane: LaneFacts) => Concern[] {
     // Where the whole pool is too small for this lane, `overload` says so.
     if (load < share.alone || load === 0 || load >= bounds.workers) return [];
     const least = leastWorkers(load);
+    const come = figure(perSec);
     const byLane = lane.maxRunning <= share.alone;
     const holder = byLane ? "maxRunning" : `lane policy "${settings.lanePolicy.name}"`;
     return [concern({
       code: "lane-overload",
       severity: "error",
       path: byLane ? [...path, "maxRunning"] : [...pool.path, "lanePolicy"],
-      message: `${figure(perSec)} jobs/s of ${figure(serviceMs)} ms in lane "${lane.name}" keep ` +
-        `${figure(load)} workers busy but ${holder} leaves it ${share.alone} of ` +
+      message: `${counted(come, "job")}/s of ${figure(serviceMs)} ms in lane "${lane.name}" ` +
+        `${agreeing(come, "keeps", "keep")} ` +
+        `${counted(figure(load), "worker")} busy but ${holder} leaves it ${share.alone} of ` +
         `${bounds.workers}: it starves`,
       formula: "perSec x serviceMs / 1000 >= workers of the lane",
       numbers: { perSec, serviceMs, load, workers: share.alone },

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { counted } from "../figures.ts";
 import { type Concern, concern } from "./concern.ts";
 import type { PoolFacts } from "./facts.ts";
 import { type Share, sharesOf } from "./shares.ts";
@@ -28,7 +29,8 @@ export function lintReserve(pool: PoolFacts): readonly Concern[] {
     code: "reserve-over-limit",
     severity: "warning",
     path: [...pool.path, "lanePolicy"],
-    message: `Lane policy "${settings.lanePolicy.name}" would keep ${wanted} workers but ` +
+    message:
+      `Lane policy "${settings.lanePolicy.name}" would keep ${counted(wanted, "worker")} but ` +
       `${bounds.binder.name} allows ${workers} in all: it keeps ${kept}`,
     formula: "reserves > workers - 1",
     numbers: { reserves: wanted, workers, kept },

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { counted } from "../figures.ts";
 import { leastWorkers } from "../erlang.ts";
 import { type Concern, concern, figure, span } from "./concern.ts";
 import { carries, type LaneFacts, type PoolFacts, sum } from "./facts.ts";
@@ -33,10 +34,10 @@ function retryLoad(pool: PoolFacts): Concern[] {
     severity: "warning",
     path: binder.path,
     message: `If 10 of 100 attempts fail, retries raise the load from ${figure(load)} to ` +
-      `${figure(withRetries)} workers but ${binder.name} allows ${workers}`,
+      `${counted(figure(withRetries), "worker")} but ${binder.name} allows ${workers}`,
     formula: "sum of load x (1 - f^attempts) / (1 - f) >= workers",
     numbers: { load, f: FAIL_SHARE, withRetries, workers },
-    change: `Raise ${binder.name} to ${leastWorkers(withRetries)} workers`,
+    change: `Raise ${binder.name} to ${counted(leastWorkers(withRetries), "worker")}`,
   })];
 }
 

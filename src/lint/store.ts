@@ -4,6 +4,7 @@
  * @module
  */
 
+import { counted } from "../figures.ts";
 import { type Concern, concern, figure } from "./concern.ts";
 import type { PoolFacts } from "./facts.ts";
 
@@ -23,7 +24,9 @@ export function lintStore(pools: readonly PoolFacts[]): readonly Concern[] {
     severity: "warning",
     path: ["store"],
     message:
-      `${figure(perSec)} jobs/s are ${figure(writesPerSec)} writes/s to Deno KV, which took ` +
+      `${counted(figure(perSec), "job")}/s are ${
+        figure(writesPerSec)
+      } writes/s to Deno KV, which took ` +
       `${WRITES_PER_SEC} in commits of ten: jobs wait for the store`,
     formula: `perSec x ${WRITES_PER_JOB} > ${WRITES_PER_SEC}`,
     numbers: { perSec, writesPerSec },

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { counted } from "../figures.ts";
 import { erlangC, leastWorkers } from "../erlang.ts";
 import { type Concern, concern, figure, ofHundred } from "./concern.ts";
 import { carries, type LaneFacts, type PoolFacts, sum } from "./facts.ts";
@@ -45,11 +46,14 @@ function lateAtLimit(pool: PoolFacts, { lane, limitMs }: Waiting): Concern[] {
     code: "late-at-limit",
     severity: "warning",
     path: binder.path,
-    message: `With all ${workers} workers that ${binder.name} allows, ${ofHundred(late)} of lane ` +
+    message:
+      `With the ${counted(workers, "worker")} that ${binder.name} allows, ${
+        ofHundred(late)
+      } of lane ` +
       `"${lane.settings.name}" wait longer than ${figure(limitMs)} ms under random arrivals`,
     formula: "C(workers, load) x exp(-(1 - s)(1 - s above) x workers x limitMs / serviceMs) > 0.05",
     numbers: { workers, load: pool.load, limitMs, serviceMs: pool.serviceMs, late },
-    change: `Raise ${binder.name} to ${enough} workers, or let jobs wait longer`,
+    change: `Raise ${binder.name} to ${counted(enough, "worker")}, or let jobs wait longer`,
   })];
 }
 
@@ -85,7 +89,10 @@ function lateBehindOthers(pool: PoolFacts, waiting: Waiting): Concern[] {
     code: reserve === 0 ? "no-reserve" : "reserve-small",
     severity: "warning",
     path: [...pool.path, "lanePolicy"],
-    message: `${kept}: at the limit of ${workers} workers ${ofHundred(late)} wait longer than ` +
+    message:
+      `${kept}: at the limit of ${counted(workers, "worker")} ${
+        ofHundred(late)
+      } wait longer than ` +
       `${figure(limitMs)} ms for jobs of ${figure(lowerMs)} ms in lower lanes to end`,
     formula:
       "C(workers, load) x C(reserve, lane load) x exp(-limitMs x ((reserve - lane load) / serviceMs + (workers - reserve) / lowerMs)) > 0.05",

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { agreeing, counted } from "../figures.ts";
 import type { Adoption } from "./adopt.ts";
 import type { PoolContext } from "./assemble.ts";
 import { diff, poolOf } from "../config/diff.ts";
@@ -137,8 +138,12 @@ function hindranceOf(
   if (lane === undefined || change !== "removed") return undefined;
   const left = pool.jobsIn(lane);
   if (left === 0) return undefined;
-  const jobs = left === 1 ? "1 job" : `${left} jobs`;
-  return `Lane "${lane}" still holds ${jobs}: send no more there and let them end, or cancel them, then reload`;
+  const jobs = `${counted(left, "job")}: send no more there and let ${
+    agreeing(left, "it", "them")
+  } end`;
+  return `Lane "${lane}" still holds ${jobs}, or cancel ${
+    agreeing(left, "it", "them")
+  }, then reload`;
 }
 
 /** What a queue is opened with. */

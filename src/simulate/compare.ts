@@ -4,6 +4,7 @@
  * @module
  */
 
+import { counted } from "../figures.ts";
 import type { LaneReport, PoolReport, Report } from "./report.ts";
 
 /** What is better and what is worse, a phrase each with both figures. */
@@ -52,7 +53,12 @@ const poolFigures: readonly Figure<PoolReport>[] = [
     least: 0,
   },
   { read: ({ workers }) => workers.peak, say: (figure) => `peak ${figure}`, aim: "less", least: 0 },
-  { read: (pool) => pool.reversals, say: (figure) => `${figure} reversals`, aim: "less", least: 0 },
+  {
+    read: (pool) => pool.reversals,
+    say: (figure) => counted(figure, "reversal"),
+    aim: "less",
+    least: 0,
+  },
 ];
 
 /** What is better and worse in `second` than in `first`. Pools and lanes that only one has are left out. */

@@ -7,7 +7,7 @@
 import type { JobRecord } from "../job.ts";
 import type { LaneView } from "../view.ts";
 import type { Beside, Hold, HoldCode, Waiting, WaitingPool } from "../waiting.ts";
-import { duration, rate } from "../figures.ts";
+import { counted, duration, rate } from "../figures.ts";
 
 /** What was found out about a job before its start is estimated. */
 export interface Found {
@@ -60,7 +60,7 @@ function afterOthers(
   const { completionsPerSec, failuresPerSec, windowMs } = lane.window;
   const endsPerSec = completionsPerSec + failuresPerSec;
   if (endsPerSec > 0) {
-    const pace = `${rate(endsPerSec)} jobs a second over the last ${duration(windowMs)}`;
+    const pace = `${counted(rate(endsPerSec), "job")} a second over the last ${duration(windowMs)}`;
     const startAtMs = Math.ceil(nowMs + ((ahead + 1) * 1_000) / endsPerSec);
     return { startAtMs, basis: `At the pace of its lane: ${pace}` };
   }

@@ -7,7 +7,7 @@
 import type { JobRecord } from "../job.ts";
 import type { LaneView } from "../view.ts";
 import type { Beside, Hold, WaitingPool } from "../waiting.ts";
-import { duration, rate } from "../figures.ts";
+import { agreeing, counted, duration, rate } from "../figures.ts";
 
 /** What keeps this job from being claimed, however many workers there are. */
 export function* barsOf(
@@ -40,9 +40,9 @@ export function* barsOf(
       : held("delayed", `It is delayed: due in ${left}`);
   }
   if (job.key !== undefined && runningOfKey >= maxRunningPerKey) {
-    const run = runningOfKey === 1
-      ? "1 job of its key runs"
-      : `${runningOfKey} jobs of its key run`;
+    const run = `${counted(runningOfKey, "job")} of its key ${
+      agreeing(runningOfKey, "runs", "run")
+    }`;
     yield held("key-limit", `${run}, and lane "${lane.name}" runs ${maxRunningPerKey} at once`);
   }
 }
@@ -56,10 +56,18 @@ export function* shortagesOf(
   const { live, idle, target, boundBy, workers, rateBound, startsPerSec } = pool;
   const { name, running, maxRunning, ready } = lane;
   if (rateBound) {
-    yield held("start-rate", `A start rate lets at most ${rate(startsPerSec)} jobs start a second`);
+    yield held(
+      "start-rate",
+      `A start rate lets at most ${counted(rate(startsPerSec), "job")} start a second`,
+    );
   }
   if (running >= maxRunning) {
-    yield held("lane-limit", `${running} jobs of lane "${name}" run: that is its maxRunning`);
+    yield held(
+      "lane-limit",
+      `${counted(running, "job")} of lane "${name}" ${
+        agreeing(running, "runs", "run")
+      }: that is its maxRunning`,
+    );
   } else if (live === 0) {
     const starting = workers.filter(({ state }) => state === "starting").length;
     yield starting > 0

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { counted } from "../../../src/figures.ts";
 import { tagIn } from "./id.ts";
 import {
   addFault,
@@ -139,9 +140,9 @@ function comparePlaces(stock: Stock): void {
     const [held, waiting] = at<readonly [number, number]>(stock, "k", ordinal, key) ?? [0, 0];
     if (held === places[0] && waiting === places[1]) continue;
     const saw =
-      `The key "${key}" of lane ${
-        laneOf(stock, ordinal)
-      } has ${held} places taken and ${waiting} jobs ` +
+      `The key "${key}" of lane ${laneOf(stock, ordinal)} has ${held} places taken and ${
+        counted(waiting, "job")
+      } ` +
       `waiting, but there are ${places[0]} and ${places[1]}`;
     fault(stock, "places-wrong", saw, "count them anew", [[
       stock.keys.of("k", ordinal, key),

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { counted } from "../../figures.ts";
 import type { LaneReport, LaneSeries, PoolReport } from "../report.ts";
 import { duration, short } from "./words.ts";
 
@@ -29,14 +30,11 @@ export function workersSentence({ workers, series, scaleEvents, reversals }: Poo
   const { min, peak, final, mean, workerSeconds } = workers;
   const limits = new Set(series.limit.filter((limit) => limit !== null));
   const limit = limits.size === 1 ? `, at most ${short([...limits][0] ?? 0)} allowed` : "";
-  return `${min} to ${peak} workers${limit}, ${short(mean)} on average, ${final} at the end; ` +
-    `${short(workerSeconds)} worker-seconds; ${counted(scaleEvents, "scale event")}, ` +
-    `${counted(reversals, "reversal")}.`;
-}
-
-/** A word with its count. */
-export function counted(count: number, word: string): string {
-  return `${short(count)} ${word}${count === 1 ? "" : "s"}`;
+  return `${min} to ${counted(peak, "worker")}${limit}, ${
+    short(mean)
+  } on average, ${final} at the end; ` +
+    `${short(workerSeconds)} worker-seconds; ${counted(short(scaleEvents), "scale event")}, ` +
+    `${counted(short(reversals), "reversal")}.`;
 }
 
 function verdictOn(
@@ -49,7 +47,7 @@ function verdictOn(
   if (arrived === 0) return { kind: "open", word: "–", sentence: `${name}: no job arrived.` };
   const others = [[shed, "shed"], [failed, "failed"], [left, "left at the end"]] as const;
   const fates = [
-    `${short(done)} of ${counted(arrived, "job")} done`,
+    `${short(done)} of ${counted(short(arrived), "job")} done`,
     ...others.filter(([count]) => count > 0).map(([count, what]) => `${short(count)} ${what}`),
   ].join(", ");
   const waits = waitMs === null
