@@ -265,7 +265,8 @@ browserTest(
       allow(/^503 |status of 503/);
       await page.goto(`/jobs/${blocked}`);
       await page.getByText("1 job of its key runs").waitFor();
-      reports.find = () => Promise.reject(new StoreError("database is locked", "The store failed"));
+      const locked = new StoreError(undefined, "The store failed: database is locked");
+      reports.find = () => Promise.reject(locked);
 
       await page.getByRole("status").getByText(/^The store does not answer: what you see is from/)
         .waitFor();

@@ -209,8 +209,8 @@ Deno.test(
 
           assert.equal((await long.done).state, "done");
           await until(() => !pool.snapshot().stale);
-          assert.equal(await readiness(), 200);
           await (await sluice.enqueue("p", { lane: "low", payload: "after" })).done;
+          assert.equal(await readiness(), 200);
           assert.deepEqual(ran, ["long", "after"], "the refused one was not stored");
           assert.deepEqual(await auditOf(server), []);
         } finally {
