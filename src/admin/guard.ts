@@ -7,7 +7,7 @@
 import type { Context } from "hono";
 import { isLoopback } from "../config/loopback.ts";
 import { type Actor, bearerOf, peerOf } from "./actor.ts";
-import { baseOf, hostHeader, hostOf, isSameOrigin } from "./origin.ts";
+import { hostHeader, hostOf, isSameOrigin, loginFor } from "./origin.ts";
 import { problem } from "./problem.ts";
 import { hasToken, type Tokens } from "./tokens.ts";
 
@@ -49,7 +49,7 @@ function unknown(c: Context): Response {
   const header = headers.get("authorization");
   if (header === null) {
     if (c.req.method === "GET" && headers.get("accept")?.includes("text/html")) {
-      return c.body(null, 303, { location: `${baseOf(c)}/login`, "cache-control": "no-store" });
+      return c.body(null, 303, { location: loginFor(c), "cache-control": "no-store" });
     }
     return refuse('A token is needed: send it as "Authorization: Bearer TOKEN"', "");
   }

@@ -18,7 +18,7 @@ import { readText } from "./body.ts";
 import type { AdminContext } from "./context.ts";
 import { answerPage, Layout } from "./layout.tsx";
 import { LoginLimit } from "./login_limit.ts";
-import { baseOf, isSameOrigin } from "./origin.ts";
+import { baseOf, isSameOrigin, pageAfterLogin } from "./origin.ts";
 import { API_HEADERS, problem } from "./problem.ts";
 import { SESSION_COOKIE, SESSION_MS, type Sessions } from "./session.ts";
 import { type Role, tokenMatcher, type Tokens } from "./tokens.ts";
@@ -42,7 +42,7 @@ export function loginRoutes(
   const roleOf = tokenMatcher(tokens);
   const limit = new LoginLimit();
   const routes = new Hono()
-    .get("/login", (c) => answerPage(c, <Login base={baseOf(c)} />))
+    .get("/login", (c) => answerPage(c, <Login base={baseOf(c)} next={nextOf(c)} />))
     .post("/login", async (c) => {
       if (isForeign(c)) return refuse(c, 403, FOREIGN);
       const address = peerOf(c.env) ?? "unknown";
@@ -84,14 +84,21 @@ export function loginRoutes(
       maxAge: SESSION_MS / 1_000,
     });
     return isForm(c)
-      ? c.redirect(baseOf(c) || "/", 303)
+      ? c.redirect(nextOf(c), 303)
       : c.body(JSON.stringify({ role, untilMs: session.untilMs }), 200, API_HEADERS);
   }
 }
 
-const Login: FC<{ base: string; fault?: string | undefined }> = ({ base, fault }) => (
+interface LoginProps {
+  readonly base: string;
+  /** The page that is shown then. */
+  readonly next: string;
+  readonly fault?: string | undefined;
+}
+
+const Login: FC<LoginProps> = ({ base, next, fault }) => (
   <Layout base={base} title="Log in">
-    <form class="login" method="post" action={`${base}/login`}>
+    <form class="login" method="post" action={actionFor(base, next)}>
       <label for="token">Token</label>
       <input
         id="token"
@@ -117,7 +124,23 @@ function refuse(
   headers: Readonly<Record<string, string>> = {},
 ): Response | Promise<Response> {
   if (!isForm(c)) return problem(status, detail, { headers });
-  return answerPage(c, <Login base={baseOf(c)} fault={detail} />, status, headers);
+  return answerPage(
+    c,
+    <Login base={baseOf(c)} next={nextOf(c)} fault={detail} />,
+    status,
+    headers,
+  );
+}
+
+/** The page that is shown after the login. */
+function nextOf(c: Context): string {
+  return pageAfterLogin(c.req.query("next"), baseOf(c));
+}
+
+function actionFor(base: string, next: string): string {
+  return next === (base || "/")
+    ? `${base}/login`
+    : `${base}/login?next=${encodeURIComponent(next)}`;
 }
 
 function tooOften(c: Context, waitMs: number): Response | Promise<Response> {

@@ -7,6 +7,9 @@
 import type { Context } from "hono";
 import { basePath } from "hono/route";
 
+/** What a path is read against: no page is there. */
+const NOWHERE = "http://nowhere.invalid";
+
 /**
  * True if a page of this very site makes the request. Browsers say so of every write, and no page can
  * make them lie. Hint: hono's `csrf()` asks only where a form could have been sent; this asks always.
@@ -33,6 +36,28 @@ export function hostHeader(c: Context): string {
 export function baseOf(c: Context): string {
   const base = basePath(c);
   return base === "/" ? "" : encodeURI(base);
+}
+
+/** Where to log in, so that the page that was asked for is shown then. */
+export function loginFor(c: Context): string {
+  const base = baseOf(c);
+  const { pathname, search } = new URL(c.req.url);
+  const isStart = search === "" && (pathname === base || pathname === `${base}/`);
+  return isStart ? `${base}/login` : `${base}/login?next=${encodeURIComponent(pathname + search)}`;
+}
+
+/**
+ * The page that is shown after the login, as a path of this very app. What leads anywhere else, such as
+ * `//evil.example`, leads to the start page.
+ */
+export function pageAfterLogin(next: string | undefined, base: string): string {
+  const start = base || "/";
+  const url = next === undefined ? null : URL.parse(next, NOWHERE);
+  if (url === null || url.origin !== NOWHERE) return start;
+  const path = url.pathname;
+  // Hint: "/.//evil.example" has no host, and the path "//evil.example", which a browser takes for one.
+  const isOurs = path.startsWith(`${base}/`) && !path.startsWith("//");
+  return isOurs && path !== `${base}/login` ? path + url.search : start;
 }
 
 /** True for a path of the API, below where the app is mounted. */

@@ -110,7 +110,7 @@ export function queryFaults(c: Context, known: readonly string[]): readonly Prob
 }
 
 /**
- * Reads a whole number from the query and clamps it.
+ * Reads a whole number from the query. One that is too large is clamped.
  *
  * @returns The number, or the fault.
  */
@@ -121,11 +121,12 @@ export function queryNumber(
 ): number | ProblemError {
   const given = c.req.query(name);
   if (given === undefined) return bounds.default;
-  if (!/^\d{1,15}$/.test(given)) {
+  const { min, max } = bounds;
+  if (!/^\d{1,15}$/.test(given) || Number(given) < min) {
     return {
       pointer: `?${name}`,
-      detail: `Expected ${name} to be a whole number >= 0 but received ${display(given)}`,
+      detail: `Expected ${name} to be a whole number >= ${min} but received ${display(given)}`,
     };
   }
-  return Math.min(bounds.max, Math.max(bounds.min, Number(given)));
+  return Math.min(max, Number(given));
 }

@@ -272,6 +272,74 @@ Deno.test("A browser without a session is sent to the login, wherever the app is
   assert.match(await page.text(), /action="\/ops\/queue\/login"/);
 });
 
+Deno.test("The login leads back to the page that was asked for, also after a wrong token", async () => {
+  await using system = await running(TOKENS);
+  const outer = new Hono().route("/ops", system.app);
+  const form = { "content-type": "application/x-www-form-urlencoded", origin: HOST };
+  const wanted = "/ops/jobs?pool=mail&match=a%26b";
+
+  const asked = await outer.request(wanted, { headers: { accept: "text/html" } });
+  const login = asked.headers.get("location") ?? "";
+  const page = await (await outer.request(login)).text();
+  const action = /<form [^>]*action="([^"]+)"/.exec(page)?.[1]?.replaceAll("&amp;", "&") ?? "";
+  const submit = async (token: string) =>
+    await outer.request(action, {
+      method: "POST",
+      headers: form,
+      body: new URLSearchParams({ token }),
+    });
+  const wrong = await (await submit("nobody's")).text();
+  const right = await submit(ADMIN);
+
+  assert.equal(login, `/ops/login?next=${encodeURIComponent(wanted)}`);
+  assert.ok(wrong.includes(`action="${action}"`), wrong);
+  assert.deepEqual([right.status, right.headers.get("location")], [303, wanted]);
+});
+
+for (
+  const next of [
+    "//evil.example/",
+    "https://evil.example/",
+    "https:evil.example",
+    "/\\evil.example",
+    "\\\\evil.example",
+    "/.//evil.example",
+    "/..//evil.example",
+    "/ops/..//evil.example",
+    "\t//evil.example",
+    "/\t/evil.example",
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "http://nowhere.invalid//evil.example",
+    "/elsewhere",
+    "/opsy",
+    "/ops/login",
+    "jobs",
+    "",
+  ]
+) {
+  Deno.test(`The login leads to the start page, when next is ${JSON.stringify(next)}`, async () => {
+    await using system = await running(TOKENS);
+    const outer = new Hono().route("/ops", system.app);
+
+    for (const [app, start] of [[outer, "/ops"], [system.app, "/"]] as const) {
+      const base = start === "/" ? "" : start;
+      const response = await app.request(`${base}/login?next=${encodeURIComponent(next)}`, {
+        method: "POST",
+        headers: { "content-type": "application/x-www-form-urlencoded", origin: HOST },
+        body: new URLSearchParams({ token: ADMIN }),
+      });
+
+      const to = response.headers.get("location") ?? "";
+      assert.equal(response.status, 303);
+      // Without a mount every path of this origin is one of the app.
+      if (start === "/ops") assert.equal(to, start);
+      else assert.match(to, /^\/(?![\/\\])/);
+      assert.equal(new URL(to, "http://localhost/ops").origin, "http://localhost");
+    }
+  });
+}
+
 Deno.test("There is no login without tokens", async () => {
   await using system = await running();
 

@@ -206,23 +206,29 @@ browserTest(
   },
 );
 
-browserTest("A page says that a session has ended with its server", async () => {
-  await using system = await startSystem({ tokens: true });
+browserTest(
+  "A page says that a session has ended with its server, and is there again after the login",
+  async () => {
+    await using system = await startSystem({ tokens: true });
 
-  await visit(system.url, async ({ page, allow }) => {
-    allow(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|status of 401/);
-    await page.goto("/login");
-    await page.getByLabel("Token").fill(ADMIN);
-    await page.getByRole("button", { name: "Log in" }).click();
-    await page.getByText("Live", { exact: true }).waitFor();
-    await system.stopServing();
-    await system.serveAgain();
+    await visit(system.url, async ({ page, allow }) => {
+      allow(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|status of 401/);
+      await page.goto("/pools/mail");
+      await page.getByLabel("Token").fill(ADMIN);
+      await page.getByRole("button", { name: "Log in" }).click();
+      await page.getByText("Live", { exact: true }).waitFor();
+      await system.stopServing();
+      await system.serveAgain();
 
-    await page.getByText("Logged out", { exact: true }).waitFor();
-    await page.getByRole("link", { name: "Log in again" }).click();
-    await page.getByLabel("Token").waitFor();
-  });
-});
+      await page.getByText("Logged out", { exact: true }).waitFor();
+      await page.getByRole("link", { name: "Log in again" }).click();
+      await page.getByLabel("Token").fill(ADMIN);
+      await page.getByRole("button", { name: "Log in" }).click();
+      await page.getByRole("heading", { name: "mail", level: 1 }).waitFor();
+      assert.equal(new URL(page.url()).pathname, "/pools/mail");
+    });
+  },
+);
 
 browserTest(
   "The theme follows the system until a reader chooses one, before anything is painted",

@@ -247,7 +247,8 @@ function loggedOut() {
   held = true;
   failures = 0; // the server has answered
   rest();
-  const link = element("a", { href: `${base}/login` }, "Log in again");
+  const next = encodeURIComponent(location.pathname + location.search);
+  const link = element("a", { href: `${base}/login?next=${next}` }, "Log in again");
   byId("banner")?.replaceChildren("The session has ended: what you see is old. ", link);
 }
 

@@ -59,7 +59,7 @@ export interface Endpoint {
 }
 
 const limit = (most: number, usual: number): string =>
-  `Most entries, 1 to ${most}; others are clamped. Default: ${usual}.`;
+  `Most entries, from 1; more than ${most} count as ${most}. Default: ${usual}.`;
 
 /** All routes. */
 export const endpoints: readonly Endpoint[] = [
