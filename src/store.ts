@@ -203,6 +203,11 @@ export type Changed =
 
 /** The jobs of one pool, as one process holds them. */
 export interface Queue {
+  /**
+   * True while `lease` may give out jobs whose `add` has not been answered: it is called as soon as they
+   * are given then. Omitted: it is called once they have been answered.
+   */
+  readonly leasesAdded?: boolean;
   /** Stores jobs. One answer an entry, in order; one bad entry fails no other. */
   add(entries: readonly JobEntry[], nowMs: number): MaybePromise<readonly Added[]>;
   /**

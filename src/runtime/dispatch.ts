@@ -235,5 +235,5 @@ export class Dispatch {
 }
 
 function isEligible(lane: Lane): boolean {
-  return lane.ready > 0 && lane.running < lane.maxRunning;
+  return lane.claimable > 0 && lane.running < lane.maxRunning;
 }

@@ -124,7 +124,7 @@ export class Lane implements LaneView {
   readonly #waits = new Histogram();
   readonly #runs = new Histogram();
   readonly #now: { readonly nowMs: number };
-  readonly #queue: Pick<Queue, "readyAtMs">;
+  readonly #queue: Pick<Queue, "readyAtMs" | "leasesAdded">;
   readonly #arrivalRate: RateMeter;
   readonly #service = new SmoothMean();
   #running = 0;
@@ -136,7 +136,7 @@ export class Lane implements LaneView {
     settings: LaneSettings,
     index: number,
     now: { readonly nowMs: number },
-    queue: Pick<Queue, "readyAtMs">,
+    queue: Pick<Queue, "readyAtMs" | "leasesAdded">,
   ) {
     this.name = settings.name;
     this.index = index;
@@ -176,6 +176,13 @@ export class Lane implements LaneView {
 
   get ready(): number {
     return this.paused ? 0 : Math.max(0, this.counts.ready - this.planned);
+  }
+
+  /** Jobs that may be leased: ready ones, and those being added where the store leases them too. */
+  get claimable(): number {
+    if (this.paused) return 0;
+    const adding = this.#queue.leasesAdded === true ? this.adding : 0;
+    return Math.max(0, this.counts.ready + adding - this.planned);
   }
 
   get blocked(): number {

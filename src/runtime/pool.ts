@@ -219,6 +219,7 @@ export class Pool implements PoolHandle {
     try {
       const answer = entries.length === 0 ? [] : this.#queue.add(entries, nowMs);
       late = isPromise(answer);
+      if (late) this.#parts.loop.adding();
       added = await answer;
     } catch (thrown) {
       throw this.#storeFailed(thrown);
@@ -357,6 +358,7 @@ export class Pool implements PoolHandle {
     }
     if (!isPromise(answer)) return this.#taken(lane, entry, answer[0]!);
     lane.adding++;
+    this.#parts.loop.adding();
     return answer.then((all) => this.#taken(lane, entry, all[0]!), (thrown) => {
       throw this.#storeFailed(thrown);
     }).finally(() => lane.addedLate());

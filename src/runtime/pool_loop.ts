@@ -97,6 +97,11 @@ export class PoolLoop {
     else queueMicrotask(this.#turn);
   }
 
+  /** Jobs are being added: where the store leases them with that, it is asked now. */
+  adding(): void {
+    if (this.#parts.queue.leasesAdded === true && this.#parts.crew.idleCount > 0) this.schedule();
+  }
+
   /** A job was added: one that is left waiting makes the controller plan. */
   arrived(): void {
     this.#arrived = true;

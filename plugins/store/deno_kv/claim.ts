@@ -11,16 +11,13 @@ import { type HeldPart, KvJob, payloadOf, type StoredJob } from "./job.ts";
 import { numberAt } from "./keys.ts";
 import type { KvLane } from "./lanes.ts";
 import { promote } from "./promote.ts";
-import type { Rider } from "./rider.ts";
-import { Shelf } from "./shelf.ts";
+import { type ReadyPart, ReadyParts } from "./ready.ts";
+import type { FreshPart, Rider } from "./rider.ts";
 import { Step } from "./step.ts";
 import type { Term } from "./term.ts";
 
 /** How often others may be quicker in a row. */
 const MOST_TRIES = 30;
-
-/** Entries read at once, at most. */
-const LARGEST_BATCH = 50;
 
 /** A claim of more than this has a commit of its own: read while the ends before it are stored. */
 const MOST_RIDERS = 128;
@@ -34,8 +31,12 @@ interface Claim {
   readonly step: Step;
   readonly parts: HeldPart[];
   readonly jobs: KvJob[];
+  /** What the same commit puts down. */
+  readonly fresh: Set<FreshPart>;
   /** Parts that it changes. */
   taken: number;
+  /** Those of them that were there before. */
+  checked: number;
   /** True if nothing more is claimable than what is in it. */
   exhausted: boolean;
 }
@@ -49,12 +50,12 @@ export interface ClaimRider extends Rider {
 /** Leases jobs. One call at a time. */
 export class Claims {
   readonly #context: QueueContext;
-  /** Jobs in a part, as seen lately, by number of the lane: how much is read at once. */
-  readonly #density: number[] = [];
+  readonly #ready: ReadyParts;
 
   /** Claims for one queue. */
   constructor(context: QueueContext) {
     this.#context = context;
+    this.#ready = new ReadyParts(context);
   }
 
   /** Leases up to `wants[lane]` jobs of each lane. Empty once this holder was declared dead, until its pool knows. */
@@ -70,7 +71,7 @@ export class Claims {
       const moves = counts.moves;
       const step = new Step(this.#context, nowMs);
       step.check(term.fence);
-      const claim = await this.#gather(term, step, wants);
+      const claim = await this.#gather(term, step, wants, new Set());
       if (claim.taken === 0) {
         this.#note(wants, claim, moves);
         return [];
@@ -105,10 +106,10 @@ export class Claims {
     return {
       nowMs,
       jobs: promise,
-      board: async (step, term) => {
+      board: async (step, term, fresh) => {
         if (term !== holder.term || holder.untold) return;
         moves = counts.moves;
-        const gathered = await this.#gather(term, step, wants);
+        const gathered = await this.#gather(term, step, wants, fresh);
         if (gathered.taken > 0) {
           claim = gathered;
           return;
@@ -125,7 +126,7 @@ export class Claims {
         else if (jobs.length > 0) resolve(jobs);
       },
       leave: () => {
-        if (claim !== undefined) counts.forgetShelves(); // what it is to be made of may be gone
+        if ((claim?.checked ?? 0) > 0) counts.forgetShelves(); // what it was to be made of may be gone
         resolve(undefined);
       },
     };
@@ -137,8 +138,22 @@ export class Claims {
     this.#note(wants, claim, moves + 1);
   }
 
-  async #gather(term: Term, step: Step, wants: readonly Want[]): Promise<Claim> {
-    const claim: Claim = { term, step, parts: [], jobs: [], taken: 0, exhausted: true };
+  async #gather(
+    term: Term,
+    step: Step,
+    wants: readonly Want[],
+    fresh: Set<FreshPart>,
+  ): Promise<Claim> {
+    const claim: Claim = {
+      term,
+      step,
+      parts: [],
+      jobs: [],
+      fresh,
+      taken: 0,
+      checked: 0,
+      exhausted: true,
+    };
     for (const [lane, want] of wants) {
       if (want > 0) await this.#gatherLane(claim, lane, want);
     }
@@ -149,7 +164,7 @@ export class Claims {
     const { step } = claim;
     let room = want;
     let parts = 0;
-    for await (const entry of this.#partsOf(lane, want)) {
+    for await (const entry of this.#ready.of(lane.ordinal, want, claim.fresh)) {
       if (numberAt(entry.key, 5) > step.atMs + 0.5) break; // by the clock of another process
       if (step.isFull || step.checksLeft < 3) {
         claim.exhausted = false;
@@ -160,45 +175,26 @@ export class Claims {
       if (room === 0) break; // a further one is not read
     }
     claim.taken += parts;
-    if (parts > 0) this.#density[lane.ordinal] = Math.max(1, (want - room) / parts);
-  }
-
-  /** Ready parts of a lane, oldest first: those that are known, then others as they are read. */
-  async *#partsOf({ ordinal }: KvLane, want: number): AsyncGenerator<Deno.KvEntry<Bytes>> {
-    const { db, keys, counts, holder } = this.#context;
-    const shelf = counts.of(ordinal)?.shelf ?? new Shelf();
-    if (!holder.alone) shelf.forget();
-    const known = [...shelf.parts];
-    const { puts } = shelf;
-    yield* known;
-    if (shelf.whole && known.length > 0) return;
-    const prefix = keys.of("r", ordinal);
-    const limit = Math.min(Math.ceil(want / (this.#density[ordinal] ?? 1)) + 1, LARGEST_BATCH);
-    for (let last = known.at(-1);;) {
-      const selector = last === undefined ? { prefix } : { prefix, start: [...last.key, 0] };
-      const entries = await db.list<Bytes>(selector, { limit, batchSize: limit });
-      const isLast = entries.length < limit;
-      if (shelf.puts === puts) shelf.extend(entries, isLast);
-      else shelf.forget(); // what was put down meanwhile may stand between
-      yield* entries;
-      if (isLast) return;
-      last = entries.at(-1);
-    }
+    if (parts > 0) this.#ready.gave(lane.ordinal, want - room, parts);
   }
 
   /** Takes the first jobs of a part. How many were leased. */
   async #take(
     claim: Claim,
     lane: KvLane,
-    entry: Deno.KvEntry<Bytes>,
+    entry: ReadyPart,
     room: number,
   ): Promise<number> {
     const { keys } = this.#context;
     const { step, term } = claim;
     const place = keys.placeIn(entry.key);
     const cut = takeLines(entry.value, room);
-    step.check(entry);
-    step.delete(entry.key);
+    if (entry.versionstamp === null) claim.fresh.delete(entry);
+    else {
+      claim.checked++;
+      step.check(entry);
+      step.delete(entry.key);
+    }
     if (cut.rest !== undefined) {
       step.setBytes(keys.part("r", { ...place, first: place.first + cut.skipped }), cut.rest);
     }

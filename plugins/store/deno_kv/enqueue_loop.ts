@@ -11,6 +11,7 @@ import { LARGEST_INLINE, LARGEST_PAYLOAD } from "./chunks.ts";
 import { encode, lineOf } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { KvAdded } from "./job.ts";
+import type { FreshPart, Rider } from "./rider.ts";
 import { textSize } from "./keys.ts";
 import type { KvLane } from "./lanes.ts";
 import { PART_LINES, Step } from "./step.ts";
@@ -31,6 +32,10 @@ const PART_BYTES = 32_000;
 /** Most parts of one commit. */
 const MOST_PARTS = 400;
 
+/** More parts than this, or bytes, and no rider goes with them: together they stay below the limits. */
+const MOST_RIDDEN_PARTS = 50;
+const MOST_RIDDEN_BYTES = 100_000;
+
 /** Most texts are plain: each of their characters takes one byte. */
 const PLAIN = /^[ -~]*$/;
 
@@ -50,6 +55,7 @@ export class EnqueueLoop {
   #plain: Item[] = [];
   #careful: Item[] = [];
   #running: Promise<void> | undefined;
+  #rider: Rider | undefined;
 
   /** Adds for one queue. */
   constructor(context: QueueContext) {
@@ -64,6 +70,13 @@ export class EnqueueLoop {
     }
     if (this.#plain.length + this.#careful.length > 0) this.#running ??= this.#run();
     return ticket.promise;
+  }
+
+  /** Takes a rider along with the jobs that wait. False: there are none, or another one is taken along. */
+  carry(rider: Rider): boolean {
+    if (this.#plain.length === 0 || this.#rider !== undefined) return false;
+    this.#rider = rider;
+    return true;
   }
 
   /** Resolves once nothing is on its way. */
@@ -95,7 +108,8 @@ export class EnqueueLoop {
   }
 
   async #run(): Promise<void> {
-    await null; // what is added in this turn of the event loop goes together
+    await null; // what is added in this turn of the event loop goes together,
+    await null; // and what the pool then asks for
     while (this.#plain.length + this.#careful.length > 0) {
       if (this.#plain.length > 0) await this.#addPlain();
       if (this.#careful.length > 0) {
@@ -109,9 +123,8 @@ export class EnqueueLoop {
 
   async #addPlain(): Promise<void> {
     const batch = this.#plain.splice(0, MOST_JOBS);
-    const { fates, keys } = this.#context;
+    const { fates } = this.#context;
     const nowMs = batch[0]!.atMs; // all that are due at once become claimable together
-    const step = new Step(this.#context, nowMs);
     const open = new Map<string, Part>();
     const parts: Part[] = [];
     const added: KvAdded[] = [];
@@ -134,23 +147,51 @@ export class EnqueueLoop {
         );
       }
     }
-    for (const { lane, segment, dueMs, delayMs, expiresAtMs, lines } of parts) {
-      const space = delayMs > 0 ? "z" : "r";
-      const place = { ordinal: lane.ordinal, dueMs, segment, first: 0, expiresAtMs };
-      step.setBytes(keys.part(space, place), encode(lines.join("\n")));
-      step.count(lane.ordinal, space, lines.length, dueMs);
-    }
-    step.signals = true;
     this.#plain = batch.slice(added.length).concat(this.#plain);
+    const rider = this.#rider;
+    this.#rider = undefined;
     try {
-      await step.commit(); // nothing is checked: it cannot be refused
+      const rides = parts.length < MOST_RIDDEN_PARTS && bytes < MOST_RIDDEN_BYTES &&
+        await this.#commit(parts, nowMs, rider);
+      if (!rides) await this.#commit(parts, nowMs);
       for (let index = 0; index < added.length; index++) {
         const { ticket, place } = batch[index]!;
         ticket.answer(place, added[index]!);
       }
+      if (rides) rider?.arrive();
     } catch (thrown) {
       for (const index of added.keys()) batch[index]!.ticket.fail(thrown);
+    } finally {
+      rider?.leave();
     }
+  }
+
+  /** Puts parts down. False: the rider cannot go with them, and nothing was changed. */
+  async #commit(parts: readonly Part[], nowMs: number, rider?: Rider): Promise<boolean> {
+    const { keys, holder } = this.#context;
+    const step = new Step(this.#context, Math.max(nowMs, rider?.nowMs ?? 0));
+    const fresh = new Set<FreshPart>();
+    for (const { lane, segment, dueMs, delayMs, expiresAtMs, lines } of parts) {
+      const space = delayMs > 0 ? "z" : "r";
+      const place = { ordinal: lane.ordinal, dueMs, segment, first: 0, expiresAtMs };
+      const key = keys.part(space, place);
+      const value = encode(lines.join("\n"));
+      step.count(lane.ordinal, space, lines.length, dueMs);
+      if (delayMs > 0) step.setBytes(key, value);
+      else fresh.add({ key, value, versionstamp: null });
+    }
+    if (rider !== undefined) {
+      const { term } = holder;
+      step.check(term.fence);
+      try {
+        await rider.board(step, term, fresh);
+      } catch {
+        return false; // made alone, it tells of its fault itself
+      }
+    }
+    for (const { key, value } of fresh) step.setBytes(key, value);
+    step.signals = true;
+    return await step.commit(); // without a rider nothing is checked: it cannot be refused
   }
 
   /** The part that a job goes into: jobs of one lane with the same due time share one. */

@@ -176,7 +176,7 @@ export class FinishLoop {
     for (const [part, ends] of parts) writeEnds(step, part, ends);
     if (goesOn || unmarked.size > 0) checkMarks(step, term, unmarked);
     try {
-      await rider?.board(step, term);
+      await rider?.board(step, term, new Set());
     } catch {
       return await this.#attempt(term, batch); // made alone, it tells of its fault itself
     }

@@ -124,6 +124,12 @@ export class KvQueue implements Queue {
     this.#outcomes = new Outcomes(context, this);
   }
 
+  /** True unless others claim too: what is added is leased with its own commit then. */
+  get leasesAdded(): boolean {
+    const { holder } = this.#context;
+    return holder.alone && !holder.untold;
+  }
+
   /** Numbers new lanes. What it returns puts the rules in force: leases that are asked for later keep to them. */
   async reopen(rules: QueueRules): Promise<(nowMs: number) => void> {
     const { db, keys } = this.#context;
@@ -141,7 +147,9 @@ export class KvQueue implements Queue {
     const asked = this.#context.lanes.own.map((lane) => [lane, wants[lane.index] ?? 0] as const);
     // Said at once: what it could go with is on its way in the next turn.
     const ride = this.#left || this.#isAdopting ? undefined : this.#claims.rider(asked, nowMs);
-    const riding = ride !== undefined && this.#finishes.carry(ride) ? ride.jobs : undefined;
+    const isCarried = ride !== undefined &&
+      (this.#finishes.carry(ride) || this.#enqueues.carry(ride));
+    const riding = isCarried ? ride.jobs : undefined;
     await this.#adopting;
     const leasing = this.#lease(riding, asked, nowMs);
     this.#leasing = Promise.resolve(leasing).catch(() => {}); // told to the one who asked

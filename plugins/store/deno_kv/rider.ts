@@ -1,19 +1,34 @@
 /**
- * What shares a commit with the ends of jobs: a claim that would need one of its own, and so another
- * flush of the disk.
+ * What shares a commit with others: a claim that would need one of its own, and so another flush of the
+ * disk.
  *
  * @module
  */
 
+import type { Bytes } from "./codec.ts";
 import type { Step } from "./step.ts";
 import type { Term } from "./term.ts";
 
-/** What goes with the next commit of ends. */
+/** Ready jobs that a commit puts down, as far as they are not leased by it. */
+export interface FreshPart {
+  /** Where they are put. */
+  readonly key: Deno.KvKey;
+  /** Their lines. */
+  readonly value: Bytes;
+  /** There is no such key yet. */
+  readonly versionstamp: null;
+}
+
+/** What goes with the next commit. */
 export interface Rider {
   /** Now. */
   readonly nowMs: number;
-  /** Adds to the commit, last of all. If it throws, the ends go without it. */
-  board(step: Step, term: Term): Promise<void>;
+  /**
+   * Adds to the commit, last of all. If it throws, the others go without it.
+   *
+   * @param fresh What the commit is to put down. What is taken from it is not put down.
+   */
+  board(step: Step, term: Term, fresh: Set<FreshPart>): Promise<void>;
   /** Called once the commit is made that it added to. */
   arrive(): void;
   /** Called last in any case: unless it has arrived, nothing has come of it. */

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import * as v from "valibot";
 import { type ConfigInput, start } from "../../../../mod.ts";
 import { denoKv } from "../../../../plugins/store/deno_kv/mod.ts";
+import { Db } from "../../../../plugins/store/deno_kv/db.ts";
+import { KvStore } from "../../../../plugins/store/deno_kv/store.ts";
+import { defineStore } from "../../../../src/plugin.ts";
 import { openStore, withFolder } from "./_store.ts";
 
 function configWith(
@@ -197,4 +201,51 @@ Deno.test("A pool on deno-kv takes other lanes of a reload, and keeps the jobs o
       await sluice.stop();
     }
   });
+});
+
+Deno.test("A pool on deno-kv that has a free worker starts a job with the commit that stores it", async () => {
+  const kv = await Deno.openKv(":memory:");
+  let commits = 0;
+  const atomic = kv.atomic.bind(kv);
+  kv.atomic = () => {
+    const operation = atomic();
+    const commit = operation.commit.bind(operation);
+    operation.commit = () => commit().finally(() => commits++);
+    return operation;
+  };
+  const counted = defineStore({
+    name: "counted",
+    options: v.strictObject({}),
+    create: () => {
+      const db = new Db(kv, { remote: false, maxChecks: 100, random: () => 0 });
+      const unheard = { file: undefined, remote: false, pollMs: Infinity, seen: 0 };
+      return new KvStore(db, unheard);
+    },
+  });
+  const starts: number[] = [];
+  const handler = (): void => void starts.push(commits);
+  const lanes = [{ name: "high" }, { name: "low" }];
+  const pools = { p: { handler, size: { min: 1, max: 1 }, lanes } };
+  const sluice = await start({ store: { use: counted }, pools });
+  const told: string[] = [];
+  sluice.observe(({ kind }) => {
+    if (kind.startsWith("job-")) told.push(kind);
+  });
+  try {
+    await (await sluice.enqueue("p", { lane: "low", payload: 0 })).done; // by then it has joined
+    for (const lane of ["high", "low", "low"]) {
+      const before = commits;
+      const job = await sluice.enqueue("p", { lane, payload: lane });
+      assert.deepEqual(await job.done, { state: "done", result: undefined });
+      assert.deepEqual([starts.at(-1), commits], [before + 1, before + 2]);
+    }
+    const [one, two] = await sluice.pool("p").enqueueAll(
+      ["low", "low"].map((lane) => ({ lane, payload: lane })),
+    );
+    for (const job of [one!, two!]) assert.ok(!(job instanceof Error) && await job.done);
+  } finally {
+    await sluice.stop();
+  }
+  const each = ["job-added", "job-started", "job-done"];
+  assert.deepEqual(told.slice(0, 9), [...each, ...each, ...each]);
 });

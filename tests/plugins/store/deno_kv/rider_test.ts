@@ -127,15 +127,15 @@ Deno.test("KvQueue.settle() stores ends though others were quicker with what was
 
 Deno.test("KvQueue.settle() stores ends though what was to be leased beside them cannot be read", async () => {
   await withScene(async ({ kv, mine, theirs, failList }) => {
+    for (const payload of [5, 6]) await theirs.add([entry({ payload })], NOW);
     const first = await mine.lease([4], NOW);
-    await theirs.add([entry({ payload: 5 })], NOW);
     failList();
 
     const ended = mine.settle(first.map((job) => end(job)), NOW);
-    const second = await mine.lease([2], NOW);
+    const second = await mine.lease([4], NOW);
 
     assert.deepEqual(await ended, [true, true, true, true]);
-    assert.deepEqual(second.map(({ payload }) => payload), [5]);
+    assert.deepEqual(second.map(({ payload }) => payload), [5, 6]);
     assert.deepEqual(await audit(kv, "p"), []);
   });
 });
@@ -174,7 +174,7 @@ Deno.test("KvQueue.lease() does not read what its own commits have put there", a
       [first, second, third].map((jobs) => jobs.map(({ payload }) => payload)),
       [[1, 2, 3], [4, 5, 6], []],
     );
-    assert.equal(scene.lists - before, 2, "one for what it found, one for that nothing is left");
+    assert.equal(scene.lists - before, 1, "for what it found");
     assert.deepEqual(await audit(kv, "p"), []);
   });
 });
@@ -193,6 +193,86 @@ Deno.test("KvQueue.lease() finds what others have put there or taken once it hea
     await theirs.add([entry({ payload: 6 })], NOW - 10);
     await (mine as KvQueue).changed();
     assert.deepEqual((await mine.lease([2], NOW)).map(({ payload }) => payload), [6, 4]);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
+Deno.test("KvQueue.lease() shares the commit of jobs that were added in the same turn", async () => {
+  await withScene(async (scene) => {
+    const { kv, mine, commits } = scene;
+    await mine.settle((await mine.lease([4], NOW)).map((job) => end(job)), NOW);
+    await mine.count(NOW);
+    const before = scene.lists;
+    commits.length = 0;
+
+    const adding = mine.add([5, 6, 7].map((payload) => entry({ payload })), NOW);
+    const delayed = mine.add([entry({ payload: 8, dueAtMs: NOW + 10 })], NOW);
+    const held = await mine.lease([2], NOW);
+
+    assert.deepEqual(held.map(({ payload }) => payload), [5, 6]);
+    assert.deepEqual([commits, scene.lists - before], [[true], 0]);
+    const [five] = await adding;
+    assert.equal(held[0]!.id, five!.id);
+    assert.equal((await mine.find(five!.id))?.state, "running");
+    assert.equal((await delayed).length, 1);
+    assert.deepEqual(await audit(kv, "p"), []);
+    assert.deepEqual((await mine.lease([2], NOW)).map(({ payload }) => payload), [7]);
+    assert.deepEqual(await mine.settle(held.map((job) => end(job)), NOW), [true, true]);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
+Deno.test("KvQueue.lease() takes what waits before what is added beside it", async () => {
+  await withScene(async ({ kv, mine, commits }) => {
+    commits.length = 0;
+
+    const adding = mine.add([entry({ payload: 5 })], NOW + 1);
+    const held = await mine.lease([5], NOW + 1);
+
+    assert.deepEqual(held.map(({ payload }) => payload), [1, 2, 3, 4, 5]);
+    assert.deepEqual(commits, [true]);
+    assert.equal((await adding).length, 1);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
+Deno.test("KvQueue.add() stores jobs though others were quicker with what was to be leased beside them", async () => {
+  await withScene(async ({ kv, mine, theirs, commits, around }) => {
+    commits.length = 0;
+    around({ before: async () => assert.equal((await theirs.lease([1], NOW)).length, 1) });
+
+    const adding = mine.add([entry({ payload: 5 })], NOW);
+    const held = await mine.lease([2], NOW);
+
+    assert.equal((await adding).length, 1);
+    assert.deepEqual(held.map(({ payload }) => payload), [2, 3]);
+    assert.deepEqual(commits, [false, true, true]);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
+Deno.test("KvQueue.add() stores jobs though its holder was declared dead, which leases none of them", async () => {
+  await withScene(async ({ kv, mine, theirs }) => {
+    for (let nowMs = NOW; (await theirs.renew(nowMs)).peers > 1; nowMs += 300);
+
+    const adding = mine.add([entry({ payload: 5 })], NOW);
+
+    assert.deepEqual(await mine.lease([5], NOW), []);
+    assert.equal((await adding).length, 1);
+    assert.equal((await theirs.lease([5], NOW)).length, 5);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
+Deno.test("KvQueue.add() stores jobs though what is to be leased beside them cannot be read", async () => {
+  await withScene(async ({ kv, mine, failList }) => {
+    failList();
+
+    const adding = mine.add([entry({ payload: 5 })], NOW + 1);
+    const held = await mine.lease([5], NOW + 1);
+
+    assert.equal((await adding).length, 1);
+    assert.deepEqual(held.map(({ payload }) => payload), [1, 2, 3, 4, 5]);
     assert.deepEqual(await audit(kv, "p"), []);
   });
 });
