@@ -18,6 +18,7 @@ import { lintReserve } from "./lint/reserve.ts";
 import { lintRetry } from "./lint/retry.ts";
 import { lintStore } from "./lint/store.ts";
 import { lintTime, type Platform } from "./lint/time.ts";
+import { lintUnreached } from "./lint/unreached.ts";
 import { lintWait } from "./lint/wait.ts";
 import type { Settings } from "./settings.ts";
 
@@ -53,6 +54,7 @@ export function lint(settings: Settings, platform?: Platform): readonly Concern[
     ...lintRetry(pool),
     ...lintTime(pool, { platform, durable }),
     ...lintDepth(pool),
+    ...lintUnreached(pool),
   ]);
   if (settings.store.name === MEASURED) found.push(...lintStore(pools));
   return found.sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));

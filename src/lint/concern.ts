@@ -39,7 +39,9 @@ export type ConcernCode =
   | "growth-stalls"
   | "connections-short"
   | "strategy-fails"
-  | "store-rate";
+  | "store-rate"
+  | "target-over-max"
+  | "request-past-timeout";
 
 /**
  * How much it matters. `error`: it cannot work as the config says; `warning`: some jobs will suffer;

@@ -4,7 +4,13 @@
  * @module
  */
 
+import type { NamedSlot } from "../../src/config.ts";
 import { type Flaw, FLOOD, load, run, SPIKE } from "./_flaws.ts";
+
+/** A handler that delivers, and gives each request so long. */
+function delivery(timeoutMs: number): NamedSlot {
+  return { use: "http", with: { url: "http://127.0.0.1:9/hook", timeoutMs } };
+}
 
 /** Each with the config in which it is mended. */
 export const TIME_FLAWS: readonly Flaw[] = [
@@ -172,6 +178,33 @@ export const TIME_FLAWS: readonly Flaw[] = [
     mended: { pool: { lanes: SPIKE, controller: { use: "fixed", with: { workers: 17 } } } },
     numbers: { workers: 8, load: 16, need: 16 },
     change: /^Let the controller ask for 16 workers, or set size\.min to 16$/,
+  },
+  {
+    code: "target-over-max",
+    severity: "warning",
+    pointer: "/pools/p/controller",
+    given: { pool: { controller: { use: "fixed", with: { workers: 40 } } } },
+    mended: { pool: { controller: { use: "fixed", with: { workers: 32 } } } },
+    numbers: { workers: 40, max: 32 },
+    change: /^Let the controller ask for 32 or fewer, or raise size\.max to 40$/,
+  },
+  {
+    code: "request-past-timeout",
+    severity: "note",
+    pointer: "/pools/p/handler/with/timeoutMs",
+    given: { pool: { handler: delivery(20_000), timeoutMs: 15_000 } },
+    mended: { pool: { handler: delivery(15_000), timeoutMs: 15_000 } },
+    numbers: { requestMs: 20_000, timeoutMs: 15_000 },
+    change: /^Lower the handler's timeoutMs to 15000, or raise the pool's to 20000$/,
+  },
+  {
+    code: "request-past-timeout",
+    severity: "note",
+    pointer: "/pools/p/handlers/hook/with/timeoutMs",
+    given: { pool: { handlers: { hook: delivery(61_000) }, handler: undefined } },
+    mended: { pool: { handlers: { hook: delivery(60_000) }, handler: undefined } },
+    numbers: { requestMs: 61_000, timeoutMs: 60_000 },
+    change: /^Lower the handler's timeoutMs to 60000/,
   },
   {
     code: "store-rate",

@@ -63,6 +63,8 @@ Deno.test("every kind of concern has a config here that shows it", () => {
     "strategy-fails": true,
     "connections-short": true,
     "store-rate": true,
+    "target-over-max": true,
+    "request-past-timeout": true,
   };
   assert.deepEqual([...new Set(FLAWS.map(({ code }) => code))].sort(), Object.keys(codes).sort());
 });

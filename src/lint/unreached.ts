@@ -1,0 +1,66 @@
+/**
+ * What is configured and can never come to pass, for something else is reached before.
+ *
+ * @module
+ */
+
+import { isRecord } from "../config/faults.ts";
+import { makeView } from "../conformance/views.ts";
+import { counted } from "../figures.ts";
+import { type Concern, concern, figure, span } from "./concern.ts";
+import type { PoolFacts } from "./facts.ts";
+
+/** The handler whose `timeoutMs` is the limit of a request within the run. */
+const REQUESTS = "http";
+
+/** A count above `size.max`, a request longer than the run that it is made in. */
+export function lintUnreached(pool: PoolFacts): readonly Concern[] {
+  return [...target(pool), ...request(pool)];
+}
+
+/** Asked without any load, a controller that wants more than `size.max` wants it always. */
+function target({ settings, path, context }: PoolFacts): readonly Concern[] {
+  const { controller, size } = settings;
+  const lanes = settings.lanes.map(({ name }) => ({ name }));
+  let wanted: number;
+  try {
+    const ask = controller.create(context);
+    const view = { pool: settings.name, size, lanes, live: size.min, target: size.min, busy: 0 };
+    wanted = ask(makeView(view)).workers;
+  } catch {
+    return []; // `strategy-fails` says so
+  }
+  if (!(wanted > size.max) || wanted === Infinity) return [];
+  return [concern({
+    code: "target-over-max",
+    severity: "warning",
+    path: [...path, "controller"],
+    message: `Controller "${controller.name}" asks for ${counted(figure(wanted), "worker")} even ` +
+      `of an idle pool but size.max is ${size.max}: there are never more`,
+    formula: "workers asked for of an idle pool > size.max",
+    numbers: { workers: wanted, max: size.max },
+    change: `Let the controller ask for ${size.max} or fewer, or raise size.max to ` +
+      `${Math.ceil(wanted)}`,
+  })];
+}
+
+function request({ settings, path }: PoolFacts): readonly Concern[] {
+  const { handlers, timeoutMs } = settings;
+  return [...handlers].flatMap(([type, { name, options }]) => {
+    const requestMs = isRecord(options) ? options["timeoutMs"] : undefined;
+    if (name !== REQUESTS || typeof requestMs !== "number" || requestMs <= timeoutMs) return [];
+    const slot = type === "" ? ["handler"] : ["handlers", type];
+    return [concern({
+      code: "request-past-timeout",
+      severity: "note",
+      path: [...path, ...slot, "with", "timeoutMs"],
+      message:
+        `Handler "${name}" gives a request ${span(requestMs)} but its run is aborted after ` +
+        `${span(timeoutMs)}: no request ever has that long`,
+      formula: "timeoutMs of the handler > timeoutMs of the pool",
+      numbers: { requestMs, timeoutMs },
+      change: `Lower the handler's timeoutMs to ${figure(timeoutMs)}, or raise the pool's to ` +
+        figure(requestMs),
+    })];
+  });
+}
