@@ -5,6 +5,7 @@
  */
 
 import assert from "node:assert/strict";
+import { readArgs } from "./chaos/main.ts";
 import { playSeed } from "./chaos/play.ts";
 import { scheduleOf } from "./chaos/step.ts";
 
@@ -29,4 +30,26 @@ Deno.test("scheduleOf() makes schedules of all kinds of steps, other ones for ot
   const kinds = new Set(schedules.flat().map((step) => step.do));
   assert.equal(kinds.size, 17);
   assert.equal(new Set(schedules.map((schedule) => JSON.stringify(schedule))).size, 30);
+});
+
+Deno.test("deno task chaos refuses what would play nothing and pass", () => {
+  assert.deepEqual(readArgs([]), { from: 1, seeds: 200, steps: Infinity, show: false });
+  assert.deepEqual(readArgs(["--from", "17", "--seeds", "1", "--steps", "23", "--show"]), {
+    from: 17,
+    seeds: 1,
+    steps: 23,
+    show: true,
+  });
+  const refused: readonly (readonly [args: string[], why: RegExp])[] = [
+    [["--seeds", "abc"], /^Expected --seeds to be a whole number >= 1 but received "abc"$/],
+    [["--seeds", "0"], /^Expected --seeds to be a whole number >= 1 but received "0"$/],
+    [["--seeds", "1e3"], /^Expected --seeds /],
+    [["--seeds="], /^Expected --seeds /],
+    [["--from", "x"], /^Expected --from to be a whole number >= 0 but received "x"$/],
+    [["--steps", "0"], /^Expected --steps to be a whole number >= 1 but received "0"$/],
+    [["--seed", "5"], /--seed/],
+  ];
+  for (const [args, why] of refused) {
+    assert.throws(() => readArgs(args), ({ message }: Error) => why.test(message), args.join(" "));
+  }
 });

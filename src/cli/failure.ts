@@ -4,13 +4,16 @@
  * @module
  */
 
+/** Exit code of a process that a signal kept from its end. */
+export const INTERRUPTED = 130;
+
 /** A verb could not be done. Its message says what to do next. */
 export class CliError extends Error {
-  /** What the process ends with: 1 failed, 2 usage or config. */
-  readonly exitCode: 1 | 2;
+  /** What the process ends with: 1 failed, 2 usage or config, 130 interrupted. */
+  readonly exitCode: 1 | 2 | typeof INTERRUPTED;
 
   /** Says what failed. */
-  constructor(message: string, exitCode: 1 | 2 = 1, options?: ErrorOptions) {
+  constructor(message: string, exitCode: CliError["exitCode"] = 1, options?: ErrorOptions) {
     super(message, options);
     this.name = "CliError";
     this.exitCode = exitCode;

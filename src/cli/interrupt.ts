@@ -4,10 +4,8 @@
  * @module
  */
 
+import { INTERRUPTED } from "./failure.ts";
 import type { Io } from "./io.ts";
-
-/** Exit code of a process that a second signal ends. */
-const INTERRUPTED = 130;
 
 /** Signals so close together are one: a terminal sends ctrl-C to `deno task` too, which passes it on. */
 const ONE_SIGNAL_MS = 500;

@@ -18,7 +18,7 @@ import type { Io } from "./io.ts";
 
 import { type ProgressBar, progressBar } from "./progress.ts";
 import { durationMs, type Tools, withRemote } from "./verb.ts";
-import { writing } from "./write.ts";
+import { checkWritable, writing } from "./write.ts";
 
 interface RecordOptions extends RemoteOptions {
   readonly for: string;
@@ -64,7 +64,7 @@ async function record(io: Io, pool: string | undefined, options: RecordOptions):
   const pools = pool === undefined
     ? await call<readonly PoolJson[]>(io, options, path("pools"))
     : [await call<PoolJson>(io, options, path("pools", pool))];
-  if (options.out !== undefined) await checkWritable(options.out); // better now than after all that time
+  if (options.out !== undefined) await checkWritable("the scenario", options.out); // better now than after all that time
   const heard = await listen(io, options, { pools, forMs });
   const { recording, trouble, spanMs } = heard;
   const { scenario, jobs } = recording;
@@ -182,16 +182,6 @@ function notesOn({ scenario, blind }: Recording, pools: readonly PoolJson[]): re
       `${peers} processes share ${pool}: what others take in or run is not in it`
     ),
   ];
-}
-
-/** What stands in the file stays, and no file that was not there is left. */
-async function checkWritable(file: string): Promise<void> {
-  const isNew = await Deno.stat(file).then(() => false, () => true);
-  await writing("the scenario", async () => {
-    const opened = await Deno.open(file, { write: true, create: true });
-    opened.close();
-    if (isNew) await Deno.remove(file);
-  });
 }
 
 async function write(file: string, text: string): Promise<void> {

@@ -14,13 +14,16 @@ import { toSvg } from "../simulate/picture/svg.ts";
 import type { PlayOptions } from "../simulate/play.ts";
 import type { LaneReport, PoolReport, Report } from "../simulate/report.ts";
 import { showFinding } from "./doctor.ts";
+import { CliError, INTERRUPTED } from "./failure.ts";
 import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
 import { bold, type Cell, json, line, table } from "./print.ts";
 import { progressBar } from "./progress.ts";
 import { showShadow } from "./shadow.ts";
 import { type Tools, wholeNumber, withJson } from "./verb.ts";
-import { writing } from "./write.ts";
+import { checkWritable, writing } from "./write.ts";
+
+const PICTURE = "the picture";
 
 interface SimulateOptions {
   readonly json?: boolean;
@@ -60,21 +63,28 @@ async function simulateAll(
       io,
       (watch) => tools.simulate(config, scenario, { ...watch, seed, realTime: options.realTime }),
     );
-  const shown: Shown[] = [{ name: file, report: await run(file) }];
-  if (options.compare !== undefined) {
-    shown.push({ name: options.compare, report: await run(options.compare) });
+  const { html, svg } = options;
+  const pictures = [html, svg].filter((path) => path !== undefined);
+  for (const path of pictures) await checkWritable(PICTURE, path);
+  const shown: Shown[] = [];
+  for (const config of [file, options.compare]) {
+    const wasInterrupted = shown.some(({ report }) => report.interrupted);
+    if (config !== undefined && !wasInterrupted) {
+      shown.push({ name: config, report: await run(config) });
+    }
   }
   if (options.json) json(io, jsonOf(shown));
   else show(io, shown);
-  const { html, svg } = options;
   if (html !== undefined) await write(html, toHtml(shown, scenario));
   if (svg !== undefined) await write(svg, toSvg(shown));
-  const written = [html, svg].filter((path) => path !== undefined);
-  if (written.length > 0 && !options.json) line(io, `\nWrote ${written.join(" and ")}`);
+  if (pictures.length > 0 && !options.json) line(io, `\nWrote ${pictures.join(" and ")}`);
+  if (shown.some(({ report }) => report.interrupted)) {
+    throw new CliError("Interrupted: the report is of the time that was played", INTERRUPTED);
+  }
 }
 
 async function write(file: string, text: string): Promise<void> {
-  await writing("the picture", () => Deno.writeTextFile(file, text));
+  await writing(PICTURE, () => Deno.writeTextFile(file, text));
 }
 
 /** One report as it is; of two, what is better and worse too. */

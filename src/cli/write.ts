@@ -20,6 +20,21 @@ export async function writing(what: string, run: () => Promise<void>): Promise<v
   }
 }
 
+/**
+ * Sees that a file can be written, before the work that fills it. What stands in it stays, and no file
+ * that was not there is left.
+ *
+ * @throws {CliError} If it cannot be: why, and what to do.
+ */
+export async function checkWritable(what: string, file: string): Promise<void> {
+  const isNew = await Deno.stat(file).then(() => false, () => true);
+  await writing(what, async () => {
+    const opened = await Deno.open(file, { write: true, create: true });
+    opened.close();
+    if (isNew) await Deno.remove(file);
+  });
+}
+
 function whyNot(thrown: unknown): string {
   if (thrown instanceof Deno.errors.IsADirectory) return "it is a folder, name a file in it";
   if (thrown instanceof Deno.errors.NotFound) return "its folder does not exist, make it first";

@@ -11,6 +11,7 @@
  */
 
 import { parseArgs } from "node:util";
+import { messageOf } from "../../src/errors.ts";
 import { CONFIGS } from "./config.ts";
 import { type Breach, playSeed, shortest } from "./play.ts";
 import { scheduleOf } from "./step.ts";
@@ -20,7 +21,20 @@ const MOST_BREACHES = 5;
 
 if (import.meta.main) Deno.exitCode = await main(Deno.args.filter((arg) => arg !== "--"));
 
-async function main(args: string[]): Promise<number> {
+/** What is to be played. */
+export interface Wanted {
+  /** The first seed. */
+  readonly from: number;
+  /** How many seeds. */
+  readonly seeds: number;
+  /** Most steps of a schedule. */
+  readonly steps: number;
+  /** True: prints the steps. */
+  readonly show: boolean;
+}
+
+/** Reads the command line. @throws {TypeError} If it asks for nothing that can be played. */
+export function readArgs(args: string[]): Wanted {
   const { values } = parseArgs({
     args,
     options: {
@@ -30,8 +44,26 @@ async function main(args: string[]): Promise<number> {
       show: { type: "boolean", default: false },
     },
   });
-  const from = Number(values.from);
-  const until = from + Number(values.seeds);
+  const steps = values.steps === "Infinity" ? Infinity : whole("--steps", values.steps, 1);
+  const from = whole("--from", values.from, 0);
+  return { from, seeds: whole("--seeds", values.seeds, 1), steps, show: values.show };
+}
+
+function whole(name: string, text: string, least: number): number {
+  if (/^\d{1,15}$/.test(text) && Number(text) >= least) return Number(text);
+  throw new TypeError(`Expected ${name} to be a whole number >= ${least} but received "${text}"`);
+}
+
+async function main(args: string[]): Promise<number> {
+  let wanted: Wanted;
+  try {
+    wanted = readArgs(args);
+  } catch (thrown) {
+    print(messageOf(thrown));
+    return 2;
+  }
+  const { from, seeds, steps, show } = wanted;
+  const until = from + seeds;
   const startedAtMs = performance.now();
   let broken = 0;
   let jobs = 0;
@@ -39,11 +71,11 @@ async function main(args: string[]): Promise<number> {
   let virtualMs = 0;
   let seed = from;
   for (; seed < until && broken < MOST_BREACHES; seed++) {
-    const played = await playSeed(seed, Number(values.steps));
+    const played = await playSeed(seed, steps);
     jobs += played.jobs;
     starts += played.starts;
     virtualMs += played.virtualMs;
-    if (values.show) print(stepsOf(seed, played.breach?.steps ?? Infinity));
+    if (show) print(stepsOf(seed, played.breach?.steps ?? Infinity));
     if (played.breach === undefined) continue;
     broken++;
     print(tell(seed, await shortest(seed, played.breach)));

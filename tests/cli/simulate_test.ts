@@ -121,17 +121,6 @@ Deno.test("simulate --html and --svg write pictures, of both configs if there ar
   assert.match(await Deno.readTextFile(svg), /^<svg .*>Pool mail of .*few\.json<\/text>/s);
 });
 
-Deno.test("simulate --html says why it cannot write", async () => {
-  await using at = await files();
-
-  const args = ["simulate", at.config, at.scenario, "--html", `${at.config}/no.html`];
-  const { code, out, err } = await sluice(args);
-
-  assert.equal(code, 1);
-  assert.match(out, /^urgent /m);
-  assert.match(err, /^Cannot write the picture: .+/);
-});
-
 Deno.test("simulate exits 2 with every fault of the scenario in its place", async () => {
   await using at = await files({ durationMs: 0, pools: { mial: { lanes: {} } } });
 
@@ -161,10 +150,49 @@ Deno.test("simulate shows its progress on a terminal, and a signal makes it repo
     },
   });
 
-  assert.equal(code, 0);
-  assert.match(bar, /^\r-{20,} 0 %\r +\r$/);
+  assert.equal(code, 130);
+  assert.match(bar, /^\r-{20,} 0 %\r +\rInterrupted: the report is of the time that was played\n$/);
   assert.match(out, /, seed 1, interrupted\n/);
 });
+
+Deno.test("simulate --compare plays no second config, once the first was interrupted", async () => {
+  await using at = await files({ ...SCENARIO, durationMs: 864_000_000 });
+  let signals = 0;
+
+  const { code, out } = await sluice(
+    ["simulate", at.config, at.scenario, "--compare", at.config, "--json"],
+    {
+      onSignal: (handler) => {
+        signals++;
+        queueMicrotask(handler);
+        return () => {};
+      },
+    },
+  );
+
+  assert.deepEqual([code, signals], [130, 1]);
+  assert.equal(JSON.parse(out).interrupted, true);
+});
+
+for (const option of ["--html", "--svg"]) {
+  Deno.test(`simulate ${option} says that its file cannot be written before it plays`, async () => {
+    await using at = await files(SCENARIO);
+    let listens = false;
+
+    const { code, out, err } = await sluice(
+      ["simulate", at.config, at.scenario, option, `${at.config}.d/picture`],
+      {
+        onSignal: () => {
+          listens = true;
+          return () => {};
+        },
+      },
+    );
+
+    assert.deepEqual([code, out, listens], [1, "", false]);
+    assert.equal(err, "Cannot write the picture: its folder does not exist, make it first\n");
+  });
+}
 
 Deno.test("simulate --real-time plays with real timers", async () => {
   await using at = await files({ ...SCENARIO, durationMs: 200 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writing } from "../../src/cli/write.ts";
+import { checkWritable, writing } from "../../src/cli/write.ts";
 
 /** Why it cannot be written, after what was thrown. */
 async function why(thrown: unknown): Promise<string> {
@@ -27,5 +27,27 @@ Deno.test("writing() says why a file cannot be written, and what to do", async (
 
   for (const [thrown, text] of told) {
     assert.equal(await why(thrown), `Cannot write the picture: ${text}`);
+  }
+});
+
+Deno.test("checkWritable() leaves what is in a file, and no file where none was", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const [old, other] = [`${folder}/old`, `${folder}/other`];
+    await Deno.writeTextFile(old, "stays");
+
+    await checkWritable("the picture", old);
+    await checkWritable("the picture", other);
+
+    assert.equal(await Deno.readTextFile(old), "stays");
+    assert.deepEqual((await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name), [
+      "old",
+    ]);
+    await assert.rejects(
+      checkWritable("the picture", folder),
+      /it is a folder, name a file in it$/,
+    );
+  } finally {
+    await Deno.remove(folder, { recursive: true });
   }
 });
