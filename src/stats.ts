@@ -125,6 +125,11 @@ export class RateMeter {
     this.#atMs = nowMs;
     this.#count = count;
   }
+
+  /** Takes in that nothing came until now, while nobody called `update`: what has come since came now. */
+  rested(nowMs: number): void {
+    this.update(nowMs, this.#count);
+  }
 }
 
 /** Remembers a few counters over a window, for their rates. */

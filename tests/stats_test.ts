@@ -62,6 +62,17 @@ Deno.test("RateMeter falls by its time constant once nothing arrives", () => {
   assert.ok(Math.abs(meter.perSec - 100 * Math.exp(-1)) < 0.1, `${meter.perSec}`);
 });
 
+Deno.test("RateMeter.rested() keeps a rest from being reckoned as time in which events came", () => {
+  const ticking = new RateMeter(0);
+  const resting = new RateMeter(0);
+  for (let atMs = 50; atMs <= 60_000; atMs += 50) ticking.update(atMs, 0);
+  resting.rested(60_000);
+  for (const meter of [ticking, resting]) meter.update(60_050, 100);
+
+  assert.ok(Math.abs(resting.perSec - 97.5) < 0.1, `${resting.perSec}`); // 100 within a second or so
+  assert.ok(Math.abs(resting.perSec - ticking.perSec) < 1e-6, `${ticking.perSec}`);
+});
+
 Deno.test("CounterWindow tells rates over its length, less while it is young", () => {
   const window = new CounterWindow(2, 10_000, 20);
   assert.equal(window.perSec(0, 0, 0), 0);

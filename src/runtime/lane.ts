@@ -277,4 +277,9 @@ export class Lane implements LaneView {
     this.#arrivalRate.update(nowMs, this.traffic.arrivals);
     this.traffic.update(nowMs);
   }
+
+  /** Ends a rest in which no slot ended: the arrivals since came now, not in its course. */
+  wake(nowMs: number): void {
+    this.#arrivalRate.rested(nowMs);
+  }
 }

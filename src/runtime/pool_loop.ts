@@ -357,6 +357,7 @@ export class PoolLoop {
     let atMs = Math.min(renewAtMs, runner.nextLimitAtMs, permits.nextAtMs(nowMs));
     if (this.#steers) {
       if (this.#nextTickMs === Infinity && !steering.quiet) {
+        state.wake(nowMs);
         this.#nextTickMs = nowMs + state.settings.tickMs;
       }
       atMs = Math.min(

@@ -157,6 +157,11 @@ export class PoolState implements PoolView {
     this.traffic.update(nowMs);
     for (const lane of this.lanes) lane.update(nowMs);
   }
+
+  /** Ends a rest without ticks: nothing had come until now. */
+  wake(nowMs: number): void {
+    for (const lane of this.lanes) lane.wake(nowMs);
+  }
 }
 
 /** A frozen copy of a view. `readyOlderThan` then knows only the head of each lane. */
