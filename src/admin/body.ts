@@ -33,11 +33,7 @@ export async function readJson(
   const { headers } = request;
   const length = headers.get("content-length");
   // Hint: `request.body` is costly to look at, so a body that announces its length goes without.
-  if (length === "0" || (length === null && request.body === null)) {
-    return fallback === undefined
-      ? refuse(400, "The body is empty: expected JSON")
-      : { ok: true, value: fallback, bytes: 0 };
-  }
+  if (length === "0" || (length === null && request.body === null)) return nothing(fallback);
   if (!isJson(headers.get("content-type"))) {
     // A proxy may send an empty body in no chunks, so without a length.
     if (length === null && fallback !== undefined) {
@@ -53,12 +49,19 @@ export async function readJson(
     if (length !== null) return { ok: true, value: await request.json(), bytes };
     const read = await readText(request.body, maxBytes);
     if (read === undefined) return refuse(413, tooLarge(maxBytes));
-    if (read.text === "" && fallback !== undefined) return { ok: true, value: fallback, bytes: 0 };
+    if (read.text === "") return nothing(fallback);
     return { ok: true, value: JSON.parse(read.text), bytes: read.bytes };
   } catch (thrown) {
     if (!(thrown instanceof SyntaxError)) throw thrown;
     return refuse(400, `The body is not JSON: ${messageOf(thrown)}`);
   }
+}
+
+/** What an empty body comes to. */
+function nothing(fallback: unknown): Body {
+  return fallback === undefined
+    ? refuse(400, "The body is empty: expected JSON")
+    : { ok: true, value: fallback, bytes: 0 };
 }
 
 /** Reads a body of a known shape; an empty one has no fields. */

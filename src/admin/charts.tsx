@@ -109,6 +109,8 @@ function supplyOf(pool: ShownPool, { samples }: History): string {
     `${Math.min(...counts)} and ${counted(Math.max(...counts), "worker")}.`;
 }
 
+/** Samples of the last two minutes, and the one before: a pool at rest takes none, and is as it was then. */
 function latestOf(samples: readonly Sample[], nowMs: number): readonly Sample[] {
-  return samples.filter(({ atMs }) => atMs >= nowMs - BACK_MS);
+  const first = samples.findIndex(({ atMs }) => atMs >= nowMs - BACK_MS);
+  return samples.slice(first === -1 ? -1 : Math.max(0, first - 1));
 }

@@ -123,11 +123,18 @@ Deno.test("POST jobs refuses what is no JSON object", async () => {
 
   const text = await system.app.request(JOBS, { method: "POST", headers, body: "{oops" });
   const empty = await system.app.request(JOBS, { method: "POST", headers });
+  const unannounced = await system.app.request(JOBS, {
+    method: "POST",
+    headers,
+    body: new ReadableStream({ start: (body) => body.close() }), // curl -X POST: no length, no body
+  });
   const figure = await system.send("POST", JOBS, 5);
 
   assert.equal(text.status, 400);
   assert.match((await problemOf(text)).detail, /^The body is not JSON: /);
-  assert.equal((await problemOf(empty)).detail, "The body is empty: expected JSON");
+  for (const response of [empty, unannounced]) {
+    assert.equal((await problemOf(response)).detail, "The body is empty: expected JSON");
+  }
   assert.equal((await problemOf(figure)).detail, "Expected a job as an object but received 5");
 });
 

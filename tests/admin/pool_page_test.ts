@@ -40,6 +40,20 @@ Deno.test("GET /pools/:pool says in words and in a table what its charts show", 
   assert.match(page, /data-path="\/api\/pools\/mail"/);
 });
 
+Deno.test("GET /pools/:pool counts the workers of a rest that lasts into the two minutes", async () => {
+  await using system = await running();
+  await system.clock.advance(300_000);
+  await fill(system);
+  await system.clock.advance(3_000);
+
+  const page = await pageOf(system);
+
+  assert.match(
+    page,
+    /Supply over two minutes: 4 of 4 workers busy, limit 4; between 1 and 4 workers/,
+  );
+});
+
 Deno.test("GET /pools/:pool shows what is kept for each lane, as far as its lane policy says", async () => {
   await using system = await running();
   await system.clock.advance(100);
