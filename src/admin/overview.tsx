@@ -24,7 +24,7 @@ import {
   type PoolOrder,
   sortBy,
 } from "./pool_order.ts";
-import { Marks, needsAttention, type ShownPool, whyOf } from "./pool_state.tsx";
+import { Marks, Meanings, needsAttention, type ShownPool, whyOf } from "./pool_state.tsx";
 import { badRequest, queryFaults, queryNumber } from "./problem.ts";
 
 /** Without a script the page is loaded anew after so long, s, unless `?refresh=` says otherwise. */
@@ -167,6 +167,7 @@ const Pool: FC<{ base: string; pool: ShownPool }> = ({ base, pool }) => {
       <tr class="why">
         <td colspan={COLUMNS.length}>
           <p>{whyOf(pool)}</p>
+          {!pool.stopped && <Meanings pool={pool} tone="bad" />}
           <p class="narrow soft">{narrowText(pool)}</p>
           {pool.diagnosis.map(({ code, lane, saw, change }) => (
             <p key={`${code} ${lane ?? ""}`} class="finding">

@@ -69,11 +69,16 @@ export function Marks({ pool }: { pool: ShownPool }): ReturnType<FC> {
   );
 }
 
-/** What marks mean, where they do not say it all. */
-export function Meanings({ pool }: { pool: ShownPool }): ReturnType<FC> {
+/** What marks mean, where they do not say it all: of all, or of one tone. */
+export function Meanings(
+  { pool, tone: only }: { pool: ShownPool; tone?: PoolMark["tone"] },
+): ReturnType<FC> {
+  const marks = marksOf(pool).filter(({ tone, means }) =>
+    means !== undefined && (only === undefined || tone === only)
+  );
   return (
     <>
-      {marksOf(pool).filter(({ means }) => means !== undefined).map(({ text, tone, means }) => (
+      {marks.map(({ text, tone, means }) => (
         <p key={text} class={tone === "bad" ? "meaning bad" : "meaning"}>
           <strong>{text}:</strong> {means}
         </p>
@@ -86,6 +91,7 @@ function troubles(pool: ShownPool): readonly PoolMark[] {
   const stuck = pool.workers.filter(({ state }) => state === "stuck").length;
   const found = pool.diagnosis.filter(({ code }) => PRESSING.includes(code));
   return [
+    pool.stopped && bad("stopped", STOPPED),
     pool.stale && bad("stale", "The store cannot be read: counts are the last known ones."),
     pool.degraded && bad("degraded", "A strategy fails: its last good answer stands."),
     stuck > 0 && bad(
@@ -100,9 +106,8 @@ function troubles(pool: ShownPool): readonly PoolMark[] {
 
 function holds(pool: ShownPool): readonly PoolMark[] {
   return [
-    pool.stopped
-      ? warn("stopped", STOPPED)
-      : pool.draining && warn("draining", "It takes no more jobs; running ones end first."),
+    pool.draining && !pool.stopped &&
+    warn("draining", "It takes no more jobs; running ones end first."),
     pool.paused && warn("paused", "No job starts until someone resumes it."),
     pool.override !== undefined && warn("overridden"),
     pool.rateBound &&

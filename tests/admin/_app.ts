@@ -4,10 +4,11 @@
  * @module
  */
 
+import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
 import { admin, type AdminApp, type AdminOptions } from "../../src/admin/mod.ts";
 import type { Job } from "../../src/job.ts";
-import type { Sluice } from "../../src/sluice.ts";
+import type { PoolHandle, Sluice } from "../../src/sluice.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
 
 /** A system under test. */
@@ -92,4 +93,23 @@ export async function problemOf(response: Response): Promise<ProblemBody> {
     throw new Error(`Not a problem: ${JSON.stringify(body)}`);
   }
   return body;
+}
+
+/** The same system with its first pool changed. */
+export function withPool(
+  sluice: Sluice,
+  change: (pool: PoolHandle) => Partial<PoolHandle>,
+): Sluice {
+  const [first, ...rest] = sluice.pools;
+  assert.ok(first !== undefined);
+  const changes: Partial<PoolHandle> = change(first);
+  const pool = new Proxy(first, {
+    get: (target, key) => {
+      const value = Reflect.get(key in changes ? changes : target, key, target);
+      return typeof value === "function" && !(key in changes) ? value.bind(target) : value;
+    },
+  });
+  return new Proxy(sluice, {
+    get: (target, key) => key === "pools" ? [pool, ...rest] : Reflect.get(target, key, target),
+  });
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { Hono } from "hono";
 import { ORDER_KEYS, orderOf, sortBy } from "../../src/admin/pool_order.ts";
-import { problemOf, running } from "./_app.ts";
+import { admin } from "../../src/admin/mod.ts";
+import { problemOf, running, withPool } from "./_app.ts";
 
 const ADMIN = "an-admin-token-of-length";
 const VIEWER = "a-viewer-token-of-length";
@@ -67,6 +68,18 @@ Deno.test("GET / marks what needs attention, in words", async () => {
   assert.match(page, /class="mark warn"[^>]*>paused<\/span>/);
   assert.match(page, /class="mark warn"[^>]*>overridden<\/span>/);
   assert.doesNotMatch(page, /class="mark good"/);
+});
+
+Deno.test("GET / says in words what a mark means that says trouble", async () => {
+  await using system = await running();
+  await system.clock.advance(100);
+  const stale = withPool(system.sluice, (pool) => ({
+    snapshot: () => ({ ...pool.snapshot(), stale: true }),
+  }));
+
+  const page = await textOf(await admin(stale).request("/"));
+
+  assert.match(page, /stale: The store cannot be read: counts are the last known ones\./);
 });
 
 Deno.test("GET / says so of a pool that ends", async () => {

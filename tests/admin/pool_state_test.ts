@@ -37,13 +37,20 @@ Deno.test("marksOf() says what makes jobs suffer, and what that means", async ()
   assert.equal(needsAttention(pool), true);
 });
 
+Deno.test("marksOf() counts a pool that was drained among those to look at: only a restart mends it", async () => {
+  const pool = await aPool({ draining: true, stopped: true });
+
+  assert.deepEqual(marksOf(pool).map(({ text, tone }) => [text, tone]), [["stopped", "bad"]]);
+  assert.equal(needsAttention(pool), true);
+  assert.equal(needsAttention(await aPool({ draining: true })), false);
+});
+
 Deno.test("marksOf() says who or what holds a pool: that needs no one's attention", async () => {
   const texts = async (more: Partial<ShownPool>): Promise<string> =>
     marksOf(await aPool(more)).map(({ text, tone }) => `${text} ${tone}`).join(", ");
 
   assert.equal(await texts({ paused: true, rateBound: true }), "paused warn, rate-bound warn");
   assert.equal(await texts({ draining: true }), "draining warn");
-  assert.equal(await texts({ draining: true, stopped: true }), "stopped warn");
   assert.equal(await texts({ override: { min: 1, untilMs: 1 } }), "overridden warn");
   assert.equal(await texts({ decision: undefined }), "starting warn");
   assert.equal(needsAttention(await aPool({ paused: true })), false);

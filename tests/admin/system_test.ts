@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { builtins, isPlugin, type Plugin, start, use } from "../../mod.ts";
 import { admin } from "../../src/admin/mod.ts";
-import type { PoolHandle, Sluice } from "../../src/sluice.ts";
+import type { Sluice } from "../../src/sluice.ts";
 import type { Leased, Queue, QueueOptions } from "../../src/store.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
-import { problemOf, running } from "./_app.ts";
+import { problemOf, running, withPool } from "./_app.ts";
 
 Deno.test("GET /healthz answers while the process does", async () => {
   await using system = await running();
@@ -223,25 +223,6 @@ function storeThatHolds(claim: Promise<readonly Leased[]>): Plugin<"store"> {
       });
     },
   };
-}
-
-/** The same system with its first pool changed. */
-function withPool(
-  sluice: Sluice,
-  change: (pool: PoolHandle) => Partial<PoolHandle>,
-): Sluice {
-  const [first, ...rest] = sluice.pools;
-  assert.ok(first !== undefined);
-  const changes: Partial<PoolHandle> = change(first);
-  const pool = new Proxy(first, {
-    get: (target, key) => {
-      const value = Reflect.get(key in changes ? changes : target, key, target);
-      return typeof value === "function" && !(key in changes) ? value.bind(target) : value;
-    },
-  });
-  return new Proxy(sluice, {
-    get: (target, key) => key === "pools" ? [pool, ...rest] : Reflect.get(target, key, target),
-  });
 }
 
 Deno.test("GET /readyz names no pool to those who may not ask for it", async () => {
