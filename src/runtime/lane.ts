@@ -222,9 +222,12 @@ export class Lane implements LaneView {
     return this.#endedMs + this.#running * this.#now.nowMs - this.#startSumMs;
   }
 
-  /** Jobs that have not ended, or may not have: what was just added counts until the next count. */
+  /**
+   * Jobs that have not ended, or may not have: what was just added counts until the next count. Never 0
+   * while there is one; the counts of most stores hold what was just added, so it is not added to them.
+   */
   get unfinished(): number {
-    return this.depth + this.uncounted + Math.max(this.counts.running, this.running);
+    return Math.max(this.uncounted, this.depth + Math.max(this.counts.running, this.running));
   }
 
   /** The store has answered for a job that was on its way into it, later than it was asked. */

@@ -9,6 +9,7 @@ import { start } from "../../mod.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
 import { sleeper, withPool } from "../_virtual.ts";
 import { config, faultsOf, ok } from "./_reload.ts";
+import { slowStore } from "./_slow_store.ts";
 
 Deno.test("reload() refuses what only a restart can change, all of it at once, and changes nothing", async () => {
   const store = defineStore({ name: "other", create: () => new MemoryStore() });
@@ -204,6 +205,26 @@ Deno.test("reload() fails once the pools are stopping, and when nothing can be r
     /^TypeError: This system cannot reload: it was not made by start\(\)$/,
   );
   await clock.advance(1_000);
+  await stopping;
+});
+
+Deno.test("reload() counts jobs that were just added once, on a store that answers later", async () => {
+  const clock = new VirtualClock();
+  const parts = { lanes: [{ name: "high" }, { name: "low", paused: true }] };
+  const store = slowStore(clock, 40);
+  const sluice = await start({ ...config(parts), store }, { clock, seed: 1 });
+  await clock.advance(1_000);
+
+  const adding = sluice.pool("p").enqueueAll(
+    [1, 2, 3].map((payload) => ({ lane: "low", payload })),
+  );
+  await clock.advance(40);
+  await adding;
+  const fault = await faultsOf(sluice.reload({ ...config({ lanes: [{ name: "high" }] }), store }));
+
+  assert.match(fault[0] ?? "", /^\/pools\/p\/lanes\/1: Lane "low" still holds 3 jobs:/);
+  const stopping = sluice.stop();
+  await clock.advance(10_000);
   await stopping;
 });
 
