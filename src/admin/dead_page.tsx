@@ -13,7 +13,7 @@ import type { OperationJson } from "./api.ts";
 import { Act, shellWord } from "./act.tsx";
 import type { AdminContext } from "./context.ts";
 import { FilterForm } from "./job_filter.tsx";
-import { findJobs, type JobFilter, nowOf, readSearch } from "./job_query.ts";
+import { findJobs, type JobFilter, readSearch } from "./job_query.ts";
 import { JobTable } from "./job_table.tsx";
 import { Faults, isLive, Pages } from "./jobs_page.tsx";
 import { answerPage, frameOf, Layout, mayWrite } from "./layout.tsx";
@@ -65,8 +65,7 @@ async function show(c: Context, context: AdminContext): Promise<Response> {
             base={base}
             label="Dead jobs"
             jobs={found.jobs}
-            settings={(name) => context.target(name)?.handle.settings}
-            nowMs={nowOf(context)}
+            context={context}
             writes={writes}
           />
         </>

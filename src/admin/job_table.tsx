@@ -8,9 +8,10 @@
 
 import type { FC } from "hono/jsx";
 import type { JobRecord } from "../job.ts";
-import type { PoolSettings } from "../settings.ts";
 import { visible } from "../visible.ts";
+import type { AdminContext } from "./context.ts";
 import { JobActions } from "./job_actions.tsx";
+import { nowOf } from "./job_query.ts";
 import { ago, attemptsOf, beginningOf, REASONS, StateMark, textOf } from "./job_state.tsx";
 
 /** What a table of jobs is made of. */
@@ -21,10 +22,8 @@ export interface JobTableProps {
   readonly label: string;
   /** As they may be shown: redacted. */
   readonly jobs: readonly JobRecord[];
-  /** Settings of a pool by its name. */
-  readonly settings: (pool: string) => PoolSettings | undefined;
-  /** Now, ms since epoch. */
-  readonly nowMs: number;
+  /** Knows the pools, and the time. */
+  readonly context: AdminContext;
   /** True: with buttons. */
   readonly writes: boolean;
 }
@@ -33,7 +32,8 @@ const COLUMNS = ["Job", "State", "Pool and lane", "Attempts", "Created", "Error 
 
 /** A table of jobs. On a narrow screen each row becomes a card, so roles are said in full. */
 export function JobTable(props: JobTableProps): ReturnType<FC> {
-  const { label, jobs, writes } = props;
+  const { label, jobs, writes, context } = props;
+  const nowMs = nowOf(context);
   return (
     <div class="card scroll" tabindex={0} role="region" aria-label={label}>
       <table class="jobs" role="table">
@@ -50,15 +50,20 @@ export function JobTable(props: JobTableProps): ReturnType<FC> {
           </tr>
         </thead>
         <tbody role="rowgroup">
-          {jobs.map((job) => <Row key={job.id} {...props} job={job} />)}
+          {jobs.map((job) => <Row key={job.id} {...props} job={job} nowMs={nowMs} />)}
         </tbody>
       </table>
     </div>
   );
 }
 
-const Row: FC<JobTableProps & { job: JobRecord }> = ({ base, job, settings, nowMs, writes }) => {
-  const pool = settings(job.pool);
+interface RowProps extends JobTableProps {
+  readonly job: JobRecord;
+  readonly nowMs: number;
+}
+
+const Row: FC<RowProps> = ({ base, job, context, nowMs, writes }) => {
+  const pool = context.target(job.pool)?.handle.settings;
   return (
     <tr id={`job-${job.id}`} role="row">
       <th scope="row" role="rowheader">

@@ -16,7 +16,6 @@ import {
   type FoundJobs,
   type JobFilter,
   type JobSearch,
-  nowOf,
   queryOf,
   readSearch,
 } from "./job_query.ts";
@@ -49,8 +48,7 @@ async function show(c: Context, context: AdminContext): Promise<Response> {
             base={base}
             label="Jobs"
             jobs={found.jobs}
-            settings={(name) => context.target(name)?.handle.settings}
-            nowMs={nowOf(context)}
+            context={context}
             writes={mayWrite(actor)}
           />
         )

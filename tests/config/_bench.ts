@@ -9,6 +9,7 @@ import { dirname, join } from "node:path";
 import * as v from "valibot";
 import type { ConfigInput } from "../../src/config.ts";
 import { ConfigError, type Fault, formatFault, OptionError } from "../../src/errors.ts";
+import { silentLogger } from "../../src/log.ts";
 import {
   defineAdmission,
   defineCap,
@@ -18,9 +19,19 @@ import {
   defineRetirement,
   defineStore,
   type Plugin,
+  type PluginContext,
 } from "../../src/plugin.ts";
 import { resolveConfig, type ResolveOptions } from "../../src/resolve.ts";
 import type { Settings } from "../../src/settings.ts";
+
+/** What plugins are made with. */
+export const context: PluginContext = {
+  pool: "mail",
+  lanes: ["urgent"],
+  size: { min: 0, max: 1 },
+  random: () => 0,
+  log: silentLogger(),
+};
 
 const whole = v.pipe(v.number(), v.integer(), v.minValue(1));
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { errorOf, faultsOf, pool, resolveFiles } from "./_bench.ts";
+import { context, errorOf, faultsOf, pool, resolveFiles } from "./_bench.ts";
 
 function config(handler: unknown, top: Readonly<Record<string, unknown>> = {}): string {
   return JSON.stringify({ ...top, pools: { mail: pool({ handler }) } });
@@ -225,14 +225,6 @@ Deno.test("loadExport() loads modules from elsewhere that are listed exactly", a
   );
   assert.match(faults[0]?.message ?? "", /^A "data:" module runs code from elsewhere/);
 });
-
-const context = {
-  pool: "mail",
-  lanes: ["urgent"],
-  size: { min: 0, max: 1 },
-  random: () => 0,
-  log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
-};
 
 Deno.test("resolveConfig() refuses a class as a handler", async () => {
   assert.match(

@@ -11,6 +11,7 @@ import {
 import type { Bound } from "../../src/plugin.ts";
 import {
   connections,
+  context,
   echo,
   errorOf,
   linesOf,
@@ -21,14 +22,6 @@ import {
   resolveObject,
   steady,
 } from "./_bench.ts";
-
-const context = {
-  pool: "mail",
-  lanes: ["urgent"],
-  size: { min: 0, max: 1 },
-  random: () => 0,
-  log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
-};
 
 Deno.test("resolveSlot() takes a name, a name with options, a plugin and a pair made by use()", async () => {
   const spelled = { use: "steady", with: { perWorker: 3 } };
