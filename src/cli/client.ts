@@ -36,6 +36,12 @@ export interface Call {
 /** Address used unless `--url` says otherwise. */
 export const DEFAULT_URL = "http://127.0.0.1:8787";
 
+/** What a command that a message tells takes after it to mean the same system. Empty for the default one. */
+export function there({ url, tokenEnv }: RemoteOptions): string {
+  const address = url === DEFAULT_URL ? "" : ` --url ${url}`;
+  return tokenEnv === undefined ? address : `${address} --token-env ${tokenEnv}`;
+}
+
 /**
  * Makes one request. `T` is what the route answers, as `admin/api.ts` declares it.
  *

@@ -7,7 +7,7 @@
 import type { Command } from "commander";
 import type { Accepted } from "../admin/api.ts";
 import { messageOf } from "../errors.ts";
-import { call, path, type RemoteOptions } from "./client.ts";
+import { call, path, type RemoteOptions, there } from "./client.ts";
 import { enqueueMany } from "./enqueue_many.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
@@ -162,6 +162,6 @@ function show(io: Io, accepted: Accepted, options: EnqueueOptions): void {
     line(io, `Job ${id} has the same dedupeKey and has not ended: nothing was stored`);
   } else if (outcome === undefined) {
     const waited = options.wait === undefined ? "" : ", it has not ended yet";
-    line(io, `Job ${id} is stored${waited}; "sluice jobs show ${id}" shows it`);
+    line(io, `Job ${id} is stored${waited}; "sluice jobs show ${id}${there(options)}" shows it`);
   }
 }

@@ -8,7 +8,7 @@ import type { Command } from "commander";
 import type { LaneJson, OverrideJson, PausedJson, PoolJson } from "../admin/api.ts";
 import { counted, duration, rate } from "../figures.ts";
 import type { StopReport } from "../sluice.ts";
-import { call, path, type RemoteOptions } from "./client.ts";
+import { call, path, type RemoteOptions, there } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { bold, type Cell, json, line, table, time } from "./print.ts";
@@ -163,7 +163,8 @@ async function setPaused(
   const what = done.lane === null
     ? `Pool "${done.pool}"`
     : `Lane "${done.lane}" of pool "${done.pool}"`;
-  const next = `sluice pools resume ${pool}${done.lane === null ? "" : ` --lane ${done.lane}`}`;
+  const lane = done.lane === null ? "" : ` --lane ${done.lane}`;
+  const next = `sluice pools resume ${pool}${lane}${there(options)}`;
   line(io, done.paused ? `${what} is paused; "${next}" ends it` : `${what} goes on`);
 }
 
@@ -202,7 +203,7 @@ async function scale(io: Io, pool: string, options: ScaleOptions): Promise<void>
       ? `Pool "${pool}" has the bounds of its config`
       : `Pool "${pool}" has other bounds until ${
         time(done.override.untilMs)
-      }; "sluice pools scale ${pool} --clear" ends it`,
+      }; "sluice pools scale ${pool} --clear${there(options)}" ends it`,
   );
 }
 

@@ -43,11 +43,12 @@ Deno.test("pools pause and resume act on a lane or the pool, and say how to go b
   const paused = remote.system.sluice.pool("mail").snapshot().paused;
   const resumed = await remote.run(["pools", "resume", "mail"]);
 
+  const at = `--url ${remote.server.url}`;
   assert.equal(
     lane.out,
-    'Lane "batch" of pool "mail" is paused; "sluice pools resume mail --lane batch" ends it\n',
+    `Lane "batch" of pool "mail" is paused; "sluice pools resume mail --lane batch ${at}" ends it\n`,
   );
-  assert.equal(pool.out, 'Pool "mail" is paused; "sluice pools resume mail" ends it\n');
+  assert.equal(pool.out, `Pool "mail" is paused; "sluice pools resume mail ${at}" ends it\n`);
   assert.equal(paused, true);
   assert.equal(resumed.out, 'Pool "mail" goes on\n');
 });
@@ -59,10 +60,10 @@ Deno.test("pools scale holds other bounds until their time, --clear goes back", 
   const { override, nowMs } = remote.system.sluice.pool("mail").snapshot();
   const cleared = await remote.run(["pools", "scale", "mail", "--clear"]);
 
-  assert.match(
-    scaled.out,
-    /^Pool "mail" has other bounds until 20\S+Z; "sluice pools scale mail --clear" ends it\n$/,
-  );
+  const [, command] = scaled.out.match(
+    /^Pool "mail" has other bounds until 20\S+Z; "(.*)" ends it\n$/,
+  ) ?? [];
+  assert.equal(command, `sluice pools scale mail --clear --url ${remote.server.url}`);
   assert.equal(override?.min, 2);
   assert.equal((override?.untilMs ?? 0) - nowMs, 90_000);
   assert.equal(cleared.out, 'Pool "mail" has the bounds of its config\n');
@@ -146,7 +147,8 @@ Deno.test("enqueue stores a job and says how to look it up", async () => {
   const again = await remote.run(["enqueue", "mail", "--lane", "batch", "--dedupe-key", "d"]);
 
   assert.equal(code, 0);
-  assert.equal(out, `Job ${job?.id} is stored; "sluice jobs show ${job?.id}" shows it\n`);
+  const next = `sluice jobs show ${job?.id} --url ${remote.server.url}`;
+  assert.equal(out, `Job ${job?.id} is stored; "${next}" shows it\n`);
   assert.deepEqual([job?.payload, job?.key, job?.state], [{ to: "ann" }, "k", "delayed"]);
   assert.equal(
     again.out,
@@ -235,8 +237,10 @@ Deno.test("A verb sends the token that --token-env names, and says what is wrong
   const bad = await remote.run(["pools", "ls", "--token-env", "BAD"], { env });
   const unset = await remote.run(["pools", "ls", "--token-env", "UNSET"], { env });
   const none = await remote.run(["pools", "ls"], { env });
+  const paused = await remote.run(["pools", "pause", "mail", "--token-env", "GOOD"], { env });
 
   assert.equal(good.code, 0);
+  assert.ok(paused.out.includes(`"sluice pools resume mail --url ${url} --token-env GOOD"`));
   assert.deepEqual([bad.code, bad.err], [
     1,
     `The system at ${url} wants a token: the token in "BAD" is not the one it knows\n`,
