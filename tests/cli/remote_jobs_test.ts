@@ -60,7 +60,7 @@ Deno.test("jobs cancel goes on with the others, when one cannot be changed", asy
 
   assert.equal(code, 1);
   assert.equal(out, `Job ${job.id} is cancelled\n`);
-  assert.match(err, /^nope: No job has the id "nope": .*\n1 of 2 jobs were not changed\n$/);
+  assert.match(err, /^nope: No job has the id "nope": .*\n1 of 2 jobs was not changed\n$/);
 });
 
 Deno.test("dlq ls, retry and discard --all act on dead jobs only, discard asks", async () => {
