@@ -22,6 +22,37 @@ export interface Clock {
   hop?(run: () => void): void;
 }
 
+/** Resolves once so many ms of a clock's time have passed, or at once when `signal` aborts. */
+export async function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const leave = (): void => resolve();
+  const timer = clock.at(clock.nowMs() + ms, leave);
+  signal?.addEventListener("abort", leave);
+  if (signal?.aborted) leave();
+  await promise;
+  timer.cancel();
+  signal?.removeEventListener("abort", leave);
+}
+
+/**
+ * What some work comes to. It is not given up when it is late, only waited for no more.
+ *
+ * @throws {Error} With the message `late`, if it takes longer than `ms` of the clock's time.
+ */
+export async function within<T>(
+  clock: Clock,
+  work: Promise<T>,
+  { ms, late }: { readonly ms: number; readonly late: string },
+): Promise<T> {
+  const over = Promise.withResolvers<never>();
+  const timer = clock.at(clock.nowMs() + ms, () => over.reject(new Error(late)));
+  try {
+    return await Promise.race([work, over.promise]);
+  } finally {
+    timer.cancel();
+  }
+}
+
 /** Longest delay a platform timer takes: a longer one would fire at once. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 

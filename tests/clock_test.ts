@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { systemClock } from "../src/clock.ts";
+import { pause, systemClock, within } from "../src/clock.ts";
 import { VirtualClock } from "../src/virtual_clock.ts";
 
 Deno.test("systemClock() never goes back, and is the system's time", () => {
@@ -81,4 +81,39 @@ Deno.test("VirtualClock lets all microtasks run before time moves", async () => 
   await clock.advance(20);
 
   assert.deepEqual(log, [10, 10, 11]);
+});
+
+Deno.test("pause() ends with its time, or at once when its signal aborts, and leaves no timer", async () => {
+  const clock = new VirtualClock(0);
+  const stop = new AbortController();
+  const ended: string[] = [];
+
+  pause(clock, 10).then(() => ended.push(`time@${clock.nowMs()}`));
+  pause(clock, 50, stop.signal).then(() => ended.push(`signal@${clock.nowMs()}`));
+  await clock.advance(20);
+  stop.abort();
+  await pause(clock, 50, stop.signal);
+  await clock.advance(0);
+
+  assert.deepEqual(ended, ["time@10", "signal@20"]);
+  assert.equal(clock.nextAtMs(), undefined);
+});
+
+Deno.test("within() answers as the work does, or fails once its time is over, and leaves no timer", async () => {
+  const clock = new VirtualClock(0);
+  const limit = { ms: 10, late: "Too late" };
+  const slow = Promise.withResolvers<string>();
+
+  const inTime = await within(clock, Promise.resolve("done"), limit);
+  const fails = assert.rejects(
+    within(clock, Promise.reject(new Error("own")), limit),
+    /^Error: own$/,
+  );
+  const late = assert.rejects(within(clock, slow.promise, limit), /^Error: Too late$/);
+  await clock.advance(10);
+  await Promise.all([fails, late]);
+  slow.reject(new Error("heard by nobody"));
+
+  assert.equal(inTime, "done");
+  assert.equal(clock.nextAtMs(), undefined);
 });

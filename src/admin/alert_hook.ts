@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock, Timer } from "../clock.ts";
+import { type Clock, pause, type Timer } from "../clock.ts";
 import { hideSecrets } from "../config/secrets.ts";
 import type { Finding } from "../diagnose.ts";
 import { messageOf } from "../errors.ts";
@@ -137,7 +137,7 @@ export class AlertHook {
       const { failure, passes } = await this.#send(body, key);
       if (failure === undefined) return undefined;
       if (!passes || attempt === ATTEMPTS) return failure;
-      await this.#pause(RETRY_MS * 2 ** (attempt - 1));
+      await pause(this.#options.clock, RETRY_MS * 2 ** (attempt - 1), signal);
     }
     return "the process stops";
   }
@@ -166,19 +166,6 @@ export class AlertHook {
     } catch (thrown) {
       return { failure: hideSecrets(messageOf(thrown), secretsIn(url)), passes: true };
     }
-  }
-
-  async #pause(ms: number): Promise<void> {
-    const { clock } = this.#options;
-    const { signal } = this.#stopping;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = clock.at(clock.nowMs() + ms, resolve);
-    const leave = (): void => resolve();
-    signal.addEventListener("abort", leave);
-    if (signal.aborted) leave();
-    await promise;
-    timer.cancel();
-    signal.removeEventListener("abort", leave);
   }
 
   #lost({ pool, finding }: Open, error: string): void {

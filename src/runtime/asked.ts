@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../clock.ts";
+import { type Clock, within } from "../clock.ts";
 import { messageOf, StoreError } from "../errors.ts";
 import { isPromise } from "./store_guard.ts";
 import type { MaybePromise } from "../store.ts";
@@ -18,26 +18,12 @@ export const STORE_ANSWERS_WITHIN_MS = 5_000;
  * @throws {StoreError} If it fails, or does not answer in time: what was asked for may still be done then.
  */
 export async function asked<T>(clock: Clock, call: () => MaybePromise<T>): Promise<T> {
-  let answer: MaybePromise<T>;
   try {
-    answer = call();
+    const answer = call();
     if (!isPromise(answer)) return answer;
+    const ms = STORE_ANSWERS_WITHIN_MS;
+    return await within(clock, answer, { ms, late: `No answer within ${ms} ms` });
   } catch (thrown) {
-    throw storeFailed(thrown);
+    throw new StoreError(thrown, `The store failed: ${messageOf(thrown)}`);
   }
-  const late = Promise.withResolvers<never>();
-  const timer = clock.at(clock.nowMs() + STORE_ANSWERS_WITHIN_MS, () => {
-    late.reject(new Error(`No answer within ${STORE_ANSWERS_WITHIN_MS} ms`));
-  });
-  try {
-    return await Promise.race([answer, late.promise]);
-  } catch (thrown) {
-    throw storeFailed(thrown);
-  } finally {
-    timer.cancel();
-  }
-}
-
-function storeFailed(thrown: unknown): StoreError {
-  return new StoreError(thrown, `The store failed: ${messageOf(thrown)}`);
 }

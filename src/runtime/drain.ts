@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../clock.ts";
+import { type Clock, within } from "../clock.ts";
 import { messageOf } from "../errors.ts";
 import type { Logger } from "../job.ts";
 import type { Crew } from "./crew.ts";
@@ -111,14 +111,9 @@ export class Drain {
         await queue.leave(clock.nowMs());
       }
     };
-    const late = Promise.withResolvers<never>();
-    const timer = clock.at(clock.nowMs() + SETTLE_MS, () => {
-      late.reject(new Error(`It has not answered for ${SETTLE_MS / 1000} s`));
-    });
-    const left = leave();
-    left.catch(() => {}); // it may fail later than anyone waits for
+    const late = `It has not answered for ${SETTLE_MS / 1000} s`;
     try {
-      await Promise.race([left, late.promise]);
+      await within(clock, leave(), { ms: SETTLE_MS, late });
     } catch (thrown) {
       const error = messageOf(thrown);
       const { pool } = state;
@@ -126,8 +121,6 @@ export class Drain {
         pool,
         error,
       });
-    } finally {
-      timer.cancel();
     }
   }
 

@@ -7,7 +7,7 @@
 import { type Adoption, prepareAdoption, rulesOf } from "./adopt.ts";
 import { asked } from "./asked.ts";
 import { assemble, type PoolContext, type PoolParts } from "./assemble.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, pause } from "../clock.ts";
 import type { Decision } from "../decision.ts";
 import { diagnose, type Finding } from "../diagnose.ts";
 import type { History } from "../history.ts";
@@ -17,7 +17,7 @@ import type { EventHub } from "./event_hub.ts";
 import type { JobRecord, Logger, NewJob } from "../job.ts";
 import type { Lane } from "./lane.ts";
 import { checkOverride } from "./override.ts";
-import { jobsLeft, look, pause, SLICE_LOOK_MS } from "./slice.ts";
+import { jobsLeft, look, SLICE_LOOK_MS } from "./slice.ts";
 import { freeze } from "./pool_state.ts";
 import { randomStream } from "../random.ts";
 import { Schedules } from "./schedules.ts";

@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { Clock } from "../clock.ts";
 import type { Queue } from "../store.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Settler } from "./settler.ts";
@@ -32,11 +31,4 @@ export function jobsLeft(
     if (!lane.paused && lane.counts.nextDueAtMs <= untilMs) left++;
   }
   return left;
-}
-
-/** Waits. */
-export function pause(clock: Clock, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    clock.at(clock.nowMs() + ms, () => resolve());
-  });
 }
