@@ -12,7 +12,12 @@ import { laneStarved, laneWaits } from "./diagnose/lanes.ts";
 import { fixedWouldDo, oscillation } from "./diagnose/steadiness.ts";
 import type { History } from "./history.ts";
 
-export { type Finding, FINDING_CODES, type FindingCode } from "./diagnose/finding.ts";
+export {
+  type Finding,
+  FINDING_CODES,
+  type FindingCode,
+  PRESSING_CODES,
+} from "./diagnose/finding.ts";
 
 const CHECKS: readonly ((history: History) => readonly Finding[])[] = [
   stalled,

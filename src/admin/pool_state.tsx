@@ -7,7 +7,7 @@
 /** @jsxImportSource hono/jsx */
 
 import type { FC } from "hono/jsx";
-import type { Finding } from "../diagnose.ts";
+import { type Finding, PRESSING_CODES } from "../diagnose.ts";
 import type { PoolSnapshot } from "../sluice.ts";
 import type { LaneView } from "../view.ts";
 
@@ -26,9 +26,6 @@ export interface PoolMark {
   /** What it means, as a sentence. `undefined`: the text says it all. */
   readonly means?: string;
 }
-
-/** Findings that say jobs suffer now; the others advise. */
-const PRESSING: readonly Finding["code"][] = ["stalled", "failing", "at-capacity", "lane-starved"];
 
 const STOPPED = "It was drained: it runs nothing until the process is started anew.";
 
@@ -89,7 +86,7 @@ export function Meanings(
 
 function troubles(pool: ShownPool): readonly PoolMark[] {
   const stuck = pool.workers.filter(({ state }) => state === "stuck").length;
-  const found = pool.diagnosis.filter(({ code }) => PRESSING.includes(code));
+  const found = pool.diagnosis.filter(({ code }) => PRESSING_CODES.includes(code));
   return [
     pool.stopped && bad("stopped", STOPPED),
     pool.stale && bad("stale", "The store cannot be read: counts are the last known ones."),

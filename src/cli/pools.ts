@@ -6,6 +6,7 @@
 
 import type { Command } from "commander";
 import type { LaneJson, OverrideJson, PausedJson, PoolJson } from "../admin/api.ts";
+import { PRESSING_CODES } from "../diagnose.ts";
 import { counted, duration, rate } from "../figures.ts";
 import type { StopReport } from "../sluice.ts";
 import { call, path, type RemoteOptions, there } from "./client.ts";
@@ -225,7 +226,7 @@ function stateOf(pool: PoolJson): string {
   const states = [
     pool.stopped ? "stopped" : pool.draining && "draining",
     stuckOf(pool),
-    ...pool.diagnosis.map(({ code }) => (code === "stalled" || code === "failing") && code),
+    ...new Set(pool.diagnosis.map(({ code }) => PRESSING_CODES.includes(code) && code)),
     pool.paused && "paused",
     pool.degraded && "degraded",
     pool.stale && "stale",

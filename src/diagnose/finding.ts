@@ -29,6 +29,14 @@ export const FINDING_CODES: readonly FindingCode[] = [
   "fixed-would-do",
 ];
 
+/** Findings that say jobs suffer now; the others advise. */
+export const PRESSING_CODES: readonly FindingCode[] = [
+  "stalled",
+  "failing",
+  "at-capacity",
+  "lane-starved",
+];
+
 /** One thing that the recent past of a pool shows. */
 export interface Finding {
   /** What kind it is. */

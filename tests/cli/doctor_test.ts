@@ -13,7 +13,11 @@ const OVERLOAD: Scenario = {
 
 const CALM: Scenario = { ...OVERLOAD, streams: [{ lane: "jobs", perSec: 50 }] };
 
-async function doctor(scenario: Scenario, ...args: readonly string[]): ReturnType<typeof sluice> {
+function doctor(scenario: Scenario, ...args: readonly string[]): ReturnType<typeof sluice> {
+  return after(scenario, "doctor", "p", ...args);
+}
+
+async function after(scenario: Scenario, ...args: readonly string[]): ReturnType<typeof sluice> {
   const ran = Promise.withResolvers<Awaited<ReturnType<typeof sluice>>>();
   await played(scenario, async ({ sluice: system }) => {
     const server = await serveAdmin(system, {
@@ -24,7 +28,7 @@ async function doctor(scenario: Scenario, ...args: readonly string[]): ReturnTyp
       allowedHosts: [],
     });
     try {
-      ran.resolve(await sluice(["doctor", "p", ...args, "--url", server.url]));
+      ran.resolve(await sluice([...args, "--url", server.url]));
     } finally {
       await server.stop();
     }
@@ -44,6 +48,14 @@ Deno.test("doctor says what is amiss and what to change", async () => {
   const [finding] = JSON.parse(json.out);
   assert.equal(finding.code, "at-capacity");
   assert.equal(finding.numbers.limit, 2);
+});
+
+Deno.test("pools names the finding of a pool whose jobs suffer, as the dashboard does", async () => {
+  const late = await after(OVERLOAD, "pools");
+  const calm = await after(CALM, "pools");
+
+  assert.match(late.out, / at-capacity\n$/);
+  assert.match(calm.out, / ok\n$/);
 });
 
 Deno.test("doctor says so, when nothing is amiss", async () => {
