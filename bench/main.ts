@@ -15,6 +15,7 @@ import { parseArgs } from "node:util";
 import { type Bench, type Figures, LeftOut, report } from "./_bench.ts";
 import { backlog } from "./backlog.ts";
 import { bytes } from "./bytes.ts";
+import { clusterRate } from "./cluster_rate.ts";
 import { http } from "./http.ts";
 import { kv } from "./kv.ts";
 import { durable } from "./durable.ts";
@@ -41,6 +42,7 @@ const benches: readonly Bench[] = [
   durableIdle,
   durableBacklog,
   durableSeed,
+  clusterRate,
 ];
 
 if (import.meta.main) await main(Deno.args);

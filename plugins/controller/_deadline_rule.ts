@@ -82,10 +82,11 @@ export function deadlineRule(options: DeadlineRule): Controller {
 
   /**
    * When the next head becomes due; `againMs` from now if one is. `undefined`: no job waits for a
-   * worker, or `size.max` forbids another: only a reload changes that, and then the pool asks.
+   * worker, or `size.max` forbids another: only a reload changes that, and then the pool asks. Nor
+   * while a start rate holds jobs back: the next tick is soon enough to see whether it still does.
    */
   function headReview(view: PoolView, againMs: number): number | undefined {
-    if (view.target >= view.size.max) return undefined;
+    if (view.target >= view.size.max || view.rateBound) return undefined;
     let inMs = Infinity;
     for (const lane of view.lanes) {
       if (lane.targetWaitMs === null || !wantsWorkers(lane)) continue;
@@ -108,9 +109,9 @@ function leastShrink(target: number): number {
   return target - Math.max(1, 0.1 * target);
 }
 
-/** At the limit or a start rate, no wait can be helped: never at once. */
+/** At the limit no wait can be helped: never at once. */
 function floorMs(view: PoolView): number {
-  return view.rateBound || view.target >= view.limit ? REFUSED_MS : GRAIN_MS;
+  return view.target >= view.limit ? REFUSED_MS : GRAIN_MS;
 }
 
 function heldBack(view: PoolView): string {

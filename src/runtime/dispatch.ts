@@ -8,6 +8,7 @@
 import type { Crew } from "./crew.ts";
 import { messageOf } from "../errors.ts";
 import type { Lane } from "./lane.ts";
+import { type HeldJob, Lead } from "./lead.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Runner } from "./runner.ts";
 import type { Settler } from "./settler.ts";
@@ -20,7 +21,7 @@ import { JobRun } from "./job_run.ts";
 
 /** What dispatch needs of its pool. */
 export interface DispatchContext {
-  /** Its state; dispatch owns `planned` and `rateBound`. */
+  /** Its state; dispatch owns `planned`, `held` and `rateBound`. */
   readonly state: PoolState;
   /** Where jobs live. */
   readonly queue: Queue;
@@ -48,6 +49,7 @@ export class Dispatch {
   readonly #state: PoolState;
   #wants: number[] = [];
   readonly #eligible: Lane[] = [];
+  readonly #lead: Lead;
   #leasing = false;
   #askedMeanwhile = false;
   #open = true;
@@ -56,6 +58,7 @@ export class Dispatch {
   constructor(context: DispatchContext) {
     this.#context = context;
     this.#state = context.state;
+    this.#lead = new Lead(context.state, context.rate);
     this.adopt();
   }
 
@@ -65,8 +68,30 @@ export class Dispatch {
   }
 
   /** Starts no more jobs. */
-  close(): void {
+  close(nowMs: number): void {
     this.#open = false;
+    this.giveBack(nowMs);
+  }
+
+  /** Hands back what is leased and has not started. */
+  giveBack(nowMs: number): void {
+    this.#trim(nowMs, 0);
+  }
+
+  /** Hands a job back that is leased and has not started. False if there is none of that id. */
+  drop(id: string, nowMs: number): boolean {
+    const held = this.#lead.take(id);
+    if (held !== undefined) this.#settle(held, "back", nowMs);
+    return held !== undefined;
+  }
+
+  /** When the start rate lets it do more. `Infinity`: it waits for something else. */
+  nextAtMs(nowMs: number): number {
+    if (!this.#state.rateBound) return Infinity;
+    const leaseAtMs = this.#lead.leaseAtMs();
+    // What has been asked for is waited for; what has not, though it is due, has other reasons.
+    const isDue = leaseAtMs <= nowMs && (this.#leasing || this.#lead.size > 0);
+    return Math.min(this.#lead.startAtMs(), isDue ? Infinity : leaseAtMs);
   }
 
   /** True while leases are on their way. */
@@ -76,19 +101,22 @@ export class Dispatch {
 
   /** Fills the free workers, as far as lanes, policy and rate allow. */
   run(nowMs: number): void {
-    const { crew, guard, rate } = this.#context;
+    const { crew, guard } = this.#context;
+    this.#startHeld(nowMs);
     if (this.#leasing) {
       this.#askedMeanwhile = true;
       return;
     }
-    this.#state.rateBound = false;
+    this.#state.rateBound = this.#lead.size > 0;
     while (
-      this.#open && !this.#leasing && crew.idleCount > 0 && !guard.closed("lease", nowMs)
+      this.#open && !this.#leasing && crew.idleCount > this.#lead.size &&
+      !guard.closed("lease", nowMs)
     ) {
-      const free = rate.allowed(nowMs, crew.idleCount);
+      const room = crew.idleCount - this.#lead.size;
+      const free = this.#lead.due(nowMs, room);
       const planned = this.#plan(free);
-      if (free < crew.idleCount && planned === free) {
-        this.#state.rateBound = this.#gatherEligible().length > 0;
+      if (free < room && planned === free && this.#gatherEligible().length > 0) {
+        this.#state.rateBound = true;
       }
       if (planned === 0) return;
       const started = this.#lease(planned, nowMs);
@@ -145,7 +173,7 @@ export class Dispatch {
 
   /** Leases what was planned and starts it. Answers how many slots were used; all, if that is still open. */
   #lease(planned: number, nowMs: number): number {
-    const { guard, queue } = this.#context;
+    const { guard, queue, now } = this.#context;
     let used = planned;
     this.#leasing = true;
     let answered = false;
@@ -159,7 +187,9 @@ export class Dispatch {
       (leased) => {
         this.#unplan();
         this.#leasing = false;
-        used = this.#start(leased, answered ? nowMs : this.#context.now());
+        const laterMs = answered ? nowMs : now();
+        this.#lead.took(laterMs - nowMs);
+        used = this.#start(leased, laterMs);
         if (!answered) this.#answeredLate(leased.length);
       },
       () => {
@@ -186,27 +216,55 @@ export class Dispatch {
     this.#state.planned = 0;
   }
 
+  /** Starts what was leased behind what waits already, as far as the rate allows. */
   #start(leased: readonly Leased[], nowMs: number): number {
-    const { crew, runner, rate, slots } = this.#context;
-    const state = this.#state;
-    state.nowMs = nowMs;
-    const admission = slots.admission.run;
+    const { crew, rate } = this.#context;
+    this.#startHeld(nowMs);
     for (let index = 0; index < leased.length; index++) {
       const job = leased[index]!;
-      const lane = state.laneOf(job);
-      // The rate may have become slower while the lease was on its way.
-      if (!this.#open || crew.idleCount === 0 || rate.allowed(nowMs, 1) === 0) {
-        this.#settle(job, lane, "back", nowMs);
-      } else if (admission.take === undefined || this.#take(admission, lane, job, nowMs)) {
-        rate.stamp(nowMs);
-        runner.begin(crew.takeIdle(nowMs), job, nowMs);
-      } else {
-        lane.traffic.shed++;
-        state.traffic.shed++;
-        this.#settle(job, lane, "dead", nowMs);
-      }
+      const lane = this.#state.laneOf(job);
+      const isFree = this.#open && crew.idleCount > 0 && rate.allowed(nowMs, 1) > 0;
+      if (isFree && this.#lead.size === 0) this.#begin(job, lane, nowMs);
+      else this.#lead.hold(job, lane);
     }
+    this.#trim(nowMs, this.#open ? crew.idleCount : 0);
     return leased.length;
+  }
+
+  /** Starts what waits, as far as the rate allows. */
+  #startHeld(nowMs: number): void {
+    const { crew } = this.#context;
+    this.#state.nowMs = nowMs;
+    while (this.#open && crew.idleCount > 0) {
+      const held = this.#lead.next(nowMs);
+      if (held === undefined) break;
+      if (held.lane.paused) this.#settle(held, "back", nowMs);
+      else this.#begin(held.job, held.lane, nowMs);
+    }
+    this.#trim(nowMs, this.#open ? crew.idleCount : 0);
+  }
+
+  /** Starts a job, unless it is too late for it. */
+  #begin(job: Leased, lane: Lane, nowMs: number): void {
+    const { crew, runner, rate, slots } = this.#context;
+    const admission = slots.admission.run;
+    if (admission.take === undefined || this.#take(admission, lane, job, nowMs)) {
+      rate.stamp(nowMs);
+      runner.begin(crew.takeIdle(nowMs), job, nowMs);
+    } else {
+      lane.traffic.shed++;
+      this.#state.traffic.shed++;
+      this.#settle({ job, lane }, "dead", nowMs);
+    }
+  }
+
+  /** Hands back what waits beyond `most`, and what the rate puts off for long. */
+  #trim(nowMs: number, most: number): void {
+    for (;;) {
+      const held = this.#lead.surplus(nowMs, most);
+      if (held === undefined) return;
+      this.#settle(held, "back", nowMs);
+    }
   }
 
   #take(admission: Admission, lane: Lane, job: Leased, nowMs: number): boolean {
@@ -220,7 +278,7 @@ export class Dispatch {
   }
 
   /** Ends a leased job that does not start. */
-  #settle(job: Leased, lane: Lane, to: "back" | "dead", nowMs: number): void {
+  #settle({ job, lane }: HeldJob, to: "back" | "dead", nowMs: number): void {
     const run = new JobRun(job, lane, undefined, nowMs, this.#context.runner);
     run.to = to;
     run.charged = to === "dead";

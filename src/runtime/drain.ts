@@ -76,7 +76,7 @@ export class Drain {
     };
     emit("draining");
     intake.close(`pool "${state.pool}" is stopping and takes no jobs until it is started anew`);
-    dispatch.close();
+    dispatch.close(clock.nowMs());
     loop.stopSteering();
     crew.close(clock.nowMs());
     const running = (): boolean =>

@@ -102,6 +102,8 @@ export class Lane implements LaneView {
   uncounted = 0;
   /** Slots given to this lane by a dispatch that has not started their jobs yet. */
   planned = 0;
+  /** Jobs of this lane that are leased and wait for the start rate. */
+  held = 0;
   /** True while the lane or the pool is paused. */
   paused: boolean;
   /** Waits count from then at the earliest: when a pause ended. */
@@ -194,7 +196,7 @@ export class Lane implements LaneView {
   }
 
   get running(): number {
-    return this.#running + this.planned;
+    return this.#running + this.planned + this.held;
   }
 
   /** Jobs that wait: ready, blocked, delayed, and those on their way into the store. */

@@ -325,8 +325,10 @@ export class Pool implements PoolHandle {
 
   /** A job that runs here was cancelled. */
   cancelled(id: string): void {
-    this.#parts.runner.abort(id, "cancelled", this.#clock.nowMs());
-    this.#parts.loop.schedule();
+    const nowMs = this.#clock.nowMs();
+    const { dispatch, runner, loop } = this.#parts;
+    if (!dispatch.drop(id, nowMs)) runner.abort(id, "cancelled", nowMs);
+    loop.schedule();
   }
 
   /** A job ended while it waited. */

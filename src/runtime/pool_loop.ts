@@ -309,12 +309,15 @@ export class PoolLoop {
   }
 
   #renewed(renewal: Renewal): void {
-    const { state, runner, hub, clock, permits } = this.#parts;
+    const { state, runner, hub, clock, dispatch, permits } = this.#parts;
     state.peers = renewal.peers;
     this.#renewAtMs = renewal.nextAtMs;
     permits.renewed(renewal.nextAtMs === Infinity);
     const nowMs = clock.nowMs();
-    if (!renewal.alive) runner.abortAll("lease-lost", nowMs);
+    if (!renewal.alive) {
+      dispatch.giveBack(nowMs);
+      runner.abortAll("lease-lost", nowMs);
+    }
     this.reaped += renewal.reaped;
     if (renewal.reaped > 0) {
       this.#arrived = true;
@@ -352,7 +355,7 @@ export class PoolLoop {
 
   /** Sets the timer for the earliest of all that time brings. */
   #arm(nowMs: number): void {
-    const { steering, runner, rate, state, crew, guard, settler, dispatch, permits } = this.#parts;
+    const { steering, runner, state, crew, guard, settler, dispatch, permits } = this.#parts;
     const renewAtMs = this.#renewing ? Infinity : this.#renewAtMs; // one that is late is waited for
     let atMs = Math.min(renewAtMs, runner.nextLimitAtMs, permits.nextAtMs(nowMs));
     if (this.#steers) {
@@ -367,9 +370,7 @@ export class PoolLoop {
         this.#ticking ? Infinity : steering.override?.untilMs ?? Infinity, // the tick under way ends it
         this.#dueAfter(nowMs),
       );
-      // A start that the rate allows already waits for the lease that is on its way.
-      const startAtMs = state.rateBound ? rate.nextAtMs() : Infinity;
-      if (startAtMs > nowMs || !dispatch.leasing) atMs = Math.min(atMs, startAtMs);
+      atMs = Math.min(atMs, dispatch.nextAtMs(nowMs));
       if (state.live < state.target && crew.restartAtMs > nowMs) {
         atMs = Math.min(atMs, crew.restartAtMs);
       }

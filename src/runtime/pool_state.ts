@@ -72,6 +72,8 @@ export class PoolState implements PoolView {
   busyLive = 0;
   /** Slots given to lanes by a dispatch under way. Owned by dispatch. */
   planned = 0;
+  /** Jobs that are leased and wait for the start rate. Owned by dispatch. */
+  held = 0;
   /** Owned by steering. */
   target: number;
   limit: number;
@@ -104,7 +106,7 @@ export class PoolState implements PoolView {
   }
 
   get busy(): number {
-    return this.busyLive + this.planned;
+    return this.busyLive + this.planned + this.held;
   }
 
   get idle(): number {

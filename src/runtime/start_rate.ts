@@ -55,11 +55,14 @@ export class StartRate {
     if (this.#stamps.length > 0) this.#stamps[this.#started++ % this.#stamps.length] = atMs;
   }
 
-  /** When the next job may start. `Infinity` at a rate of 0, -Infinity if at once. */
-  nextAtMs(): number {
+  /**
+   * When the `count`-th next job may start. -Infinity if at once, `Infinity` at a rate of 0, or if that
+   * depends on when those before it start.
+   */
+  nextAtMs(count = 1): number {
     if (this.#perSec === Infinity) return -Infinity;
-    if (this.#perSec === 0) return Infinity;
-    return this.#ago(this.#most) + this.#spanMs;
+    if (this.#perSec === 0 || count > this.#most) return Infinity;
+    return this.#ago(this.#most - count + 1) + this.#spanMs;
   }
 
   /** Starts in the last `spanMs`, no fewer than there were. */

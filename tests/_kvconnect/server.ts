@@ -53,6 +53,8 @@ export interface Server extends AsyncDisposable {
   readonly database: Database;
   /** Requests so far. */
   readonly requests: Readonly<Record<Method, number>>;
+  /** How often a watch was told of a change so far. */
+  readonly wakes: number;
   /** What may be changed while it runs. */
   readonly knobs: Pick<ServerOptions, "latencyMs" | "fate" | "session">;
   /** The line to it: may be cut, refused, swallowed and mended. */
@@ -70,6 +72,8 @@ export function startServer(options: ServerOptions = {}): Server {
   const database = new Database(path, maxChecks);
   const requests = { snapshot_read: 0, atomic_write: 0, watch: 0 };
   const watches = new Set<AbortController>();
+  let wakes = 0;
+  const told = (): void => void wakes++;
   const http = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
     const method = new URL(request.url).pathname.slice("/v2/".length);
     const token = isMethod(method) ? knobs.session : TOKEN;
@@ -84,7 +88,7 @@ export function startServer(options: ServerOptions = {}): Server {
     if (fate === "refuse") return new Response("Refused by the test", { status: 503 });
     try {
       const answer = method === "watch"
-        ? watch(database, body, watches)
+        ? watch(database, body, watches, told)
         : method === "snapshot_read"
         ? writeSnapshotReadOutput(database.read(readSnapshotRead(body)))
         : writeAtomicWriteOutput(database.write(readAtomicWrite(body)));
@@ -102,6 +106,9 @@ export function startServer(options: ServerOptions = {}): Server {
     url: `http://127.0.0.1:${line.port}`,
     database,
     requests,
+    get wakes() {
+      return wakes;
+    },
     knobs,
     line,
     async [Symbol.asyncDispose]() {
@@ -134,6 +141,7 @@ function watch(
   database: Database,
   body: Bytes,
   watches: Set<AbortController>,
+  told: () => void,
 ): ReadableStream<Bytes> {
   const keys = readWatch(body);
   const ended = new AbortController();
@@ -148,7 +156,10 @@ function watch(
       const say = (): void => {
         controller.enqueue(writeWatchFrame(keys.map((key) => database.get(key))));
       };
-      unwatch = database.watch(keys, say);
+      unwatch = database.watch(keys, () => {
+        told();
+        say();
+      });
       say();
       ended.signal.addEventListener("abort", () => {
         end();

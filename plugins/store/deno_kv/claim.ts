@@ -4,6 +4,7 @@
  * @module
  */
 
+import { Aside } from "./aside.ts";
 import { type Bytes, decodeLines, encodeLines, parseLine, takeLines } from "./codec.ts";
 import { readChunks } from "./chunks.ts";
 import type { QueueContext } from "./context.ts";
@@ -51,11 +52,13 @@ export interface ClaimRider extends Rider {
 export class Claims {
   readonly #context: QueueContext;
   readonly #ready: ReadyParts;
+  readonly #aside: Aside;
 
   /** Claims for one queue. */
   constructor(context: QueueContext) {
     this.#context = context;
-    this.#ready = new ReadyParts(context);
+    this.#aside = new Aside(context.db.random);
+    this.#ready = new ReadyParts(context, this.#aside);
   }
 
   /** Leases up to `wants[lane]` jobs of each lane. Empty once this holder was declared dead, until its pool knows. */
@@ -73,14 +76,17 @@ export class Claims {
       step.check(term.fence);
       const claim = await this.#gather(term, step, wants, new Set());
       if (claim.taken === 0) {
+        this.#aside.settles();
         this.#note(wants, claim, moves);
         return [];
       }
       if (!await step.commit()) {
         counts.forgetShelves();
+        if (!holder.alone) this.#aside.steps(holder.peers);
         if (await term.isAlive(db)) await db.pause(tries++);
         continue;
       }
+      this.#aside.settles();
       if (term.lost) return []; // declared dead meanwhile: they are others' by now, or will be
       this.#keep(wants, claim, moves);
       if (claim.jobs.length > 0) return claim.jobs;
@@ -164,7 +170,7 @@ export class Claims {
     const { step } = claim;
     let room = want;
     let parts = 0;
-    for await (const entry of this.#ready.of(lane.ordinal, want, claim.fresh)) {
+    for await (const entry of this.#entries(claim, lane.ordinal, want)) {
       if (numberAt(entry.key, 5) > step.atMs + 0.5) break; // by the clock of another process
       if (step.isFull || step.checksLeft < 3) {
         claim.exhausted = false;
@@ -176,6 +182,13 @@ export class Claims {
     }
     claim.taken += parts;
     if (parts > 0) this.#ready.gave(lane.ordinal, want - room, parts);
+  }
+
+  #entries(claim: Claim, ordinal: number, want: number): AsyncGenerator<ReadyPart> {
+    const isShared = !this.#context.holder.alone && claim.fresh.size === 0;
+    return isShared
+      ? this.#ready.beside(ordinal, want, claim.step.atMs)
+      : this.#ready.of(ordinal, want, claim.fresh);
   }
 
   /** Takes the first jobs of a part. How many were leased. */

@@ -81,6 +81,8 @@ export class Counts {
   readonly kept: { d: number; x: number } = { d: 0, x: 0 };
   /** When the oldest kept job may have been kept long enough. */
   nextTrimAtMs = -Infinity;
+  /** Until then others drop what is kept and more than enough. */
+  trimsAgainAtMs = -Infinity;
   #lanes: readonly LiveCounts[] = [];
   #byOrdinal: readonly (LiveCounts | undefined)[] = [];
 

@@ -47,12 +47,16 @@ export interface Operation {
   readonly atomic: Deno.AtomicOperation;
   /** Whether others are to hear of it. */
   readonly signals: boolean;
+  /** About how large it is. @default {small} */
+  readonly bytes?: number;
 }
 
 /** One database. */
 export class Db {
   /** Most checks that a user of this may put into one commit. */
   readonly maxChecks: number;
+  /** Chance for jitter. */
+  readonly random: () => number;
   /** Commits of this process that others should hear of. */
   signals = 0;
   /** Commits on their way that others should hear of. */
@@ -60,13 +64,12 @@ export class Db {
   readonly #kv: Deno.Kv;
   readonly #line: Line | undefined;
   readonly #tokens: Tokens | undefined;
-  readonly #random: () => number;
 
   /** Uses a handle, and closes it in the end. */
   constructor(kv: Deno.Kv, { remote, open, answerMs, maxChecks, random }: DbOptions) {
     this.maxChecks = remote ? maxChecks - 1 : maxChecks; // one is the token's
     this.#kv = kv;
-    this.#random = random;
+    this.random = random;
     if (!remote) return;
     this.#line = new Line(kv, { open: open ?? (() => Promise.resolve(kv)), answerMs });
     this.#tokens = new Tokens(this.#line, random);
@@ -123,12 +126,12 @@ export class Db {
   }
 
   /** Commits. The version of what it has set. `undefined`: a check failed, and nothing was changed. */
-  async commit({ atomic, signals }: Operation): Promise<string | undefined> {
+  async commit({ atomic, signals, bytes = 0 }: Operation): Promise<string | undefined> {
     if (signals) this.signalsInFlight++;
     let version: string | undefined;
     try {
       version = this.#tokens !== undefined
-        ? await this.#tokens.commit(atomic)
+        ? await this.#tokens.commit(atomic, bytes)
         : versionIn(await this.#patiently(() => atomic.commit()));
     } finally {
       if (signals) this.signalsInFlight--;
@@ -139,7 +142,7 @@ export class Db {
 
   /** A wait that differs from one process to the next. */
   async pause(tries: number): Promise<void> {
-    await delay(1 + this.#random() * Math.min(LONGEST_WAIT_MS, 3 * (tries + 1)));
+    await delay(1 + this.random() * Math.min(LONGEST_WAIT_MS, 3 * (tries + 1)));
   }
 
   /** Closes the handle. What is on its way fails, or is answered late. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Aside } from "./aside.ts";
 import type { Bytes } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { numberAt } from "./keys.ts";
@@ -19,12 +20,14 @@ export type ReadyPart = Deno.KvEntry<Bytes> | FreshPart;
 /** Finds ready parts; reads no more than it must. */
 export class ReadyParts {
   readonly #context: QueueContext;
+  readonly #aside: Aside;
   /** Jobs in a part, as seen lately, by number of the lane: how much is read at once. */
   readonly #density: number[] = [];
 
   /** Those of one queue. */
-  constructor(context: QueueContext) {
+  constructor(context: QueueContext, aside: Aside) {
     this.#context = context;
+    this.#aside = aside;
   }
 
   /** The parts of a lane of which so many jobs are wanted. `fresh`: what the same commit puts down. */
@@ -45,9 +48,44 @@ export class ReadyParts {
     yield* added;
   }
 
+  /**
+   * The same while others claim too: what this process leaves to them, or stands before where it keeps,
+   * comes last.
+   */
+  async *beside(ordinal: number, want: number, atMs: number): AsyncGenerator<Deno.KvEntry<Bytes>> {
+    const { db, keys } = this.#context;
+    const { skips } = this.#aside;
+    const prefix = keys.of("r", ordinal);
+    const from = this.#aside.of(ordinal, atMs);
+    const ranges = from === undefined
+      ? [{ prefix }]
+      : [{ prefix, start: from }, { prefix, end: from }];
+    const batchSize = Math.min(this.#guess(ordinal, want) + skips, LARGEST_BATCH);
+    const left: Deno.KvEntry<Bytes>[] = [];
+    let kept = skips === 0;
+    for (const range of ranges) {
+      for await (const entry of db.entries<Bytes>(range, { batchSize })) {
+        if (numberAt(entry.key, 5) > atMs + 0.5) break; // by the clock of another process
+        if (left.length < skips) {
+          left.push(entry);
+          continue;
+        }
+        if (!kept) this.#aside.keeps(ordinal, entry.key, atMs);
+        kept = true;
+        yield entry;
+      }
+    }
+    yield* left;
+  }
+
   /** Notes how many jobs parts gave. */
   gave(ordinal: number, jobs: number, parts: number): void {
     this.#density[ordinal] = Math.max(1, jobs / parts);
+  }
+
+  /** In how many parts so many jobs may be. */
+  #guess(ordinal: number, want: number): number {
+    return Math.ceil(want / (this.#density[ordinal] ?? 1));
   }
 
   /** What stands behind the parts that are known. */
@@ -60,8 +98,7 @@ export class ReadyParts {
     const { db, keys } = this.#context;
     const { puts } = shelf;
     const prefix = keys.of("r", ordinal);
-    const guess = Math.ceil(want / (this.#density[ordinal] ?? 1));
-    const limit = Math.min(guess + 1, LARGEST_BATCH); // one more tells whether there are others
+    const limit = Math.min(this.#guess(ordinal, want) + 1, LARGEST_BATCH); // one more tells whether there are others
     for (let last = latest;;) {
       const selector = last === undefined ? { prefix } : { prefix, start: [...last.key, 0] };
       const entries = await db.list<Bytes>(selector, { limit, batchSize: limit });

@@ -26,6 +26,9 @@ const MOST_BYTES = 500_000;
 /** KV allows 81,920, of keys that are set. */
 const MOST_KEY_BYTES = 50_000;
 
+/** About what a check takes, or a change of a counter. */
+const SMALL_BYTES = 70;
+
 /** Most lines of a value. */
 export const PART_LINES = 100;
 
@@ -227,7 +230,8 @@ export class Step {
     this.#writeCounts();
     counts.inFlight++;
     try {
-      const version = await db.commit({ atomic: this.#atomic, signals: this.signals });
+      const bytes = this.#bytes + SMALL_BYTES * (this.checks + 4 * this.#tallies.size);
+      const version = await db.commit({ atomic: this.#atomic, signals: this.signals, bytes });
       if (version === undefined) return false;
       for (const [key, value] of this.#ready) counts.shelve(key, value, version);
     } finally {

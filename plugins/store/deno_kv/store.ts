@@ -105,7 +105,8 @@ export class KvStore implements Store {
       if (value === undefined) atomic.delete(stateKey(key));
       else atomic.set(stateKey(key), value);
     }
-    return await this.#db.commit({ atomic, signals: true }) !== undefined;
+    const bytes = JSON.stringify([checks, sets]).length;
+    return await this.#db.commit({ atomic, signals: true, bytes }) !== undefined;
   }
 
   /** Leaves all queues and closes the database. Jobs stay. */

@@ -44,11 +44,11 @@ export class Tokens {
   }
 
   /**
-   * Commits. The version of what it has set. `undefined`: a check failed, and nothing was changed.
+   * Commits about so many bytes. The version of what it has set. `undefined`: a check failed, and nothing was changed.
    *
    * @throws {Error} If nothing was changed, and never will be. Waits until that is known.
    */
-  async commit(atomic: Deno.AtomicOperation): Promise<string | undefined> {
+  async commit(atomic: Deno.AtomicOperation, bytes: number): Promise<string | undefined> {
     const token = this.#take();
     const mark = ++token.number;
     atomic.check(token).set(token.key, mark, { expireIn: KEPT_MS });
@@ -58,6 +58,7 @@ export class Tokens {
     try {
       const answer = await this.#line.call(() => {
         called = true;
+        this.#line.hurry(bytes);
         return atomic.commit();
       });
       if (answer.ok) token.versionstamp = answer.versionstamp;

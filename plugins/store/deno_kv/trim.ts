@@ -17,9 +17,13 @@ const PAGE = 60;
 /** Commits of one call, at most: the rest is dropped by the next one. */
 const MOST_COMMITS = 10;
 
+/** Whoever finds that others are dropping the same leaves it to them for so long, ms. */
+const OTHERS_MS = 1000;
+
 /** Drops done and dead jobs that are more, or older, than are kept. Reads nothing if there are none. */
 export async function trim(context: QueueContext, nowMs: number): Promise<void> {
   const { keep, counts } = context;
+  if (nowMs < counts.trimsAgainAtMs) return;
   const isDue = nowMs >= counts.nextTrimAtMs;
   let nextMs = isDue ? Infinity : counts.nextTrimAtMs;
   for (const [kind, most] of [["d", keep.done], ["x", keep.dead]] as const) {
@@ -55,7 +59,10 @@ async function trimKind(
       surplus = Math.max(0, surplus - dropped);
       touched = atMs;
     }
-    if (step.checks > 0 && !await step.commit()) break; // others drop the same
+    if (step.checks > 0 && !await step.commit()) {
+      counts.trimsAgainAtMs = nowMs + OTHERS_MS;
+      break;
+    }
     if (stays !== undefined) return stays + keep.forMs;
     if (oldest.length < limit) return nowMs + keep.forMs;
   }

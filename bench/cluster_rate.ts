@@ -1,0 +1,197 @@
+/**
+ * How much of a rate several processes use together while work waits, and whether they keep to it.
+ *
+ * @module
+ */
+
+import { quantile } from "../src/stats.ts";
+import { TOKEN } from "../tests/_kvconnect/server.ts";
+import type { Bench, Figures } from "./_bench.ts";
+
+const SETTLE_MS = 4000;
+const DURATION_MS = 20_000;
+/** How long the receiver takes to answer, ms. */
+const ANSWER_MS = 20;
+
+const STORES = ["file", "KV Connect"] as const;
+const CASES = STORES.flatMap((store) =>
+  [2, 4].flatMap((count) => [100, 400].map((perSec) => `${count} on ${store} at ${perSec}/s`))
+);
+
+/**
+ * Figures: "use", starts per second by the rate; "starts" and "arrivals", the most in any second by the
+ * pools' stamps and at the receiver, by the rate; "lagP50Ms", "lagP99Ms" from a stamp to its arrival;
+ * "cpu" of all processes, cores; over KV Connect "reads", "commits" and "wakes" (watches told) per second.
+ */
+export const clusterRate: Bench = {
+  name: "cluster-rate",
+  about: "processes that drain one queue under an api-rate-cap for all of them, over HTTP",
+  rounds: 1,
+  cases: CASES,
+  measure,
+  targets: CASES.flatMap((of) =>
+    [
+      { about: `use of the rate, ${of}`, figure: "use", aim: "at least", bound: 0.9 },
+      { about: `most starts in a second, ${of}`, figure: "starts", aim: "at most", bound: 1 },
+      { about: `most arrivals in a second, ${of}`, figure: "arrivals", aim: "at most", bound: 1 },
+    ] as const
+  ).map(({ about, figure, aim, bound }) => {
+    return { about, over: { of: about.slice(about.indexOf(", ") + 2), figure }, by: 1, aim, bound };
+  }),
+};
+
+async function measure(of: string): Promise<Figures> {
+  const [, processes, store, rate] = /^(\d+) on (.+) at (\d+)/.exec(of)!; // names are made above
+  const perSec = Number(rate);
+  await using stack = new AsyncDisposableStack();
+  const folder = await Deno.makeTempDir();
+  stack.defer(() => Deno.remove(folder, { recursive: true }));
+  const receiver = stack.use(receive());
+  const server = store === "file"
+    ? undefined
+    : stack.use(run("_kvconnect_server.ts", `${folder}/kv.db`));
+  const url = await server?.line();
+  const config = {
+    store: { use: "deno-kv", with: url === undefined ? { path: `${folder}/queue.db` } : { url } },
+    pools: {
+      p: {
+        handler: { use: "http", with: { url: receiver.url } },
+        size: { min: 1, max: 32 },
+        lanes: [{ name: "jobs" }],
+        caps: [{ use: "api-rate-cap", with: { callsPerSec: perSec } }],
+        admission: "admit-all",
+      },
+    },
+  };
+  const workers: Child[] = [];
+  for (let left = Number(processes); left > 0; left--) {
+    const jobs = left === 1 ? perSec * (SETTLE_MS + DURATION_MS + 5000) / 1000 : 0;
+    const worker = stack.use(run("_rate_worker.ts", JSON.stringify({ config, jobs })));
+    workers.push(worker);
+    await worker.line();
+  }
+  await sleep(SETTLE_MS);
+  const before = await usageOf(workers, server);
+  const fromMs = now();
+  await sleep(DURATION_MS);
+  const after = await usageOf(workers, server);
+  const toMs = now();
+  const perSecOf = (figure: keyof Counted): number =>
+    1000 * (after[figure] - before[figure]) / (toMs - fromMs);
+
+  const stamps = new Map(after.starts);
+  const within = (atMs: number): boolean => atMs >= fromMs && atMs < toMs;
+  const starts = stamps.values().filter(within).toArray();
+  const lags = [...receiver.arrivals].map(([id, atMs]) => atMs - (stamps.get(id) ?? atMs))
+    .toSorted((a, b) => a - b);
+  return {
+    use: starts.length * 1000 / (toMs - fromMs) / perSec,
+    starts: mostInASecond([...stamps.values()]) / perSec,
+    arrivals: mostInASecond([...receiver.arrivals.values()]) / perSec,
+    lagP50Ms: quantile(lags, 0.5),
+    lagP99Ms: quantile(lags, 0.99),
+    cpu: perSecOf("cpuMs") / 1000,
+    ...(server === undefined ? {} : {
+      reads: perSecOf("reads"),
+      commits: perSecOf("commits"),
+      wakes: perSecOf("wakes"),
+    }),
+  };
+}
+
+interface Counted {
+  readonly cpuMs: number;
+  readonly reads: number;
+  readonly commits: number;
+  readonly wakes: number;
+}
+
+interface Usage extends Counted {
+  readonly starts: readonly [id: string, atMs: number][];
+}
+
+async function usageOf(workers: readonly Child[], server: Child | undefined): Promise<Usage> {
+  const said = await Promise.all(workers.map((worker) => worker.ask()));
+  const asked = await server?.ask() ?? { reads: 0, commits: 0, wakes: 0 };
+  const starts = said.flatMap(({ starts }) => starts);
+  const cpuMs = said.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+  return { ...asked, starts, cpuMs };
+}
+
+/** Notes when each job arrives, by its id. */
+function receive(): AsyncDisposable & { url: string; arrivals: ReadonlyMap<string, number> } {
+  const arrivals = new Map<string, number>();
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+    arrivals.set(request.headers.get("sluice-job-id") ?? "", now());
+    await sleep(ANSWER_MS);
+    return new Response(null, { status: 204 });
+  });
+  const { hostname, port } = server.addr;
+  return {
+    url: `http://${hostname}:${port}`,
+    arrivals,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+/** A script in a process of its own, that answers lines with lines. */
+interface Child extends AsyncDisposable {
+  line(): Promise<string>;
+  // deno-lint-ignore no-explicit-any -- each script says what is asked of it
+  ask(): Promise<any>;
+}
+
+function run(script: string, argument: string): Child {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-prompt", "-A", `${import.meta.dirname}/${script}`, argument],
+    env: { DENO_KV_ACCESS_TOKEN: TOKEN },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const writer = child.stdin.getWriter();
+  let rest = "";
+  const line = async (): Promise<string> => {
+    while (!rest.includes("\n")) {
+      const { done, value } = await reader.read();
+      if (done) throw new Error(`${script} has ended`);
+      rest += value;
+    }
+    const end = rest.indexOf("\n");
+    const first = rest.slice(0, end);
+    rest = rest.slice(end + 1);
+    return first;
+  };
+  return {
+    line,
+    ask: async () => {
+      await writer.write(new Uint8Array([10]));
+      return JSON.parse(await line());
+    },
+    [Symbol.asyncDispose]: async () => {
+      await writer.close();
+      await child.status;
+      await reader.cancel();
+    },
+  };
+}
+
+/** Most of `times` in any half-open second. */
+function mostInASecond(times: readonly number[]): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  let most = 0;
+  for (let from = 0, to = 0; from < sorted.length; from++) {
+    while (to < sorted.length && sorted[to]! < sorted[from]! + 1000) to++;
+    most = Math.max(most, to - from);
+  }
+  return most;
+}
+
+function now(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
