@@ -108,10 +108,15 @@ export class PermitHolder {
     return this.#alone ? cap : Math.min(cap, this.#granted.get(key) ?? 0);
   }
 
+  /** True while only another look can go on: it is to join, or gives what comes free. */
+  get isHalfway(): boolean {
+    return this.#gives || this.id === "";
+  }
+
   /** True while permits are to move: to it, or from it to others. */
   isMoving(needs: ReadonlyMap<string, Need>, nowMs: number): boolean {
     if (this.isAlone(nowMs)) return false;
-    if (this.#gives || this.#othersShort || this.id === "") return true;
+    if (this.isHalfway || this.#othersShort) return true;
     for (const [key, { cap, wants }] of needs) {
       if (Math.min(cap, wants) > this.inForce(key, cap, nowMs)) return true;
     }

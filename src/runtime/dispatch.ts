@@ -78,10 +78,10 @@ export class Dispatch {
     this.#trim(nowMs, 0);
   }
 
-  /** Hands a job back that is leased and has not started. False if there is none of that id. */
+  /** Ends a cancelled job that is leased and has not started. False if there is none of that id. */
   drop(id: string, nowMs: number): boolean {
     const held = this.#lead.take(id);
-    if (held !== undefined) this.#settle(held, "back", nowMs);
+    if (held !== undefined) this.#settle(held, "cancelled", nowMs);
     return held !== undefined;
   }
 
@@ -228,6 +228,7 @@ export class Dispatch {
       else this.#lead.hold(job, lane);
     }
     this.#trim(nowMs, this.#open ? crew.idleCount : 0);
+    if (this.#lead.size > 0) this.#state.rateBound = true;
     return leased.length;
   }
 
@@ -278,7 +279,7 @@ export class Dispatch {
   }
 
   /** Ends a leased job that does not start. */
-  #settle({ job, lane }: HeldJob, to: "back" | "dead", nowMs: number): void {
+  #settle({ job, lane }: HeldJob, to: "back" | "cancelled" | "dead", nowMs: number): void {
     const run = new JobRun(job, lane, undefined, nowMs, this.#context.runner);
     run.to = to;
     run.charged = to === "dead";

@@ -54,7 +54,7 @@ export class Lead {
   /** How many more jobs to lease now for `room` workers. With each request as many as for twice the lead. */
   due(nowMs: number, room: number): number {
     if (this.leaseAtMs() > nowMs) return 0;
-    return this.#rate.allowed(nowMs + 2 * this.#ms, this.size + room) - this.size;
+    return this.#ahead(nowMs, this.size + room) - this.size;
   }
 
   /** When to lease more, as far as that is for the rate to say. */
@@ -90,6 +90,13 @@ export class Lead {
   take(id: string): HeldJob | undefined {
     const index = this.#held.findIndex(({ job }) => job.id === id);
     return index === -1 ? undefined : this.#out(index);
+  }
+
+  /** A store that answers at once is asked for what may start now. */
+  #ahead(nowMs: number, most: number): number {
+    return this.#ms === 0
+      ? this.#rate.allowed(nowMs, most)
+      : this.#rate.by(nowMs + 2 * this.#ms, most);
   }
 
   #out(index: number): HeldJob {

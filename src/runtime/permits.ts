@@ -6,7 +6,7 @@
  */
 
 import { PermitHolder } from "../permit_holder.ts";
-import type { Need, PermitRecord } from "../permits.ts";
+import { isNews, type Need, type PermitRecord } from "../permits.ts";
 import type { NamedCap, Shares } from "../planner.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
 import type { PoolState } from "./pool_state.ts";
@@ -16,6 +16,9 @@ import { isPromise } from "./store_guard.ts";
 
 /** How often a commit is tried at once again because others were quicker. */
 const MOST_TRIES = 5;
+
+/** Reports that fit between two looks while nobody has told of anything, and what it wants is as before. */
+const UNTOLD = 5;
 
 /** Share of a lease from when nothing starts any more until what runs is aborted. */
 const ABORTS_AFTER = 0.05;
@@ -48,6 +51,7 @@ export class Permits implements Shares {
   #reportMs = 0;
   #coolMs = 0;
   #lookedAtMs = -Infinity;
+  readonly #told = new Map<string, number>(); // what it wanted at the last look
   #woken = false;
   #looking: Promise<void> | undefined;
   #isLooking = false;
@@ -164,9 +168,18 @@ export class Permits implements Shares {
   }
 
   #lookAtMs(nowMs: number): number {
-    const moves = this.#woken || this.#holder.isMoving(this.#needs, nowMs) ||
-      this.#holder.beatAtMs <= nowMs;
-    return moves ? this.#lookedAtMs + this.#reportMs : this.#holder.beatAtMs;
+    const { beatAtMs, isHalfway } = this.#holder;
+    const isDue = this.#woken || isHalfway || beatAtMs <= nowMs;
+    if (!isDue && !this.#holder.isMoving(this.#needs, nowMs)) return beatAtMs;
+    if (isDue || this.#wantsOtherwise) return this.#lookedAtMs + this.#reportMs;
+    // While all lack some, a look finds what the last one did: who gives tells.
+    return Math.min(beatAtMs, this.#lookedAtMs + UNTOLD * this.#reportMs);
+  }
+
+  get #wantsOtherwise(): boolean {
+    return this.#needs.entries().some(([key, { wants }]) =>
+      isNews(this.#told.get(key) ?? 0, wants)
+    );
   }
 
   #takeSettings(): void {
@@ -214,6 +227,7 @@ export class Permits implements Shares {
     this.#isLooking = true;
     this.#woken = false;
     this.#lookedAtMs = nowMs;
+    for (const [key, { wants }] of this.#needs) this.#told.set(key, wants);
     const before = this.#signature(nowMs);
     const wasIn = this.#holder.id !== "";
     const end = (): void => {

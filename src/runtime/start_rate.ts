@@ -7,15 +7,28 @@
 /** Most stamps that are remembered: a faster rate is held over a shorter window. */
 const MOST_STAMPS = 10_000;
 
+/** While the rate is used in full, no more start within this than at twice the rate, ms; one at least. */
+const SPREAD_MS = 10;
+
+/** It is used in full if a start takes the place of another no later than this times the window. */
+const FULL = 1.25;
+
 /**
  * Allows at most `perSec` starts in any half-open window of one second: with N = floor(`perSec`),
  * a start and the N-th after it lie at least a second apart. A bucket with a burst would allow
  * twice the rate across a window's edge. Below one a second, starts lie 1/`perSec` apart.
+ *
+ * N at once are allowed after a pause. Once the rate is used in full they would come at once every
+ * second, and where they arrive a little later the one time than the other, nearly twice as many as
+ * N would arrive in a second. So they are spread then, at twice the rate at most: what is late can
+ * catch up.
  */
 export class StartRate {
   #perSec = Infinity;
   #most = 0;
   #spanMs = 0;
+  #few = 0; // so many within `#fewMs`, while the rate is used in full
+  #fewMs = 0;
   #stamps = new Float64Array(0); // a ring: the latest is the one before `#started`
   #started = 0;
   #before = { perSec: 0, untilMs: -Infinity }; // a faster rate, and until when its starts count
@@ -34,12 +47,24 @@ export class StartRate {
     const parts = Math.max(1, Math.ceil(perSec / MOST_STAMPS));
     this.#most = Math.max(1, Math.floor(perSec / parts));
     this.#spanMs = perSec < 1 ? 1000 / perSec : 1000 / parts;
-    const size = parts === 1 ? this.#most : MOST_STAMPS;
+    const gapMs = this.#spanMs / this.#most / 2;
+    this.#few = this.#most === 1 ? 1 : Math.max(1, Math.ceil(SPREAD_MS / gapMs));
+    this.#fewMs = this.#few * gapMs;
+    const size = parts === 1 ? this.#most + 1 : MOST_STAMPS + 1;
     if (size > this.#stamps.length) this.#remember(size);
   }
 
   /** How many jobs may start at `nowMs`, at most `wanted`. */
   allowed(nowMs: number, wanted: number): number {
+    const most = this.room(nowMs, wanted);
+    if (this.#perSec === Infinity || this.#perSec === 0) return most;
+    let count = 0;
+    while (count < most && (!this.#isFull(count, nowMs) || this.#isSpread(count, nowMs))) count++;
+    return count;
+  }
+
+  /** How many jobs the last second leaves room for at `nowMs`, at most `wanted`. */
+  room(nowMs: number, wanted: number): number {
     if (this.#perSec === Infinity) return wanted;
     if (this.#perSec === 0) return 0;
     let count = 0;
@@ -47,6 +72,20 @@ export class StartRate {
       count < wanted && count < this.#most &&
       this.#ago(this.#most - count) + this.#spanMs <= nowMs
     ) count++;
+    return count;
+  }
+
+  /** How many jobs may have started by `untilMs`, if each starts when it may; at most `wanted`. */
+  by(untilMs: number, wanted: number): number {
+    let count = 0;
+    if (this.#perSec === Infinity) return wanted;
+    const times: number[] = [];
+    while (count < wanted) {
+      const atMs = this.#next(count + 1, times);
+      if (atMs > untilMs) break;
+      times.push(atMs);
+      count++;
+    }
     return count;
   }
 
@@ -61,8 +100,9 @@ export class StartRate {
    */
   nextAtMs(count = 1): number {
     if (this.#perSec === Infinity) return -Infinity;
-    if (this.#perSec === 0 || count > this.#most) return Infinity;
-    return this.#ago(this.#most - count + 1) + this.#spanMs;
+    const times: number[] = [];
+    while (times.length < count) times.push(this.#next(times.length + 1, times));
+    return times[count - 1]!; // the last that was added
   }
 
   /** Starts in the last `spanMs`, no fewer than there were. */
@@ -73,6 +113,27 @@ export class StartRate {
     if (count < size || size === 0) return count;
     const { perSec, untilMs } = this.#before; // a fast rate is remembered for a part of a second only
     return Math.max(count, Math.floor(nowMs < untilMs ? perSec : this.#perSec));
+  }
+
+  /** When the `count`-th next may start; `times`: when those before it may. */
+  #next(count: number, times: readonly number[]): number {
+    if (this.#perSec === 0 || count > this.#most) return Infinity;
+    const windowMs = this.#ago(this.#most - count + 1) + this.#spanMs;
+    if (!this.#isFull(0, -Infinity)) return windowMs;
+    const few = this.#few;
+    const before = count > few ? times[count - few - 1]! : this.#ago(few - count + 1);
+    return Math.max(windowMs, before + this.#fewMs);
+  }
+
+  /** True if the last of `count` starts at `nowMs` takes the place of another; at 0, the latest that there was. */
+  #isFull(count: number, nowMs: number): boolean {
+    const lastMs = count === 0 ? this.#ago(1) : nowMs;
+    return lastMs - this.#ago(this.#most + 1 - count) <= FULL * this.#spanMs;
+  }
+
+  /** True if after `count` starts at `nowMs` another keeps apart from those before. */
+  #isSpread(count: number, nowMs: number): boolean {
+    return count < this.#few && this.#ago(this.#few - count) + this.#fewMs <= nowMs;
   }
 
   /** When the start before `count - 1` others was. `-Infinity`: there were fewer. */

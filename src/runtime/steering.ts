@@ -153,7 +153,7 @@ export class Steering {
       target: this.override?.target,
       starting: state.starting,
       shares: permits,
-      startable: rate.allowed(nowMs, state.size.max),
+      startable: rate.room(nowMs, state.size.max),
     });
     for (const part of plan.proposals) {
       const failure = plan.failures.find(({ plugin }) => plugin === part.by);

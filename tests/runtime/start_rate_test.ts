@@ -53,6 +53,46 @@ Deno.test("StartRate is used in full while work waits", () => {
   assert.equal(play(rate, times, 99).length, 300);
 });
 
+Deno.test("StartRate spreads starts while it is used in full, at twice the rate at most", () => {
+  const rate = new StartRate();
+  rate.set(100);
+  assert.equal(play(rate, [0], 200).length, 100); // at once after a pause
+  const times = Array.from({ length: 1_000 }, (_, index) => 1_000 + index);
+  const stamps = play(rate, times, 200);
+
+  assert.equal(stamps.length, 100);
+  assert.deepEqual(stamps.slice(0, 5), [1_000, 1_000, 1_010, 1_010, 1_020]);
+  assert.equal(play(rate, [4_000], 200).length, 100); // and again after another
+});
+
+Deno.test("StartRate allows what it says will be allowed, and when", () => {
+  const perSec = fc.double({ min: 1, max: 300, noNaN: true });
+  const gaps = fc.array(fc.double({ min: 0, max: 40, noNaN: true }), {
+    minLength: 20,
+    maxLength: 200,
+  });
+  const property = fc.property(perSec, gaps, fc.nat(20), (perSec, gaps, wanted) => {
+    const rate = new StartRate();
+    rate.set(perSec);
+    let nowMs = 1e12;
+    play(rate, gaps.map((gap) => nowMs += gap), wanted);
+    const soonMs = nowMs + 300;
+    const foreseen = rate.by(soonMs, 50);
+    const times = Array.from({ length: foreseen }, (_, index) => rate.nextAtMs(index + 1));
+    const stamps: number[] = [];
+    for (const atMs of times) {
+      const laterMs = Math.max(nowMs, atMs);
+      if (rate.allowed(laterMs, 1) === 0) break;
+      rate.stamp(laterMs);
+      stamps.push(laterMs);
+    }
+
+    assert.equal(stamps.length, foreseen);
+    assert.ok(stamps.every((atMs) => atMs <= soonMs));
+  });
+  fc.assert(property);
+});
+
 Deno.test("StartRate below one a second keeps starts apart", () => {
   const rate = new StartRate();
   rate.set(0.5);
@@ -78,9 +118,9 @@ Deno.test("StartRate counts earlier starts against a new rate", () => {
   rate.set(20);
   assert.equal(play(rate, [500], 99).length, 10);
   rate.set(5);
-  assert.equal(rate.allowed(1200, 99), 0);
+  assert.equal(rate.room(1200, 99), 0);
   assert.equal(rate.nextAtMs(), 1500);
-  assert.equal(rate.allowed(1500, 99), 5);
+  assert.equal(rate.room(1500, 99), 5);
 });
 
 Deno.test("StartRate remembers its starts while it is slower, or 0", () => {
@@ -89,7 +129,7 @@ Deno.test("StartRate remembers its starts while it is slower, or 0", () => {
   assert.equal(play(rate, [0], 99).length, 10);
   rate.set(0);
   rate.set(3);
-  assert.deepEqual([rate.allowed(999, 9), rate.allowed(1000, 9)], [0, 3]);
+  assert.deepEqual([rate.room(999, 9), rate.room(1000, 9)], [0, 3]);
   assert.deepEqual([rate.used(999, 1000), rate.used(1000, 1000)], [10, 0]);
   rate.set(10);
   assert.equal(rate.allowed(999, 99), 0);

@@ -6,11 +6,12 @@ import { defineHandler, start } from "../../../../mod.ts";
 import type { ConfigInput } from "../../../../src/config.ts";
 
 const [given = "{}"] = Deno.args;
-const { pool, store, jobs = 0, runMs = 20 }: {
+const { pool, store, jobs = 0, runMs = 20, receiver }: {
   pool: ConfigInput["pools"][string];
   store: unknown;
   jobs?: number;
   runMs?: number;
+  receiver?: string;
 } = JSON.parse(given);
 
 const now = (): number => performance.timeOrigin + performance.now();
@@ -18,8 +19,9 @@ const say = (line: string): number => Deno.stdout.writeSync(new TextEncoder().en
 
 const handler = defineHandler({
   start: () => now(),
-  run: async () => {
+  run: async ({ id }) => {
     const startedAtMs = now();
+    if (receiver !== undefined) await (await fetch(receiver, { method: "POST", body: id })).text();
     await new Promise((resolve) => setTimeout(resolve, runMs));
     say(`R ${startedAtMs} ${now()}`);
   },
@@ -32,7 +34,7 @@ const config = {
 
 const sluice = await start(config, {
   observer: (event) => {
-    if (event.kind === "job-started") say(`S ${event.atMs}`);
+    if (event.kind === "job-started") say(`S ${event.atMs} ${event.id}`);
   },
 });
 for (let left = jobs; left > 0; left -= 500) {

@@ -12,6 +12,8 @@ type Run = readonly [startMs: number, endMs: number];
 /** Processes that run one pool, and what they said. */
 class Fleet implements AsyncDisposable {
   readonly starts: number[] = [];
+  /** The same by the job's id. */
+  readonly startOf = new Map<string, number>();
   readonly runs: Run[] = [];
   readonly workers: Run[] = [];
   /** The rate that each process held, and when. */
@@ -77,8 +79,10 @@ class Fleet implements AsyncDisposable {
         const [kind, first, second] = line.split(" ");
         if (kind === "READY") ready();
         else if (kind === "P") rates.push([Number(first), Number(second)]);
-        else if (kind === "S") this.starts.push(Number(first));
-        else if (kind === "W") this.workers.push([Number(first), Number(second)]);
+        else if (kind === "S") {
+          this.starts.push(Number(first));
+          this.startOf.set(second!, Number(first)); // the worker says both
+        } else if (kind === "W") this.workers.push([Number(first), Number(second)]);
         else if (kind === "R") this.runs.push([Number(first), Number(second)]);
       }
     }
@@ -94,6 +98,27 @@ function mostInASecond(times: readonly number[]): number {
     most = Math.max(most, to - from);
   }
   return most;
+}
+
+/** A server that jobs call, and when each did. */
+class Receiver implements AsyncDisposable {
+  readonly arrivals = new Map<string, number>();
+  readonly #server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    async (request) => {
+      const atMs = performance.timeOrigin + performance.now();
+      this.arrivals.set(await request.text(), atMs);
+      return new Response();
+    },
+  );
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.addr.port}`;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#server.shutdown();
+  }
 }
 
 /** Most runs at one time, and how many ran on average from one time to another. */
@@ -123,6 +148,7 @@ for (const [name, withStore] of stores) {
   for (const count of [2, 4]) {
     Deno.test(`${count} processes on ${name} hold a cluster rate together, and use it`, async () => {
       await withStore(async (store) => {
+        await using receiver = new Receiver();
         const jobs = 240;
         const pool = {
           size: { min: 1, max: 16 },
@@ -130,20 +156,33 @@ for (const [name, withStore] of stores) {
           caps: [{ use: "api-rate-cap", with: { callsPerSec: 40 } }],
           leaseMs: 5000,
         };
-        const { fleet, fromMs } = await drain(count, { pool, store, runMs: 20 }, jobs);
+        const options = { pool, store, runMs: 20, receiver: receiver.url };
+        const { fleet, fromMs } = await drain(count, options, jobs);
 
         assert.equal(fleet.starts.length, jobs);
         const most = mostInASecond(fleet.starts);
         assert.ok(most <= 39, `${most} in a second`); // 40 less the headroom
         const toMs = fromMs + 0.7 * (Math.max(...fleet.starts) - fromMs);
+        const within = (atMs: number): boolean => atMs >= fromMs && atMs < toMs;
         // How soon a start follows once it may is the machine's doing; that it may is the permits'. What
         // is on its way from one process to another is in force in neither.
         const inForce = fleet.rates.map((rates) => {
-          const then = rates.filter(([atMs]) => atMs >= fromMs && atMs < toMs);
+          const then = rates.filter(([atMs]) => within(atMs));
           return then.reduce((sum, [, perSec]) => sum + perSec, 0) / then.length;
         });
         const sum = inForce.reduce((sum, perSec) => sum + perSec, 0);
         assert.ok(sum <= 39 && sum >= 0.8 * 39, `${inForce} starts per second may be`);
+        const perSec = fleet.starts.filter(within).length * 1000 / (toMs - fromMs);
+        assert.ok(perSec >= 0.5 * sum, `${perSec} of ${sum} a second started`);
+
+        // A call comes a little after its start, the one time more and the other time less. Starts are
+        // spread, at twice the rate at most: no more calls come together than started within that.
+        const calls = [...receiver.arrivals].filter(([id]) => within(fleet.startOf.get(id)!));
+        const lags = calls.map(([id, atMs]) => atMs - fleet.startOf.get(id)!);
+        const spreadMs = Math.max(...lags) - Math.min(...lags);
+        const more = 2 * 40 * spreadMs / 1000 + 2 * count;
+        const arrived = mostInASecond(calls.map(([, atMs]) => atMs));
+        assert.ok(arrived <= 39 + more, `${arrived} calls in a second, ${spreadMs} ms apart`);
       });
     });
   }
