@@ -68,7 +68,7 @@ export interface LaneView {
   readonly blocked: number;
   /** Jobs due later: delays and retry back-off. */
   readonly delayed: number;
-  /** Jobs running in this process. */
+  /** Jobs running in this process, those included that were leased ahead of a start rate. */
   readonly running: number;
   /** Time since the oldest ready job became claimable, ms. 0 if none is ready. */
   readonly oldestWaitMs: number;
