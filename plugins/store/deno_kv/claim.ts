@@ -5,7 +5,7 @@
  */
 
 import { Aside } from "./aside.ts";
-import { type Bytes, decodeLines, encodeLines, parseLine, takeLines } from "./codec.ts";
+import { decodeLines, encodeLines, parseLine, takeLines } from "./codec.ts";
 import { readChunks } from "./chunks.ts";
 import type { QueueContext } from "./context.ts";
 import { type HeldPart, KvJob, payloadOf, type StoredJob } from "./job.ts";
