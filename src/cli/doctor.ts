@@ -48,8 +48,9 @@ async function doctor(io: Io, name: string, options: RemoteOptions): Promise<voi
 }
 
 /** What no figures show. */
-function amissNow({ degraded, stale }: PoolJson): readonly string[] {
+function amissNow({ stopped, degraded, stale }: PoolJson): readonly string[] {
   const texts = [
+    stopped && "it was drained and takes no jobs: start the process anew to have it back",
     degraded && "a strategy fails, its last answer stands: the log says why, explain which",
     stale && "the store cannot be read, counts are the last known: the log says why",
   ];

@@ -80,7 +80,7 @@ export function poolRow(pool: PoolJson): readonly Cell[] {
   return [
     pool.pool,
     workersOf(pool),
-    pool.target,
+    targetOf(pool),
     pool.lanes.reduce((sum, lane) => sum + lane.ready, 0),
     duration(Math.max(...pool.lanes.map((lane) => lane.oldestWaitMs))),
     rate(pool.window.arrivalsPerSec),
@@ -128,11 +128,11 @@ async function describe(io: Io, name: string, options: RemoteOptions): Promise<v
   if (options.json) return json(io, pool);
   line(
     io,
-    `${bold(io, pool.pool)}  ${workersOf(pool)} workers busy, target ${pool.target}, ${
+    `${bold(io, pool.pool)}  ${workersOf(pool)} workers busy, target ${targetOf(pool)}, ${
       stateOf(pool)
     }`,
   );
-  line(io, pool.decision?.latest ?? pool.decision?.sentence ?? "No decision has been made yet.");
+  line(io, whyOf(pool));
   if (pool.override !== undefined) {
     const { untilMs, ...bounds } = pool.override;
     const shown = Object.entries(bounds).map(([key, value]) => `${key} ${value}`).join(", ");
@@ -216,6 +216,16 @@ export function reportOf(report: StopReport): string {
   return `${
     counted(report.handedBack.length, "job")
   } handed back, ${report.waiting} waiting${stuck}`;
+}
+
+/** Why a pool has its size. One that has stopped has none, whatever it decided last. */
+export function whyOf({ stopped, decision }: PoolJson): string {
+  if (stopped) return "It was drained: it runs nothing until the process is started anew";
+  return decision?.latest ?? decision?.sentence ?? "No decision has been made yet";
+}
+
+function targetOf({ stopped, target }: PoolJson): Cell {
+  return stopped ? "none" : target;
 }
 
 function workersOf(pool: PoolJson): string {

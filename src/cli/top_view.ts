@@ -7,7 +7,7 @@
 import type { DecisionJson, LaneJson, PoolJson } from "../admin/api.ts";
 import { duration, rate } from "../figures.ts";
 import { visible } from "../visible.ts";
-import { LANE_COLUMNS, laneCells, POOL_COLUMNS, poolRow } from "./pools.ts";
+import { LANE_COLUMNS, laneCells, POOL_COLUMNS, poolRow, whyOf } from "./pools.ts";
 import { type Cell, tableLines } from "./print.ts";
 
 /** One look at a system. */
@@ -54,11 +54,7 @@ export function poolPart(
 ): readonly TopLine[] {
   const [head = "", ...rows] = tableLines(COLUMNS, pool.lanes.map(laneRow));
   return [
-    {
-      text: `${pool.pool}: ${
-        pool.decision?.latest ?? pool.decision?.sentence ?? "no decision has been made yet"
-      }`,
-    },
+    { text: `${pool.pool}: ${whyOf(pool)}` },
     ...pool.diagnosis.map(({ code, saw }): TopLine => ({ text: `${code}: ${saw}`, style: "red" })),
     { text: "" },
     { text: head, style: "bold" },

@@ -109,6 +109,27 @@ Deno.test("pools drain asks first; without anybody to ask it wants --yes", async
   ]);
 });
 
+Deno.test("A drained pool has no target and no size to explain, and doctor says what mends it", async () => {
+  await using remote = await served();
+  await remote.run(["pools", "drain", "mail", "--yes"]);
+
+  const list = await remote.run(["pools"]);
+  const one = await remote.run(["pools", "describe", "mail"]);
+  const top = await remote.run(["top"]);
+  const found = await remote.run(["doctor", "mail"]);
+
+  assert.match(list.out, /^mail +0\/0 of 4 +none .* stopped$/m);
+  assert.match(one.out, /^mail {2}0\/0 of 4 workers busy, target none, stopped\nIt was drained: /);
+  assert.match(
+    top.out,
+    /^mail: It was drained: it runs nothing until the process is started anew$/m,
+  );
+  assert.equal(
+    found.out,
+    "mail: it was drained and takes no jobs: start the process anew to have it back\n",
+  );
+});
+
 Deno.test("explain prints decisions with what each strategy asked for", async () => {
   await using remote = await served();
   const [decision] = remote.system.sluice.pool("mail").explain(1);
