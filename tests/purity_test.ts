@@ -10,7 +10,16 @@ import assert from "node:assert/strict";
 import { findIn, importsOf, resolveImport, type SourceFile, sourceFiles } from "./_source.ts";
 
 const STRATEGIES = ["controller", "lane_policy", "cap", "retirement", "admission"];
-const PURE = ["plugin", "planner", "stats", "random", "heap", "errors", "standard_schema", "figures"];
+const PURE = [
+  "plugin",
+  "planner",
+  "stats",
+  "random",
+  "heap",
+  "errors",
+  "standard_schema",
+  "figures",
+];
 
 /** What is refused by name, wherever it stands for a value. */
 const IMPURE: ReadonlySet<string> = new Set([

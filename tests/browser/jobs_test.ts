@@ -175,7 +175,7 @@ browserTest(
       await page.goto("/dead");
       await page.getByLabel("Token").fill(VIEWER);
       await page.getByRole("button", { name: "Log in" }).click();
-      await page.getByRole("heading", { level: 1, name: "Pools" }).waitFor();
+      await page.getByRole("heading", { level: 1, name: "Dead letters" }).waitFor();
       for (const path of ["/dead", "/jobs", `/jobs/${dead}`]) {
         await page.goto(path);
         await page.getByText(dead).first().waitFor();
