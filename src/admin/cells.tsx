@@ -26,12 +26,14 @@ export function Fact(
 
 /** The oldest wait of a lane against its target. */
 export function OldestCell({ lane }: { lane: LaneView }): ReturnType<FC> {
+  const late = isLate(lane);
+  const target = lane.targetWaitMs === null ? "no target" : duration(lane.targetWaitMs);
   return (
-    <td class={isLate(lane) ? "late" : undefined}>
+    <td class={late ? "late" : undefined}>
       {duration(lane.oldestWaitMs)}
-      {isLate(lane) && " over"}
+      {late && ", over"}
       <span class="soft">
-        {lane.targetWaitMs === null ? " no target" : ` of ${duration(lane.targetWaitMs)}`}
+        {late || lane.targetWaitMs === null ? ` ${target}` : ` of ${target}`}
       </span>
       <WaitBar lane={lane} />
     </td>

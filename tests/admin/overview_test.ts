@@ -20,7 +20,7 @@ Deno.test("GET / shows each pool, its lanes, and the sentence of its last decisi
 
   assert.match(page, /mail ok 4 \/ 4 limit 4 100 ms 5 /);
   assert.match(page, /typed ok 0 \/ 1 limit 1 0 ms 0 /);
-  assert.match(page, /urgent 4 100 ms over of 50 ms 5 /);
+  assert.match(page, /urgent 4 100 ms, over 50 ms 5 /);
   assert.match(page, /batch 0 0 ms no target 0 /);
   assert.match(page, /full paused 1 held 0 /);
   assert.ok(page.includes(pool.decision.latest ?? pool.decision.sentence));

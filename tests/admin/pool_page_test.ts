@@ -14,7 +14,7 @@ Deno.test("GET /pools/:pool shows facts, lanes and decisions with what each stra
   assert.match(page, /<h1>mail<\/h1>/);
   assert.match(page, /<dt>Workers busy<\/dt><dd >4 of 4, limit 4<\/dd>/);
   assert.match(page, /<dt>Target<\/dt><dd >4 \(1 to 4\)<\/dd>/);
-  assert.match(page, /<th scope="row">urgent *<\/th><td class="late">100 ms over/);
+  assert.match(page, /<th scope="row">urgent *<\/th><td class="late">100 ms, over/);
   assert.ok(page.includes(`<span class="sentence">${decision.sentence}</span>`));
   assert.match(page, /<th scope="row">age-scaler <span class="soft">controller<\/span><\/th>/);
   assert.ok(page.includes(`<td class="text wrap">${decision.proposals[0].reason}</td>`));
