@@ -96,15 +96,14 @@ export class ReadyParts {
     latest: Deno.KvEntry<Bytes> | undefined,
   ): AsyncGenerator<Deno.KvEntry<Bytes>> {
     const { db, keys } = this.#context;
-    const { puts } = shelf;
     const prefix = keys.of("r", ordinal);
     const limit = Math.min(this.#guess(ordinal, want) + 1, LARGEST_BATCH); // one more tells whether there are others
     for (let last = latest;;) {
       const selector = last === undefined ? { prefix } : { prefix, start: [...last.key, 0] };
+      shelf.reads();
       const entries = await db.list<Bytes>(selector, { limit, batchSize: limit });
       const isLast = entries.length < limit;
-      if (shelf.puts === puts) shelf.extend(entries, isLast);
-      else shelf.forget(); // what was put down meanwhile may stand between
+      shelf.extend(last?.key, entries, isLast);
       yield* entries;
       if (isLast) return;
       last = entries.at(-1);

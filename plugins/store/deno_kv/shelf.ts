@@ -14,10 +14,12 @@ const MOST_PARTS = 64;
 
 /** The first parts of one lane, none left out. */
 export class Shelf {
-  /** How often something was put down in the lane: what is read meanwhile may not hold it. */
-  puts = 0;
   #parts: Deno.KvEntry<Bytes>[] = [];
   #whole = false;
+  /** All parts up to this one are known. `undefined`: none is, unless all are. */
+  #upTo: Deno.KvKey | undefined;
+  /** What was put down and taken away since a read began, which may not have seen it. */
+  #since: (() => void)[] | undefined;
 
   /** The first parts, oldest first. */
   get parts(): readonly Deno.KvEntry<Bytes>[] {
@@ -29,45 +31,64 @@ export class Shelf {
     return this.#whole;
   }
 
-  /** Adds what stands behind the parts that are known. `whole`: nothing stands behind that. */
-  extend(entries: readonly Deno.KvEntry<Bytes>[], whole: boolean): void {
-    this.#parts.push(...entries);
+  /** Parts are read from now on. */
+  reads(): void {
+    this.#since = [];
+  }
+
+  /** Adds what was read behind `after`, without that from the start. `whole`: nothing stood behind that. */
+  extend(
+    after: Deno.KvKey | undefined,
+    entries: readonly Deno.KvEntry<Bytes>[],
+    whole: boolean,
+  ): void {
+    const since = this.#since;
+    this.#since = undefined;
+    if (since === undefined || this.#whole) return; // all is known, or others have changed something
+    if (after !== undefined && !this.#reaches(after)) return; // what stands before is not known any more
+    this.#parts.push(...entries.filter(({ key }) => !this.#reaches(key)));
+    this.#upTo = this.#parts.at(-1)?.key;
     this.#whole = whole;
-    this.#limit();
+    for (const change of since) change();
   }
 
   /** Nothing is known any more. */
   forget(): void {
     this.#parts = [];
     this.#whole = false;
+    this.#upTo = undefined;
+    this.#since = undefined;
   }
 
   /** The lane is empty. */
   clear(): void {
-    this.#parts = [];
+    this.forget();
     this.#whole = true;
   }
 
-  /** A part was put down. What comes before it is not known unless something behind it is. */
+  /** A part was put down. */
   put(entry: Deno.KvEntry<Bytes>): void {
-    this.puts++;
+    this.#since?.push(() => this.put(entry));
+    if (!this.#whole && !this.#reaches(entry.key)) return; // others may stand before it
     const at = this.#parts.findLastIndex(({ key }) => compare(key, entry.key) <= 0);
     const isKnown = at >= 0 && compare(this.#parts[at]!.key, entry.key) === 0;
-    if (isKnown) this.#parts[at] = entry;
-    else if (this.#whole || at + 1 < this.#parts.length) this.#parts.splice(at + 1, 0, entry);
-    this.#limit();
+    this.#parts.splice(isKnown ? at : at + 1, isKnown ? 1 : 0, entry);
+    if (this.#parts.length <= MOST_PARTS) return;
+    this.#parts.pop();
+    this.#whole = false;
+    this.#upTo = this.#parts.at(-1)!.key;
   }
 
   /** A part was taken away. */
   drop(key: Deno.KvKey): void {
+    this.#since?.push(() => this.drop(key));
     const at = this.#parts.findIndex((part) => compare(part.key, key) === 0);
     if (at >= 0) this.#parts.splice(at, 1);
   }
 
-  #limit(): void {
-    if (this.#parts.length <= MOST_PARTS) return;
-    this.#parts.length = MOST_PARTS;
-    this.#whole = false;
+  /** True if a part would be known, were it there. */
+  #reaches(key: Deno.KvKey): boolean {
+    return this.#upTo !== undefined && compare(key, this.#upTo) <= 0;
   }
 }
 
