@@ -12,6 +12,7 @@ import type { Gate } from "./gate.ts";
 import type { Holder } from "./holder.ts";
 import type { PoolKeys } from "./keys.ts";
 import type { LaneTable } from "./lanes.ts";
+import type { Turns } from "./turns.ts";
 
 /** The other queues of this pool in this process. */
 export interface Others {
@@ -35,6 +36,8 @@ export interface QueueContext {
   readonly counts: Counts;
   /** One at a time: what reads records of keys and dedupe keys to change them. */
   readonly gate: Gate;
+  /** Whose small commit is next, on a file. */
+  readonly turns: Turns;
   /** Who waits for ends. Shared by all queues of this pool in this process. */
   readonly fates: Fates;
   /** How many ended jobs are kept. */

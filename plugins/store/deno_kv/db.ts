@@ -57,6 +57,8 @@ export class Db {
   readonly maxChecks: number;
   /** Chance for jitter. */
   readonly random: () => number;
+  /** True if one commit is made after the other, however many are on their way. */
+  readonly isSerial: boolean;
   /** Commits of this process that others should hear of. */
   signals = 0;
   /** Commits on their way that others should hear of. */
@@ -68,6 +70,7 @@ export class Db {
   /** Uses a handle, and closes it in the end. */
   constructor(kv: Deno.Kv, { remote, open, answerMs, maxChecks, random }: DbOptions) {
     this.maxChecks = remote ? maxChecks - 1 : maxChecks; // one is the token's
+    this.isSerial = !remote;
     this.#kv = kv;
     this.random = random;
     if (!remote) return;

@@ -8,14 +8,14 @@
 import type { Added, JobEntry } from "../../../src/store.ts";
 import { addCarefully, type Item } from "./careful.ts";
 import { LARGEST_INLINE, LARGEST_PAYLOAD } from "./chunks.ts";
-import { encode, lineOf } from "./codec.ts";
+import { encode } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
-import { KvAdded } from "./job.ts";
-import type { FreshPart, Rider } from "./rider.ts";
 import { textSize } from "./keys.ts";
-import type { KvLane } from "./lanes.ts";
-import { PART_LINES, Step } from "./step.ts";
+import { Load } from "./load.ts";
+import type { FreshPart, Rider } from "./rider.ts";
+import { Step } from "./step.ts";
 import { Ticket } from "./ticket.ts";
+import { MOST_SMALL } from "./turns.ts";
 
 /** Largest `key` or `dedupeKey`, bytes in a key of the database. */
 const LARGEST_KEY = 1500;
@@ -23,43 +23,20 @@ const LARGEST_KEY = 1500;
 /** Most jobs of one commit. */
 const MOST_JOBS = 5000;
 
-/** Most bytes of one commit's lines. */
-const MOST_BYTES = 450_000;
-
-/** Most bytes of a part with several lines. */
-const PART_BYTES = 32_000;
-
-/** Most parts of one commit. */
-const MOST_PARTS = 400;
-
-/** More parts than this, or bytes, and no rider goes with them: together they stay below the limits. */
-const MOST_RIDDEN_PARTS = 50;
-const MOST_RIDDEN_BYTES = 100_000;
-
-/** Most texts are plain: each of their characters takes one byte. */
-const PLAIN = /^[ -~]*$/;
-
-interface Part {
-  readonly lane: KvLane;
-  readonly segment: string;
-  readonly dueMs: number;
-  readonly delayMs: number;
-  readonly lines: string[];
-  size: number;
-  expiresAtMs: number;
-}
-
 /** Adds for one queue. */
 export class EnqueueLoop {
   readonly #context: QueueContext;
+  readonly #endsWait: () => boolean;
   #plain: Item[] = [];
   #careful: Item[] = [];
   #running: Promise<void> | undefined;
   #rider: Rider | undefined;
+  #fitsEnds = true; // false: what waits was too much for ends to take along
 
-  /** Adds for one queue. */
-  constructor(context: QueueContext) {
+  /** Adds for one queue. `endsWait`: whether ends do, that may take along what is added. */
+  constructor(context: QueueContext, endsWait: () => boolean) {
     this.#context = context;
+    this.#endsWait = endsWait;
   }
 
   /** Stores jobs. An entry that cannot be stored is answered with an error and fails no other. */
@@ -77,6 +54,41 @@ export class EnqueueLoop {
     if (this.#plain.length === 0 || this.#rider !== undefined) return false;
     this.#rider = rider;
     return true;
+  }
+
+  /** What waits, with its rider, to go along with ends. `undefined`: nothing does, or it is too much. */
+  rider(): Rider | undefined {
+    if (this.#plain.length === 0 || this.#plain.length > MOST_SMALL) return undefined;
+    const { load, rider } = this.#take(MOST_SMALL);
+    let isAboard = false;
+    let isOver = false;
+    return {
+      nowMs: Math.max(load.nowMs, rider?.nowMs ?? 0),
+      board: async (step, term, fresh) => {
+        if (!load.isShared || step.isFull) {
+          this.#fitsEnds = false;
+          return;
+        }
+        isAboard = true;
+        load.board(step, fresh);
+        await rider?.board(step, term, fresh);
+      },
+      arrive: () => {
+        if (!isAboard) return;
+        isOver = true;
+        load.answer();
+        rider?.arrive();
+      },
+      leave: (fault) => {
+        if (!isOver && isAboard && fault !== undefined) load.fail(fault);
+        else if (!isOver) {
+          this.#plain = load.items.concat(this.#plain);
+          this.#running ??= this.#run();
+        }
+        isOver = true;
+        rider?.leave();
+      },
+    };
   }
 
   /** Resolves once nothing is on its way. */
@@ -122,66 +134,38 @@ export class EnqueueLoop {
   }
 
   async #addPlain(): Promise<void> {
-    const batch = this.#plain.splice(0, MOST_JOBS);
-    const { fates } = this.#context;
-    const nowMs = batch[0]!.atMs; // all that are due at once become claimable together
-    const open = new Map<string, Part>();
-    const parts: Part[] = [];
-    const added: KvAdded[] = [];
-    let bytes = 0;
-    for (const item of batch) {
-      if (parts.length >= MOST_PARTS || bytes >= MOST_BYTES) break;
-      const line = lineOf(item.entry, item.payload);
-      const size = PLAIN.test(line) ? line.length + 1 : 3 * line.length + 1;
-      const part = this.#partFor(item, size, nowMs, open, parts);
-      added.push(
-        new KvAdded(part.segment, item.lane.ordinal, part.lines.length, part.delayMs, fates.total),
-      );
-      part.lines.push(line);
-      part.size += size;
-      bytes += size;
-      if (item.entry.expiresAtMs < Infinity) {
-        part.expiresAtMs = Math.min(
-          part.expiresAtMs || Infinity,
-          Math.ceil(item.entry.expiresAtMs),
-        );
-      }
-    }
-    this.#plain = batch.slice(added.length).concat(this.#plain);
-    const rider = this.#rider;
-    this.#rider = undefined;
+    const { db, holder, turns } = this.#context;
+    const isSmall = db.isSerial && holder.alone && this.#plain.length <= MOST_SMALL;
+    if (!isSmall) return await this.#addAlone();
+    await turns.run(async () => {
+      if (this.#plain.length === 0) return; // they went along with ends
+      if (this.#fitsEnds && this.#endsWait()) return; // theirs is the next turn
+      this.#fitsEnds = true;
+      await this.#addAlone();
+    });
+  }
+
+  async #addAlone(): Promise<void> {
+    const { load, rider } = this.#take(MOST_JOBS);
     try {
-      const rides = parts.length < MOST_RIDDEN_PARTS && bytes < MOST_RIDDEN_BYTES &&
-        await this.#commit(parts, nowMs, rider);
-      if (!rides) await this.#commit(parts, nowMs);
-      for (let index = 0; index < added.length; index++) {
-        const { ticket, place } = batch[index]!;
-        ticket.answer(place, added[index]!);
-      }
+      const rides = load.isShared && await this.#commit(load, rider);
+      if (!rides) await this.#commit(load);
+      load.answer();
       if (rides) rider?.arrive();
     } catch (thrown) {
-      for (const index of added.keys()) batch[index]!.ticket.fail(thrown);
+      load.fail(thrown);
     } finally {
       rider?.leave();
     }
   }
 
-  /** Puts parts down. False: the rider cannot go with them, and nothing was changed. */
-  async #commit(parts: readonly Part[], nowMs: number, rider?: Rider): Promise<boolean> {
-    const { keys, holder } = this.#context;
-    const step = new Step(this.#context, Math.max(nowMs, rider?.nowMs ?? 0));
+  /** Puts jobs down. False: the rider cannot go with them, and nothing was changed. */
+  async #commit(load: Load, rider?: Rider): Promise<boolean> {
+    const { term } = this.#context.holder;
+    const step = new Step(this.#context, Math.max(load.nowMs, rider?.nowMs ?? 0));
     const fresh = new Set<FreshPart>();
-    for (const { lane, segment, dueMs, delayMs, expiresAtMs, lines } of parts) {
-      const space = delayMs > 0 ? "z" : "r";
-      const place = { ordinal: lane.ordinal, dueMs, segment, first: 0, expiresAtMs };
-      const key = keys.part(space, place);
-      const value = encode(lines.join("\n"));
-      step.count(lane.ordinal, space, lines.length, dueMs);
-      if (delayMs > 0) step.setBytes(key, value);
-      else fresh.add({ key, value, versionstamp: null });
-    }
+    load.board(step, fresh);
     if (rider !== undefined) {
-      const { term } = holder;
       step.check(term.fence);
       try {
         await rider.board(step, term, fresh);
@@ -190,37 +174,16 @@ export class EnqueueLoop {
       }
     }
     for (const { key, value } of fresh) step.setBytes(key, value);
-    step.signals = true;
     return await step.commit(); // without a rider nothing is checked: it cannot be refused
   }
 
-  /** The part that a job goes into: jobs of one lane with the same due time share one. */
-  #partFor(
-    { lane, entry, isDelayed }: Item,
-    size: number,
-    nowMs: number,
-    open: Map<string, Part>,
-    parts: Part[],
-  ): Part {
-    const dueMs = Math.ceil(entry.dueAtMs);
-    const name = `${lane.ordinal}/${isDelayed ? dueMs : ""}`;
-    const known = open.get(name);
-    if (
-      known !== undefined && known.lines.length < PART_LINES &&
-      known.size + size < PART_BYTES
-    ) return known;
-    const part: Part = {
-      lane,
-      segment: this.#context.holder.term.names.next(nowMs),
-      dueMs: isDelayed ? dueMs : nowMs,
-      delayMs: isDelayed ? dueMs - nowMs : 0,
-      lines: [],
-      size: 0,
-      expiresAtMs: 0,
-    };
-    open.set(name, part);
-    parts.push(part);
-    return part;
+  /** Takes the first jobs that wait, and the rider. */
+  #take(most: number): { readonly load: Load; readonly rider: Rider | undefined } {
+    const load = new Load(this.#context, this.#plain.slice(0, most));
+    this.#plain = this.#plain.slice(load.items.length);
+    const rider = this.#rider;
+    this.#rider = undefined;
+    return { load, rider };
   }
 }
 

@@ -8,13 +8,15 @@
 import type { Settlement } from "../../../src/store.ts";
 import { changeLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
-import { type End, shortened } from "./ended.ts";
+import { shortened } from "./ended.ts";
 import { Gate } from "./gate.ts";
 import { type HeldPart, KvJob, type StoredJob } from "./job.ts";
-import type { Rider } from "./rider.ts";
+import { endOf, type Ends, endsOf, progress, writeEnds } from "./part_ends.ts";
+import type { FreshPart, Rider } from "./rider.ts";
 import { Step } from "./step.ts";
 import { markOf, type Marks, type Term } from "./term.ts";
 import { Ticket } from "./ticket.ts";
+import { MOST_SMALL } from "./turns.ts";
 
 /** Most jobs of one commit. */
 const MOST_JOBS = 5000;
@@ -33,28 +35,32 @@ interface Item {
   readonly settlement: Settlement;
 }
 
-/** What ends of one part in one commit. */
-interface Ends {
-  /** Lines of it, counted from its first. */
-  readonly lines: number[];
-  /** Those that are just done, and how, if there is more to say. */
-  readonly done: KvJob[];
-  readonly ends: (End | undefined)[];
+/** What a loop of ends asks of others. */
+export interface FinishRelations {
+  /** Reads anew which jobs are to be cancelled. */
+  refreshMarks(): Promise<void>;
+  /** Jobs that are added, to go along. */
+  added(): Rider | undefined;
 }
 
 /** Settles for one queue. */
 export class FinishLoop {
   readonly #context: QueueContext;
-  readonly #refreshMarks: () => Promise<void>;
+  readonly #relations: FinishRelations;
   readonly #gate = new Gate();
   #waiting: Item[] = [];
   #running: Promise<void> | undefined;
   #rider: Rider | undefined;
 
-  /** `refreshMarks` reads anew which jobs are to be cancelled. */
-  constructor(context: QueueContext, refreshMarks: () => Promise<void>) {
+  /** Settles for one queue. */
+  constructor(context: QueueContext, relations: FinishRelations) {
     this.#context = context;
-    this.#refreshMarks = refreshMarks;
+    this.#relations = relations;
+  }
+
+  /** True if ends wait for their commit. */
+  get waits(): boolean {
+    return this.#waiting.length > 0;
   }
 
   /** Ends leases. False for one that is lost: nothing was changed. */
@@ -99,58 +105,75 @@ export class FinishLoop {
 
   async #run(): Promise<void> {
     await null; // what is settled in this turn of the event loop goes together
+    const { db, holder, turns } = this.#context;
     while (this.#waiting.length > 0) {
-      const { term } = this.#waiting[0]!.job.part;
-      const next = this.#waiting.findIndex(({ job }) => job.part.term !== term);
-      const batch = this.#waiting.splice(0, Math.min(MOST_JOBS, next === -1 ? Infinity : next));
-      try {
-        const done = await this.#gate.run(() => this.#commit(term, batch));
-        this.#waiting = batch.slice(done).concat(this.#waiting);
-      } catch (thrown) {
-        for (const { ticket, job } of batch) {
-          job.settling = false;
-          ticket.fail(thrown);
-        }
-      }
+      const isSmall = db.isSerial && holder.alone && this.#waiting.length <= MOST_SMALL;
+      if (isSmall) await turns.run(() => this.#next(() => this.#relations.added()));
+      else await this.#next(() => undefined);
     }
     this.#running = undefined;
   }
 
+  /** Commits the first that wait. */
+  async #next(added: () => Rider | undefined): Promise<void> {
+    const { term } = this.#waiting[0]!.job.part;
+    const next = this.#waiting.findIndex(({ job }) => job.part.term !== term);
+    const batch = this.#waiting.splice(0, Math.min(MOST_JOBS, next === -1 ? Infinity : next));
+    try {
+      const done = await this.#gate.run(() => this.#commit(term, batch, added()));
+      this.#waiting = batch.slice(done).concat(this.#waiting);
+    } catch (thrown) {
+      for (const { ticket, job } of batch) {
+        job.settling = false;
+        ticket.fail(thrown);
+      }
+    }
+  }
+
   /** Commits the first of a batch, all leased in one term, as many as fit. How many those were. */
-  async #commit(term: Term, batch: readonly Item[]): Promise<number> {
-    const rider = this.#rider;
+  async #commit(term: Term, batch: readonly Item[], added: Rider | undefined): Promise<number> {
+    const riders = [added, this.#rider].filter((rider) => rider !== undefined);
     this.#rider = undefined;
     try {
-      return await this.#commitWith(rider, term, batch);
+      return await this.#commitWith(riders, term, batch);
+    } catch (thrown) {
+      for (const rider of riders) rider.leave(thrown);
+      throw thrown;
     } finally {
-      rider?.leave();
+      for (const rider of riders) rider.leave();
     }
   }
 
   async #commitWith(
-    rider: Rider | undefined,
+    given: readonly Rider[],
     term: Term,
     batch: readonly Item[],
   ): Promise<number> {
+    let riders = given;
     const { gate, db } = this.#context;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       if (term.lost) return answer(batch, batch.length, false);
       const usesKeys = batch.some(({ job }) => job.line[3]?.h === 1);
-      const attempt = (): Promise<number> => this.#attempt(term, batch, rider);
+      const attempt = (): Promise<number> => this.#attempt(term, batch, riders);
       const done = usesKeys ? await gate.run(attempt) : await attempt();
       if (done > 0) return done;
-      rider?.leave();
-      rider = undefined;
+      for (const rider of riders) rider.leave();
+      riders = [];
       if (!await term.isAlive(db)) continue;
-      await this.#refreshMarks();
+      await this.#relations.refreshMarks();
       await db.pause(tries);
     }
     throw new Error("Ends of jobs could not be stored: others change the same keys all the time");
   }
 
   /** One try. 0: a check failed. */
-  async #attempt(term: Term, batch: readonly Item[], rider?: Rider): Promise<number> {
-    const step = new Step(this.#context, Math.max(batch[0]!.nowMs, rider?.nowMs ?? 0));
+  async #attempt(
+    term: Term,
+    batch: readonly Item[],
+    riders: readonly Rider[],
+  ): Promise<number> {
+    const nowMs = Math.max(batch[0]!.nowMs, ...riders.map((rider) => rider.nowMs));
+    const step = new Step(this.#context, nowMs);
     step.check(term.fence);
     const parts = new Map<HeldPart, Ends>();
     const unmarked = new Set<string>();
@@ -175,17 +198,19 @@ export class FinishLoop {
     }
     for (const [part, ends] of parts) writeEnds(step, part, ends);
     if (goesOn || unmarked.size > 0) checkMarks(step, term, unmarked);
+    const fresh = new Set<FreshPart>();
     try {
-      await rider?.board(step, term, new Set());
+      for (const rider of riders) await rider.board(step, term, fresh);
     } catch {
-      return await this.#attempt(term, batch); // made alone, it tells of its fault itself
+      return await this.#attempt(term, batch, []); // made alone, it tells of its fault itself
     }
+    for (const { key, value } of fresh) step.setBytes(key, value);
     if (!await step.commit()) return 0;
-    rider?.arrive();
+    for (const rider of riders) rider.arrive();
     for (const [part, { lines }] of parts) progress(part, lines);
     for (const mark of unmarked) term.marked.delete(mark);
     // A mark that cannot be read now is read when the next check of them fails.
-    if (unmarked.size > 0) await this.#refreshMarks().catch(() => {});
+    if (unmarked.size > 0) await this.#relations.refreshMarks().catch(() => {});
     return answer(batch, count, true);
   }
 
@@ -231,52 +256,6 @@ function checkMarks(step: Step, { marks, marked }: Term, unmarked: ReadonlySet<s
   });
   if (left.length === 0) step.delete(marks.key);
   else step.set(marks.key, left, 40 * left.length);
-}
-
-function progress(part: HeldPart, lines: readonly number[]): void {
-  part.left -= lines.length;
-  part.ended.push(...lines);
-  part.hasProgress = true;
-  if (part.left === 0) part.term.parts.delete(part);
-}
-
-function endsOf(parts: Map<HeldPart, Ends>, { part, index }: KvJob): Ends {
-  let ends = parts.get(part);
-  if (ends === undefined) {
-    ends = { lines: [], done: [], ends: [] };
-    parts.set(part, ends);
-  }
-  ends.lines.push(index - part.first);
-  return ends;
-}
-
-/** How a job was done. `undefined`: there is nothing to say about it. */
-function endOf(job: KvJob, { result, error }: Settlement): End | undefined {
-  if (result === undefined && error === undefined) return undefined;
-  const { attempt, part } = job;
-  const { startedAtMs } = part;
-  return { state: "done", attempt, startedAtMs, result, error, told: true };
-}
-
-/** What has ended of a part: all of it, or some. */
-function writeEnds(step: Step, part: HeldPart, { lines, done, ends }: Ends): void {
-  const { startedAtMs, ordinal, jobs } = part;
-  step.count(ordinal, "l", -lines.length);
-  if (done.length > 0) {
-    const order = done.map((_, place) => place).sort((a, b) => done[a]!.index - done[b]!.index);
-    step.endPlain({
-      startedAtMs,
-      jobs: order.map((place) => done[place]!),
-      ends: order.map((place) => ends[place]),
-      bytes: done.length === jobs.length ? part.bytes : undefined,
-    });
-  }
-  if (part.left > lines.length) {
-    step.setBytes(part.progressKey, Uint8Array.from([...part.ended, ...lines]));
-    return;
-  }
-  step.delete(part.key);
-  if (part.hasProgress) step.delete(part.progressKey);
 }
 
 function answer(items: readonly Item[], count: number, accepted: boolean): number {

@@ -28,12 +28,15 @@ export function promote(context: QueueContext, lane: KvLane, nowMs: number): Pro
   return isLimited ? context.gate.run(move) : move();
 }
 
-/** Ends the expired jobs at the head of a lane, so that it is not as old as they are. */
+/**
+ * Ends the expired jobs at the head of a lane, so that it is not as old as they are. False: someone else
+ * has changed it.
+ */
 export async function expireHead(
   context: QueueContext,
   head: Deno.KvEntry<Bytes>,
   nowMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const { keys } = context;
   const place = keys.placeIn(head.key);
   const jobs = jobsIn(place, head.value);
@@ -59,7 +62,7 @@ export async function expireHead(
   }
   step.putPart("r", staying);
   step.count(place.ordinal, "r", staying.length - jobs.length);
-  await step.commit(); // false: someone else has taken the part, expired jobs and all
+  return await step.commit();
 }
 
 /** The jobs of a part. */

@@ -45,6 +45,7 @@ import { Reader } from "./reader.ts";
 import { giveBack } from "./reaper.ts";
 import type { Step } from "./step.ts";
 import { markOf, type Term } from "./term.ts";
+import { Turns } from "./turns.ts";
 
 /** What a queue shares with others of this process. */
 export interface QueueShares {
@@ -77,6 +78,7 @@ export async function openQueue(options: QueueOptions, shares: QueueShares): Pro
     lanes,
     counts,
     gate,
+    turns: new Turns(),
     fates,
     keep,
     holder,
@@ -116,10 +118,13 @@ export class KvQueue implements Queue {
     this.#context = context;
     this.#shares = shares;
     this.#nowMs = options.nowMs;
-    this.#enqueues = new EnqueueLoop(context);
+    this.#enqueues = new EnqueueLoop(context, () => this.#finishes.waits);
     this.#claims = new Claims(context);
     this.#heartbeat = new Heartbeat(context, options.nowMs);
-    this.#finishes = new FinishLoop(context, () => this.#heartbeat.refreshMarks());
+    this.#finishes = new FinishLoop(context, {
+      refreshMarks: () => this.#heartbeat.refreshMarks(),
+      added: () => this.#enqueues.rider(),
+    });
     this.#reader = new Reader(context);
     this.#outcomes = new Outcomes(context, this);
   }
@@ -255,8 +260,9 @@ export class KvQueue implements Queue {
   async close(): Promise<void> {
     this.#left = true;
     const looked = this.#outcomes.close();
+    await this.#finishes.idle(); // jobs may have gone along, and be left for a commit of their own
     await this.#enqueues.idle();
-    await this.#finishes.idle();
+    await this.#context.turns.idle();
     await looked;
     await this.#changing?.catch(() => {}); // who asked for the look was told
     await this.#adopting;

@@ -118,12 +118,15 @@ export class Reader {
       if (head === undefined) return;
       const { expiresAtMs } = keys.placeIn(head.key);
       if (expiresAtMs === 0 || expiresAtMs > nowMs) return;
-      await expireHead(this.#context, head, nowMs);
+      // Refused: someone else has taken the part, expired jobs and all.
+      if (!await expireHead(this.#context, head, nowMs)) this.#context.counts.forgetShelves();
     }
   }
 
   async #head(space: "r" | "z", ordinal: number): Promise<Deno.KvEntry<Bytes> | undefined> {
-    const { db, keys } = this.#context;
+    const { db, keys, counts, holder } = this.#context;
+    const known = space === "r" && holder.alone ? counts.of(ordinal)?.shelf.parts[0] : undefined;
+    if (known !== undefined) return known;
     const [head] = await db.list<Bytes>({ prefix: keys.of(space, ordinal) }, { limit: 1 });
     return head;
   }

@@ -31,6 +31,6 @@ export interface Rider {
   board(step: Step, term: Term, fresh: Set<FreshPart>): Promise<void>;
   /** Called once the commit is made that it added to. */
   arrive(): void;
-  /** Called last in any case: unless it has arrived, nothing has come of it. */
-  leave(): void;
+  /** Called last in any case: unless it has arrived, nothing has come of it. `fault`: the commit failed. */
+  leave(fault?: unknown): void;
 }

@@ -276,3 +276,81 @@ Deno.test("KvQueue.add() stores jobs though what is to be leased beside them can
     assert.deepEqual(await audit(kv, "p"), []);
   });
 });
+
+Deno.test("KvQueue.settle() shares its commit with jobs that are added, and with a lease of them", async () => {
+  await withScene(async ({ kv, mine, commits }) => {
+    const first = await mine.lease([4], NOW);
+    commits.length = 0;
+
+    const adding = mine.add([entry({ payload: 5 }), entry({ payload: 6 })], NOW);
+    const ended = mine.settle(first.map((job) => end(job)), NOW);
+    const second = await mine.lease([1], NOW);
+
+    assert.deepEqual(second.map(({ payload }) => payload), [5]);
+    assert.deepEqual(await ended, [true, true, true, true]);
+    assert.equal((await adding).length, 2);
+    assert.deepEqual(commits, [true]);
+    assert.deepEqual((await mine.lease([2], NOW)).map(({ payload }) => payload), [6]);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
+Deno.test("KvQueue.add() stores jobs though the ends beside them are refused", async () => {
+  await withScene(async ({ kv, mine, theirs, commits, around }) => {
+    const first = await mine.lease([2], NOW);
+    commits.length = 0;
+    around({
+      before: async () => {
+        for (let nowMs = NOW; (await theirs.renew(nowMs)).peers > 1; nowMs += 300);
+      },
+    });
+
+    const adding = mine.add([entry({ payload: 5 })], NOW);
+    const ended = mine.settle(first.map((job) => end(job)), NOW);
+
+    assert.equal((await adding).length, 1);
+    assert.deepEqual(await ended, [false, false]);
+    assert.deepEqual(commits, [false, true]);
+    assert.equal((await theirs.lease([9], NOW)).length, 5);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
+Deno.test("KvQueue.add() fails with the commit that it shares, and stores nothing then", async () => {
+  await withScene(async ({ kv, mine, around }) => {
+    const first = await mine.lease([4], NOW);
+    around({ before: () => Promise.reject(new TypeError("disk I/O error")) });
+
+    const adding = mine.add([entry({ payload: 5 })], NOW);
+    const ended = mine.settle(first.map((job) => end(job)), NOW);
+    const leased = mine.lease([1], NOW);
+
+    await assert.rejects(async () => await adding, { message: "disk I/O error" });
+    await assert.rejects(async () => await ended, { message: "disk I/O error" });
+    assert.deepEqual(await leased, []);
+    assert.deepEqual(await mine.settle(first.map((job) => end(job)), NOW), [
+      true,
+      true,
+      true,
+      true,
+    ]);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
+Deno.test("KvQueue.add() has a commit of its own for what is too much to share one", async () => {
+  await withScene(async ({ kv, mine, commits }) => {
+    const first = await mine.lease([4], NOW);
+    commits.length = 0;
+    const large = Array.from({ length: 3 }, () => entry({ payload: "x".repeat(45_000) }));
+
+    const adding = mine.add(large, NOW);
+    const ended = mine.settle(first.map((job) => end(job)), NOW);
+
+    assert.deepEqual(await ended, [true, true, true, true]);
+    assert.equal((await adding).length, 3);
+    assert.deepEqual(commits, [true, true]);
+    assert.equal((await mine.lease([4], NOW)).length, 3);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});

@@ -1,0 +1,135 @@
+/**
+ * Jobs that are stored together: those of one lane with the same due time share parts.
+ *
+ * @module
+ */
+
+import type { Item } from "./careful.ts";
+import { encode, lineOf } from "./codec.ts";
+import type { QueueContext } from "./context.ts";
+import { KvAdded } from "./job.ts";
+import type { KvLane } from "./lanes.ts";
+import type { FreshPart } from "./rider.ts";
+import { PART_LINES, type Step } from "./step.ts";
+
+/** Most bytes of one commit's lines. */
+const MOST_BYTES = 450_000;
+
+/** Most bytes of a part with several lines. */
+const PART_BYTES = 32_000;
+
+/** Most parts of one commit. */
+const MOST_PARTS = 400;
+
+/** More parts than this, or bytes, and nothing else goes with them: together they stay below the limits. */
+const MOST_SHARED_PARTS = 50;
+const MOST_SHARED_BYTES = 100_000;
+
+/** Most texts are plain: each of their characters takes one byte. */
+const PLAIN = /^[ -~]*$/;
+
+interface Part {
+  readonly lane: KvLane;
+  readonly segment: string;
+  readonly dueMs: number;
+  readonly delayMs: number;
+  readonly lines: string[];
+  size: number;
+  expiresAtMs: number;
+}
+
+/** The first of some jobs, as many as fit into a commit. */
+export class Load {
+  /** When they were given. */
+  readonly nowMs: number;
+  /** The jobs. */
+  readonly items: readonly Item[];
+  readonly #context: QueueContext;
+  readonly #open = new Map<string, Part>();
+  readonly #parts: Part[] = [];
+  readonly #added: KvAdded[] = [];
+  #bytes = 0;
+
+  /** Packs jobs; not empty. */
+  constructor(context: QueueContext, items: readonly Item[]) {
+    this.#context = context;
+    this.nowMs = items[0]!.atMs; // all that are due at once become claimable together
+    for (const item of items) {
+      if (this.#parts.length >= MOST_PARTS || this.#bytes >= MOST_BYTES) break;
+      this.#pack(item);
+    }
+    this.items = items.slice(0, this.#added.length);
+  }
+
+  /** True if something else may go with them. */
+  get isShared(): boolean {
+    return this.#parts.length < MOST_SHARED_PARTS && this.#bytes < MOST_SHARED_BYTES;
+  }
+
+  /** Puts the jobs down; adds to `fresh` what is ready. */
+  board(step: Step, fresh: Set<FreshPart>): void {
+    const { keys } = this.#context;
+    for (const { lane, segment, dueMs, delayMs, expiresAtMs, lines } of this.#parts) {
+      const space = delayMs > 0 ? "z" : "r";
+      const place = { ordinal: lane.ordinal, dueMs, segment, first: 0, expiresAtMs };
+      const key = keys.part(space, place);
+      const value = encode(lines.join("\n"));
+      step.count(lane.ordinal, space, lines.length, dueMs);
+      if (delayMs > 0) step.setBytes(key, value);
+      else fresh.add({ key, value, versionstamp: null });
+    }
+    step.signals = true;
+  }
+
+  /** Tells that they are stored. */
+  answer(): void {
+    for (const [index, { ticket, place }] of this.items.entries()) {
+      ticket.answer(place, this.#added[index]!);
+    }
+  }
+
+  /** Tells that they are not. */
+  fail(thrown: unknown): void {
+    for (const { ticket } of this.items) ticket.fail(thrown);
+  }
+
+  #pack(item: Item): void {
+    const line = lineOf(item.entry, item.payload);
+    const size = PLAIN.test(line) ? line.length + 1 : 3 * line.length + 1;
+    const part = this.#partFor(item, size);
+    const { total } = this.#context.fates;
+    this.#added.push(
+      new KvAdded(part.segment, item.lane.ordinal, part.lines.length, part.delayMs, total),
+    );
+    part.lines.push(line);
+    part.size += size;
+    this.#bytes += size;
+    const { expiresAtMs } = item.entry;
+    if (expiresAtMs === Infinity) return;
+    part.expiresAtMs = Math.min(part.expiresAtMs || Infinity, Math.ceil(expiresAtMs));
+  }
+
+  /** The part that a job goes into: jobs of one lane with the same due time share one. */
+  #partFor({ lane, entry, isDelayed }: Item, size: number): Part {
+    const { nowMs } = this;
+    const dueMs = Math.ceil(entry.dueAtMs);
+    const name = `${lane.ordinal}/${isDelayed ? dueMs : ""}`;
+    const known = this.#open.get(name);
+    if (
+      known !== undefined && known.lines.length < PART_LINES &&
+      known.size + size < PART_BYTES
+    ) return known;
+    const part: Part = {
+      lane,
+      segment: this.#context.holder.term.names.next(nowMs),
+      dueMs: isDelayed ? dueMs : nowMs,
+      delayMs: isDelayed ? dueMs - nowMs : 0,
+      lines: [],
+      size: 0,
+      expiresAtMs: 0,
+    };
+    this.#open.set(name, part);
+    this.#parts.push(part);
+    return part;
+  }
+}

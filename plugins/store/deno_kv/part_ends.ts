@@ -1,0 +1,67 @@
+/**
+ * What ends of a leased part in one commit.
+ *
+ * @module
+ */
+
+import type { Settlement } from "../../../src/store.ts";
+import type { End } from "./ended.ts";
+import type { HeldPart, KvJob } from "./job.ts";
+import type { Step } from "./step.ts";
+
+/** What ends of one part in one commit. */
+export interface Ends {
+  /** Lines of it, counted from its first. */
+  readonly lines: number[];
+  /** Those that are just done, and how, if there is more to say. */
+  readonly done: KvJob[];
+  readonly ends: (End | undefined)[];
+}
+
+/** Notes what has ended of a part. */
+export function progress(part: HeldPart, lines: readonly number[]): void {
+  part.left -= lines.length;
+  part.ended.push(...lines);
+  part.hasProgress = true;
+  if (part.left === 0) part.term.parts.delete(part);
+}
+
+/** What ends of the part of a job, that job included. */
+export function endsOf(parts: Map<HeldPart, Ends>, { part, index }: KvJob): Ends {
+  let ends = parts.get(part);
+  if (ends === undefined) {
+    ends = { lines: [], done: [], ends: [] };
+    parts.set(part, ends);
+  }
+  ends.lines.push(index - part.first);
+  return ends;
+}
+
+/** How a job was done. `undefined`: there is nothing to say about it. */
+export function endOf(job: KvJob, { result, error }: Settlement): End | undefined {
+  if (result === undefined && error === undefined) return undefined;
+  const { attempt, part } = job;
+  const { startedAtMs } = part;
+  return { state: "done", attempt, startedAtMs, result, error, told: true };
+}
+
+/** What has ended of a part: all of it, or some. */
+export function writeEnds(step: Step, part: HeldPart, { lines, done, ends }: Ends): void {
+  const { startedAtMs, ordinal, jobs } = part;
+  step.count(ordinal, "l", -lines.length);
+  if (done.length > 0) {
+    const order = done.map((_, place) => place).sort((a, b) => done[a]!.index - done[b]!.index);
+    step.endPlain({
+      startedAtMs,
+      jobs: order.map((place) => done[place]!),
+      ends: order.map((place) => ends[place]),
+      bytes: done.length === jobs.length ? part.bytes : undefined,
+    });
+  }
+  if (part.left > lines.length) {
+    step.setBytes(part.progressKey, Uint8Array.from([...part.ended, ...lines]));
+    return;
+  }
+  step.delete(part.key);
+  if (part.hasProgress) step.delete(part.progressKey);
+}
