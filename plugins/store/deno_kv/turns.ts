@@ -5,8 +5,6 @@
  * @module
  */
 
-import { setImmediate } from "node:timers";
-
 /** A commit of more jobs than this waits for none: it is made ready while another is stored. */
 export const MOST_SMALL = 128;
 
