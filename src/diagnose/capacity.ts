@@ -41,14 +41,16 @@ export function atCapacity(history: History): readonly Finding[] {
   const shedPerSec = perSec(window, ({ shed }) => shed);
   const binder = named(last.boundBy);
   const held = last.rateBound ? `held by the start rate of ${binder}` : `all that ${binder} allows`;
-  const shed = figure(shedPerSec);
+  const count = figure(shedPerSec);
+  const shed = shedPerSec > 0
+    ? ` and ${counted(count, "job")}/s ${agreeing(count, "is", "are")} turned away`
+    : "";
   return [{
     code: "at-capacity",
     lane: name,
     saw: `For ${span(spanMs)} ${counted(last.live, "worker")}, ${held}, ` +
       `${agreeing(last.live, "was", "were")} not enough: the oldest job of lane ` +
-      `"${name}" waits ${span(oldestWaitMs)} (target ${span(targetWaitMs)}) and ` +
-      `${counted(shed, "job")}/s ${agreeing(shed, "is", "are")} turned away`,
+      `"${name}" waits ${span(oldestWaitMs)} (target ${span(targetWaitMs)})${shed}`,
     change: shedPerSec > 0 || history.admission === SHEDS
       ? `Send less, or raise what binds: ${binder}`
       : `Shed at the door (admission "shed-at-cap"), or raise what binds: ${binder}`,
