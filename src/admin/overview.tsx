@@ -25,7 +25,8 @@ import {
   sortBy,
 } from "./pool_order.ts";
 import { Marks, Meanings, needsAttention, type ShownPool, whyOf } from "./pool_state.tsx";
-import { badRequest, queryFaults, queryNumber } from "./problem.ts";
+import { queryFaults, queryNumber } from "./problem.ts";
+import { badQuery } from "./trouble.tsx";
 
 /** Without a script the page is loaded anew after so long, s, unless `?refresh=` says otherwise. */
 const REFRESH_SECONDS = 5;
@@ -47,8 +48,8 @@ export function shownPool(handle: PoolHandle): ShownPool {
 function show(c: Context, context: AdminContext): Response | Promise<Response> {
   const refresh = queryNumber(c, "refresh", { min: 0, max: 3_600, default: REFRESH_SECONDS });
   const faults = queryFaults(c, ["refresh", "sort"]);
-  if (typeof refresh === "object") return badRequest([refresh, ...faults]);
-  if (faults.length > 0) return badRequest(faults);
+  if (typeof refresh === "object") return badQuery(c, context, [refresh, ...faults]);
+  if (faults.length > 0) return badQuery(c, context, faults);
   const order = orderOf(c.req.query("sort"));
   const pools = ordered(context.sluice.pools.map(shownPool), order);
   return answerPage(

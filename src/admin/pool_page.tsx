@@ -23,7 +23,8 @@ import { shownPool } from "./overview.tsx";
 import { OverrideNotice, PoolActions } from "./pool_actions.tsx";
 import { oldestWaitMs } from "./pool_order.ts";
 import { Marks, Meanings, type ShownPool, whyOf } from "./pool_state.tsx";
-import { badRequest, queryFaults, queryNumber } from "./problem.ts";
+import { queryFaults, queryNumber } from "./problem.ts";
+import { badQuery } from "./trouble.tsx";
 
 /** Without a script the page is loaded anew after so long, s. */
 const REFRESH_SECONDS = 5;
@@ -41,9 +42,9 @@ function show(c: Context, context: AdminContext): Response | Promise<Response> {
   const refresh = queryNumber(c, "refresh", { min: 0, max: 3_600, default: REFRESH_SECONDS });
   const decisions = queryNumber(c, "decisions", { min: 1, max: 1_000, default: 100 });
   const faults = queryFaults(c, ["refresh", "decisions"]);
-  if (typeof refresh === "object") return badRequest([refresh, ...faults]);
-  if (typeof decisions === "object") return badRequest([decisions, ...faults]);
-  if (faults.length > 0) return badRequest(faults);
+  if (typeof refresh === "object") return badQuery(c, context, [refresh, ...faults]);
+  if (typeof decisions === "object") return badQuery(c, context, [decisions, ...faults]);
+  if (faults.length > 0) return badQuery(c, context, faults);
   const frame = frameOf(c, context);
   const name = c.req.param("pool") ?? "";
   const handle = context.target(name)?.handle;

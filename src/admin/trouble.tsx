@@ -1,5 +1,6 @@
 /**
- * What is answered where no route answers: an unknown path, a store that fails, a fault of our own.
+ * What is answered where no route answers: an unknown path, a query that
+ * does not fit, a store that fails, a fault of our own.
  * Programs get a problem, people a page that leads on.
  *
  * @module
@@ -10,10 +11,11 @@
 import type { Context } from "hono";
 import type { Child } from "hono/jsx";
 import { StoreError } from "../errors.ts";
+import type { ProblemError } from "./api.ts";
 import type { AdminContext } from "./context.ts";
 import { answerPage, frameOf, Layout } from "./layout.tsx";
 import { isApi } from "./origin.ts";
-import { problem } from "./problem.ts";
+import { badRequest, problem } from "./problem.ts";
 
 /** When to come back once a store has failed, s. */
 const STORE_RETRY_S = 5;
@@ -43,6 +45,21 @@ export function noRoute(
     return page(c, context, 404, "No such page", <p class="card empty">Nothing is at {path}.</p>);
   }
   return problem(404, `No route is ${c.req.method} ${path}: see /docs for those that there are`);
+}
+
+/** Answers 400 with every fault of a query. */
+export function badQuery(
+  c: Context,
+  context: AdminContext,
+  errors: readonly ProblemError[],
+): Response | Promise<Response> {
+  if (!isForPeople(c)) return badRequest(errors);
+  const faults = (
+    <div class="fault" role="alert">
+      {errors.map(({ detail }) => <p key={detail}>{detail}</p>)}
+    </div>
+  );
+  return page(c, context, 400, "That cannot be shown", faults);
 }
 
 /** Answers what a route failed at. */
@@ -91,7 +108,7 @@ function storeFailed(
 function page(
   c: Context,
   context: AdminContext,
-  status: 404 | 500 | 503,
+  status: 400 | 404 | 500 | 503,
   title: string,
   content: Child,
   headers: Readonly<Record<string, string>> = {},

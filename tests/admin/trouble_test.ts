@@ -195,3 +195,22 @@ Deno.test("A fault inside shows people a page without its text", async () => {
   assert.match(page, /The server failed to answer: its log has the reason\./);
   assert.doesNotMatch(page, /secret/);
 });
+
+for (const path of ["/?refresh=fast", "/pools/mail?decisions=0"]) {
+  Deno.test(`GET ${path} shows people on a page what is wrong with it, and tells programs`, async () => {
+    await using system = await running();
+
+    const response = await system.app.request(path, { headers: { accept: "text/html" } });
+    const page = await response.text();
+    const program = await system.app.request(path);
+
+    assert.equal(response.status, 400);
+    assert.match(page, /<h1>That cannot be shown<\/h1>/);
+    assert.match(
+      page,
+      /role="alert"><p[^>]*>Expected (refresh|decisions) to be a whole number &gt;= [01] /,
+    );
+    assert.match(page, /<a href="\/">All pools<\/a>/);
+    assert.equal((await problemOf(program)).status, 400);
+  });
+}
