@@ -12,6 +12,7 @@ import { laneStarved, laneWaits } from "./diagnose/lanes.ts";
 import { fixedWouldDo, oscillation } from "./diagnose/steadiness.ts";
 import type { History } from "./history.ts";
 
+export { isOverTarget, lanesOverTarget } from "./diagnose/over_target.ts";
 export {
   type Finding,
   FINDING_CODES,

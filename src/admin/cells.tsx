@@ -7,10 +7,10 @@
 /** @jsxImportSource hono/jsx */
 
 import type { FC } from "hono/jsx";
+import { isOverTarget } from "../diagnose.ts";
 import { duration, rate } from "../figures.ts";
 import type { LaneView, Summary, WindowStats } from "../view.ts";
 import { WaitBar } from "./bars.tsx";
-import { isLate } from "./pool_state.tsx";
 
 /** One figure with its name. */
 export function Fact(
@@ -26,7 +26,7 @@ export function Fact(
 
 /** The oldest wait of a lane against its target. */
 export function OldestCell({ lane }: { lane: LaneView }): ReturnType<FC> {
-  const late = isLate(lane);
+  const late = isOverTarget(lane);
   const target = lane.targetWaitMs === null ? "no target" : duration(lane.targetWaitMs);
   return (
     <td class={late ? "late" : undefined}>

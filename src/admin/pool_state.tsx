@@ -7,9 +7,9 @@
 /** @jsxImportSource hono/jsx */
 
 import type { FC } from "hono/jsx";
-import { type Finding, PRESSING_CODES } from "../diagnose.ts";
+import { type Finding, lanesOverTarget, PRESSING_CODES } from "../diagnose.ts";
+import { agreeing } from "../figures.ts";
 import type { PoolSnapshot } from "../sluice.ts";
-import type { LaneView } from "../view.ts";
 
 /** A pool with what its recent past shows. */
 export interface ShownPool extends PoolSnapshot {
@@ -21,7 +21,7 @@ export interface ShownPool extends PoolSnapshot {
 export interface PoolMark {
   /** What it says. */
   readonly text: string;
-  /** `bad`: jobs suffer. `warn`: someone or something holds the pool. `good`: all is well. */
+  /** `bad`: jobs suffer. `warn`: jobs wait, or someone or something holds the pool. `good`: all is well. */
   readonly tone: "bad" | "warn" | "good";
   /** What it means, as a sentence. `undefined`: the text says it all. */
   readonly means?: string;
@@ -37,7 +37,7 @@ export function whyOf({ stopped, decision }: ShownPool): string {
 
 /** All that is to be said of how a pool stands, most pressing first. Never empty. */
 export function marksOf(pool: ShownPool): readonly PoolMark[] {
-  const marks = [...troubles(pool), ...holds(pool)];
+  const marks = [...troubles(pool), ...late(pool), ...holds(pool)];
   if (marks.length > 0) return marks;
   if (pool.decision === undefined) {
     return [{ text: "starting", tone: "warn", means: "It has not made its first decision yet." }];
@@ -48,11 +48,6 @@ export function marksOf(pool: ShownPool): readonly PoolMark[] {
 /** True if someone should look at the pool. */
 export function needsAttention(pool: ShownPool): boolean {
   return marksOf(pool).some(({ tone }) => tone === "bad");
-}
-
-/** True while the oldest ready job waits longer than growth aims for. */
-export function isLate({ targetWaitMs, oldestWaitMs }: LaneView): boolean {
-  return targetWaitMs !== null && oldestWaitMs > targetWaitMs;
 }
 
 /** The marks of a pool. */
@@ -99,6 +94,16 @@ function troubles(pool: ShownPool): readonly PoolMark[] {
     ),
     ...[...new Set(found.map(({ code }) => code))].map((code) => bad(code.replaceAll("-", " "))),
   ].filter((mark) => mark !== false);
+}
+
+function late(pool: ShownPool): readonly PoolMark[] {
+  const names = lanesOverTarget(pool).map((name) => `"${name}"`);
+  if (names.length === 0) return [];
+  const lane = agreeing(names.length, "lane", "lanes");
+  const their = agreeing(names.length, "its target", "their targets");
+  return [
+    warn("over target", `Jobs of ${lane} ${names.join(", ")} wait longer than ${their}.`),
+  ];
 }
 
 function holds(pool: ShownPool): readonly PoolMark[] {

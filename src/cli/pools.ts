@@ -6,7 +6,7 @@
 
 import type { Command } from "commander";
 import type { LaneJson, OverrideJson, PausedJson, PoolJson } from "../admin/api.ts";
-import { PRESSING_CODES } from "../diagnose.ts";
+import { lanesOverTarget, PRESSING_CODES } from "../diagnose.ts";
 import { counted, duration, rate } from "../figures.ts";
 import type { StopReport } from "../sluice.ts";
 import { call, path, type RemoteOptions, there } from "./client.ts";
@@ -237,6 +237,7 @@ function stateOf(pool: PoolJson): string {
     pool.stopped ? "stopped" : pool.draining && "draining",
     stuckOf(pool),
     ...new Set(pool.diagnosis.map(({ code }) => PRESSING_CODES.includes(code) && code)),
+    lanesOverTarget(pool).length > 0 && "over target",
     pool.paused && "paused",
     pool.degraded && "degraded",
     pool.stale && "stale",

@@ -5,6 +5,7 @@
  */
 
 import type { DecisionJson, LaneJson, PoolJson } from "../admin/api.ts";
+import { isOverTarget } from "../diagnose.ts";
 import { duration, rate } from "../figures.ts";
 import { visible } from "../visible.ts";
 import { LANE_COLUMNS, laneCells, POOL_COLUMNS, poolRow, whyOf } from "./pools.ts";
@@ -58,9 +59,11 @@ export function poolPart(
     ...pool.diagnosis.map(({ code, saw }): TopLine => ({ text: `${code}: ${saw}`, style: "red" })),
     { text: "" },
     { text: head, style: "bold" },
-    ...rows.map((text, index): TopLine =>
-      isOver(pool.lanes[index]) ? { text: `${text}  over target`, style: "red" } : { text }
-    ),
+    ...rows.map((text, index): TopLine => {
+      const lane = pool.lanes[index];
+      if (lane === undefined || !isOverTarget(lane)) return { text };
+      return { text: `${text}  over target`, style: "red" }; // color alone is not enough
+    }),
     { text: "" },
     { text: "DECISIONS", style: "bold" },
     ...decisions?.map(decisionLine) ?? [], // not read yet
@@ -89,11 +92,6 @@ function laneRow(lane: LaneJson): readonly Cell[] {
     waitMs === undefined ? "-" : duration(waitMs.p95),
     serviceMs === undefined ? "-" : duration(serviceMs.p95),
   ];
-}
-
-/** Said in words too: color alone is not enough. */
-function isOver(lane: LaneJson | undefined): boolean {
-  return typeof lane?.targetWaitMs === "number" && lane.oldestWaitMs > lane.targetWaitMs;
 }
 
 function decisionLine({ atMs, from, to, boundBy, sentence }: DecisionJson): TopLine {

@@ -18,7 +18,7 @@ Deno.test("GET / shows each pool, its lanes, and the sentence of its last decisi
   const page = await textOf(await system.send("GET", "/"));
   const pool = await (await system.send("GET", "/api/pools/mail")).json();
 
-  assert.match(page, /mail ok 4 \/ 4 limit 4 100 ms 5 /);
+  assert.match(page, /mail over target 4 \/ 4 limit 4 100 ms 5 /);
   assert.match(page, /typed ok 0 \/ 1 limit 1 0 ms 0 /);
   assert.match(page, /urgent 4 100 ms, over 50 ms 5 /);
   assert.match(page, /batch 0 0 ms no target 0 /);
@@ -127,6 +127,23 @@ Deno.test("sortBy() turns the order in force round, and begins others with the g
   assert.equal(sortBy("name", orderOf("name")), "?sort=-name");
   assert.equal(sortBy("shed", orderOf("-oldest")), "?sort=shed");
   assert.equal(orderOf(undefined), undefined);
+});
+
+Deno.test("GET / and a pool's page say over target as soon as a wait is red, and ask for no one's attention", async () => {
+  await using system = await running();
+  for (let index = 0; index < 9; index++) {
+    await system.send("POST", "/api/pools/mail/jobs", { lane: "urgent", payload: { hang: true } });
+  }
+  await system.clock.advance(100);
+
+  const page = await (await system.send("GET", "/")).text();
+  const pool = await textOf(await system.send("GET", "/pools/mail"));
+
+  const means = "Jobs of lane &quot;urgent&quot; wait longer than its target.";
+  assert.ok(page.includes(`class="mark warn" title="${means}">over target</span>`), page);
+  assert.match(page, /Need attention<\/dt><dd >none/);
+  assert.ok(pool.includes(`over target: ${means}`), pool);
+  assert.doesNotMatch(pool, / ok /);
 });
 
 Deno.test("GET / finds its files and pages wherever the app is mounted", async () => {

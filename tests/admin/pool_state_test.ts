@@ -56,6 +56,26 @@ Deno.test("marksOf() says who or what holds a pool: that needs no one's attentio
   assert.equal(needsAttention(await aPool({ paused: true })), false);
 });
 
+Deno.test("marksOf() says over target of waits that are, until a finding says more of them", async () => {
+  const pool = await aPool();
+  const [lane] = pool.lanes;
+  assert.ok(lane !== undefined);
+  const late = { ...lane, name: "a", targetWaitMs: 50, oldestWaitMs: 51 };
+  const finding = { code: "at-capacity", lane: "a", saw: "", change: "", numbers: {} } as const;
+  const marks = (more: Partial<ShownPool>): string =>
+    marksOf({ ...pool, ...more }).map(({ text, tone, means }) => `${text} ${tone} ${means}`).join();
+
+  assert.equal(
+    marks({ lanes: [late, { ...late, name: "b" }] }),
+    'over target warn Jobs of lanes "a", "b" wait longer than their targets.',
+  );
+  assert.equal(marks({ lanes: [late], diagnosis: [finding] }), "at capacity bad undefined");
+  assert.match(marks({ lanes: [late], stopped: true }), /^stopped bad [^,]*$/);
+  assert.match(marks({ lanes: [{ ...late, paused: true }] }), /^ok /);
+  assert.match(marks({ lanes: [{ ...late, oldestWaitMs: 50 }] }), /^ok /);
+  assert.match(marks({ lanes: [{ ...late, targetWaitMs: null }] }), /^ok /);
+});
+
 async function aPool(more: Partial<ShownPool> = {}): Promise<ShownPool> {
   await using system = await running();
   const handle = system.sluice.pool("typed");

@@ -51,6 +51,18 @@ Deno.test("doctor says what is amiss and what to change", async () => {
   assert.equal(finding.numbers.limit, 2);
 });
 
+Deno.test("pools, describe and top say over target as soon as a wait is, before a minute makes it a finding", async () => {
+  const brief: Scenario = { ...OVERLOAD, forMs: 5_000 };
+
+  const listed = await after(brief, "pools");
+  const described = await after(brief, "pools", "describe", "p");
+  const top = await after(brief, "top");
+
+  assert.match(listed.out, / over target\n$/);
+  assert.match(described.out, /^p {2}.* target 2, over target\n/);
+  assert.match(top.out, /^POOL .*\np .* over target\n/);
+});
+
 Deno.test("pools names the finding of a pool whose jobs suffer, as the dashboard does", async () => {
   const late = await after(OVERLOAD, "pools");
   const calm = await after(CALM, "pools");
