@@ -25,12 +25,14 @@
  */
 
 import { builtins, defaults } from "./plugins/mod.ts";
+import type { AdminDoor } from "./src/admin/serve.ts";
 import type { ConfigInput, HandlerFunction } from "./src/config.ts";
 import type { JobsOf } from "./src/jobs_of.ts";
 import type { Plugin } from "./src/plugin.ts";
 import { createResolver } from "./src/config/resolver.ts";
 import type { ReadEnv } from "./src/resolve.ts";
-import { supervise, type SupervisorOptions } from "./src/runtime/supervisor.ts";
+import { supervise, type Supervisor, type SupervisorOptions } from "./src/runtime/supervisor.ts";
+import type { AdminSettings } from "./src/settings.ts";
 import type { Sluice } from "./src/sluice.ts";
 import type { SignalReader } from "./src/strategy.ts";
 import type { Telemetry } from "./src/runtime/telemetry.ts";
@@ -74,6 +76,8 @@ export interface StartOptions extends SupervisorOptions {
    * @default {true if one is registered before the start: `OTEL_DENO=true` does that}
    */
   readonly telemetry?: boolean | undefined;
+  /** The admin API to serve if the config has no `admin`. @default {none is served} */
+  readonly admin?: AdminSettings | undefined;
 }
 
 /**
@@ -82,26 +86,34 @@ export interface StartOptions extends SupervisorOptions {
  * @param config Path or `file:` URL of a JSON file with comments, or the config itself: then lane
  * names and payloads are typed.
  * @throws {ConfigError} If the config has faults: all of them. Nothing was started.
+ * @throws {Error} If the admin API cannot be served, such as on a port in use. Nothing was started.
  */
 export async function start<const Config extends ConfigInput | string | URL>(
   config: Config,
   options: StartOptions = {},
 ): Promise<Sluice<JobsOf<Config>>> {
-  const { plugins, signals, env, telemetry, ...rest } = options;
+  const { plugins, signals, env, telemetry, admin, ...rest } = options;
   const resolve = createResolver(config, { builtins, defaults, plugins, signals, env });
   const { settings } = await resolve(undefined, { sealed: false });
-  const supervision = { ...rest, telemetry: await openTelemetry(telemetry) };
-  const sluice = await supervise(settings, supervision, resolve);
-  if (settings.admin !== undefined) {
-    try {
-      const { serveAdmin } = await import("./src/admin/serve.ts"); // who wants none loads none
-      sluice.admin = await serveAdmin(sluice, settings.admin, { log: rest.log });
-    } catch (thrown) {
-      await sluice.stop();
-      throw thrown;
-    }
+  const door = await openDoor(settings.admin ?? admin); // first: pools that run claim jobs
+  let sluice: Supervisor | undefined;
+  try {
+    const supervision = { ...rest, telemetry: await openTelemetry(telemetry) };
+    sluice = await supervise(settings, supervision, resolve);
+    sluice.admin = door?.serve(sluice, { log: rest.log });
+    return sluice as Sluice<JobsOf<Config>>; // the settings were made from this very config
+  } catch (thrown) {
+    await sluice?.stop();
+    await door?.close();
+    throw thrown;
   }
-  return sluice as Sluice<JobsOf<Config>>; // the settings were made from this very config
+}
+
+/** Binds the address of the admin API; who wants none does not even load it. */
+async function openDoor(settings: AdminSettings | undefined): Promise<AdminDoor | undefined> {
+  if (settings === undefined) return undefined;
+  const { openAdmin } = await import("./src/admin/serve.ts");
+  return await openAdmin(settings);
 }
 
 /** Where the packages of OpenTelemetry meet what an SDK has registered. */

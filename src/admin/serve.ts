@@ -11,7 +11,8 @@ import { silentLogger } from "../log.ts";
 import type { Sluice } from "../sluice.ts";
 import { AlertHook } from "./alert_hook.ts";
 import { admin, type AdminOptions } from "./app.ts";
-import { hasToken } from "./tokens.ts";
+import { problem } from "./problem.ts";
+import { checkTokens, hasToken } from "./tokens.ts";
 
 /** A server that runs. */
 export interface AdminServer {
@@ -19,6 +20,21 @@ export interface AdminServer {
   readonly url: string;
   /** Answers what is under way, and closes. Safe to call again. */
   stop(): Promise<void>;
+}
+
+/** An address that is bound while there are no pools yet: requests are answered 503. */
+export interface AdminDoor {
+  /** Where it answers. */
+  readonly url: string;
+  /**
+   * Serves the admin API from now on.
+   *
+   * @param sluice What it serves.
+   * @param options How.
+   */
+  serve(sluice: Sluice, options?: Pick<AdminOptions, "redact" | "log">): AdminServer;
+  /** Frees the address: nothing will be served. */
+  close(): Promise<void>;
 }
 
 /** How long requests under way may take once the server stops, ms. */
@@ -36,21 +52,59 @@ export async function serveAdmin(
   settings: AdminSettings,
   options: Pick<AdminOptions, "redact" | "log"> = {},
 ): Promise<AdminServer> {
-  const stopping = new AbortController();
-  const app = admin(sluice, { ...settings, ...options, signal: stopping.signal });
+  return (await openAdmin(settings)).serve(sluice, options);
+}
+
+/**
+ * Binds the address of the admin API, so that pools start only where it can be served. Throws as
+ * `serveAdmin` does.
+ *
+ * @internal
+ */
+export async function openAdmin(settings: AdminSettings): Promise<AdminDoor> {
+  checkTokens(settings);
   const closing = new AbortController();
-  const server = bind(settings, closing.signal, (request, info) => app.fetch(request, info));
+  let fetch: Deno.ServeHandler = starting;
+  const server = bind(settings, closing.signal, (request, info) => fetch(request, info));
   const refusal = hasToken(settings) ? undefined : openness(server.addr);
   if (refusal !== undefined) {
-    closing.abort();
-    await server.finished;
+    await close();
     throw new Error(refusal);
   }
+  return {
+    url: urlOf(server.addr),
+    serve(sluice, options = {}) {
+      const stopping = new AbortController();
+      const app = admin(sluice, { ...settings, ...options, signal: stopping.signal });
+      fetch = (request, info) => app.fetch(request, info);
+      return serverOf(sluice, { settings, log: options.log, server, stopping, closing });
+    },
+    close,
+  };
+
+  async function close(): Promise<void> {
+    closing.abort();
+    await server.finished;
+  }
+}
+
+interface Serving {
+  readonly settings: AdminSettings;
+  readonly log: AdminOptions["log"];
+  readonly server: Deno.HttpServer<Deno.Addr>;
+  /** Aborts what is held. */
+  readonly stopping: AbortController;
+  /** Aborts all that is under way. */
+  readonly closing: AbortController;
+}
+
+function serverOf(sluice: Sluice, serving: Serving): AdminServer {
+  const { settings, log = silentLogger(), server, stopping, closing } = serving;
   const hook = settings.alerts && new AlertHook({
     ...settings.alerts,
     pools: () => sluice.pools,
     clock: systemClock(),
-    log: options.log ?? silentLogger(),
+    log,
   });
   let stopped: Promise<void> | undefined;
   return { url: urlOf(server.addr), stop: () => stopped ??= stop() };
@@ -62,6 +116,12 @@ export async function serveAdmin(
     await server.shutdown();
     clearTimeout(timer);
   }
+}
+
+/** Answers while the pools start. */
+function starting(): Response {
+  const headers = { "retry-after": "1" };
+  return problem(503, "The pools are starting: try again in a moment", { headers });
 }
 
 function bind(

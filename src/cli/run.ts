@@ -5,15 +5,12 @@
  */
 
 import type { Command } from "commander";
-import { serveAdmin } from "../admin/mod.ts";
 import { isRecord } from "../config/faults.ts";
-import { messageOf } from "../errors.ts";
 import type { Logger } from "../job.ts";
 import { jsonLogger, prettyLogger } from "../log.ts";
 import type { AdminSettings } from "../settings.ts";
 import type { Sluice } from "../sluice.ts";
 import { eventLogger } from "./events.ts";
-import { CliError } from "./failure.ts";
 import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
 import { reportOf } from "./pools.ts";
@@ -52,11 +49,15 @@ async function run(file: string, options: RunOptions, tools: Tools): Promise<voi
   const log = logOf(tools.io, options);
   const unwatch = watchStrays(log);
   try {
-    await using sluice = await tools.start(file, { log, observer: eventLogger(log) });
+    await using sluice = await tools.start(file, {
+      log,
+      observer: eventLogger(log),
+      admin: LOOPBACK,
+    });
     const { json = false, watch = false } = options;
     const unreload = reloadOn(sluice, { file, watch, json, io: tools.io, log });
     try {
-      await runUntilSignal(sluice, log, options, tools.io);
+      await runUntilSignal(sluice, options, tools.io);
     } finally {
       await unreload();
     }
@@ -65,36 +66,18 @@ async function run(file: string, options: RunOptions, tools: Tools): Promise<voi
   }
 }
 
-async function runUntilSignal(
-  sluice: Sluice,
-  log: Logger,
-  options: RunOptions,
-  io: Io,
-): Promise<void> {
-  const served = sluice.adminUrl === undefined ? await serve(sluice, log) : undefined;
+async function runUntilSignal(sluice: Sluice, options: RunOptions, io: Io): Promise<void> {
   const signalled = untilSignal(io);
-  announce(io, sluice, served?.url ?? sluice.adminUrl ?? "", options);
+  announce(io, sluice, sluice.adminUrl ?? "", options);
   const unlisten = await signalled;
   if (!options.json) {
     line(io, "Draining; a second signal, half a second later or more, exits at once");
   }
   const report = await sluice.stop();
-  await served?.stop();
   unlisten();
   if (options.json) return json(io, { stopped: true, ...report });
   line(io, `Stopped: ${reportOf(report)}`);
   for (const id of report.handedBack) line(io, `  handed back ${id}`);
-}
-
-async function serve(
-  sluice: Sluice,
-  log: Logger,
-): Promise<Awaited<ReturnType<typeof serveAdmin>>> {
-  try {
-    return await serveAdmin(sluice, LOOPBACK, { log });
-  } catch (thrown) {
-    throw new CliError(messageOf(thrown), 1, { cause: thrown });
-  }
 }
 
 /** Resolves at the first signal, to what ends listening; a later one ends the process at once. */

@@ -8,7 +8,7 @@ import type { Command } from "commander";
 import type { Observer } from "../event.ts";
 import type { Logger } from "../job.ts";
 import type { Plugin } from "../plugin.ts";
-import type { Settings } from "../settings.ts";
+import type { AdminSettings, Settings } from "../settings.ts";
 import type { PlayOptions } from "../simulate/play.ts";
 import type { Report } from "../simulate/report.ts";
 import type { Sluice } from "../sluice.ts";
@@ -25,7 +25,11 @@ export interface Tools {
   /** Starts a config file. @throws {ConfigError} If it has faults. */
   start(
     file: string,
-    options: { readonly log: Logger; readonly observer: Observer },
+    options: {
+      readonly log: Logger;
+      readonly observer: Observer;
+      readonly admin: AdminSettings;
+    },
   ): Promise<Sluice>;
   /** Resolves a config file, without starting anything. @throws {ConfigError} If it has faults. */
   resolve(file: string): Promise<Settings>;

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { type ConfigInput, start } from "../../mod.ts";
 import { serveAdmin } from "../../src/admin/mod.ts";
+import { openAdmin } from "../../src/admin/serve.ts";
+import { defineStore, use } from "../../src/plugin.ts";
 import type { AdminSettings } from "../../src/settings.ts";
-import { running } from "./_app.ts";
+import { problemOf, running } from "./_app.ts";
 
 const FREE: AdminSettings = {
   hostname: "127.0.0.1",
@@ -120,6 +123,47 @@ Deno.test("serveAdmin() names the port that is in use", async () => {
       `The admin API cannot listen on 127.0.0.1:${port}, the port is in use: stop what uses it, or set another admin.port`,
   });
   await server.stop();
+});
+
+Deno.test("openAdmin() answers 503 until there are pools to serve", async () => {
+  await using system = await running();
+  const door = await openAdmin(FREE);
+
+  const early = await fetch(`${door.url}/readyz`);
+  const server = door.serve(system.sluice);
+  const served = await fetch(`${door.url}/api/pools`);
+  await served.body?.cancel();
+  await server.stop();
+
+  assert.deepEqual([early.status, early.headers.get("retry-after")], [503, "1"]);
+  const { detail } = await problemOf(early);
+  assert.equal(detail, "The pools are starting: try again in a moment");
+  assert.deepEqual([server.url, served.status], [door.url, 200]);
+});
+
+Deno.test("start() opens no store where the admin API cannot be served, and frees the address if it fails itself", async () => {
+  let opened = 0;
+  const broken = defineStore({
+    name: "broken",
+    create: () => {
+      opened++;
+      throw new Error("The store is broken");
+    },
+  });
+  const config: ConfigInput = {
+    store: use(broken),
+    pools: { p: { handler: () => 1, size: { min: 1, max: 1 }, lanes: [{ name: "l" }] } },
+  };
+  const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = taken.addr;
+
+  await assert.rejects(start({ ...config, admin: { port } }), /the port is in use/);
+  const before = opened;
+  taken.close();
+  await assert.rejects(start(config, { admin: { ...FREE, port } }), /The store is broken$/);
+  Deno.listen({ hostname: "127.0.0.1", port }).close();
+
+  assert.deepEqual([before, opened], [0, 1]);
 });
 
 Deno.test("serveAdmin() refuses a short token before it binds", async () => {

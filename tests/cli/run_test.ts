@@ -162,6 +162,36 @@ Deno.test("run exits 2 with every fault, 1 when the admin API may not be served"
   );
 });
 
+Deno.test("run says that the port is in use and nothing else: no pool has started", async () => {
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  await using folder = await folderWith(
+    `import { defineHandler } from "${new URL("../../src/plugin.ts", import.meta.url)}";
+     export default defineHandler({
+       start: () => Deno.writeTextFileSync(new URL("started", import.meta.url), ""),
+       run: () => "done",
+     });`,
+  );
+  const own = join(folder.path, "own.json");
+  const pools = {
+    main: { handler: "./handler.ts", size: { min: 1, max: 1 }, lanes: [{ name: "a" }] },
+  };
+  await Deno.writeTextFile(own, JSON.stringify({ admin: { port: taken.addr.port }, pools }));
+
+  const inConfig = await sluice(["run", own]);
+  await using process = start([join(folder.path, "pools.json")], {
+    DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${taken.addr.port}`,
+  });
+  const byDefault = await process.ended();
+
+  const message = (port: number): string =>
+    `The admin API cannot listen on 127.0.0.1:${port}, the port is in use: ` +
+    "stop what uses it, or set another admin.port\n";
+  assert.deepEqual([inConfig.code, inConfig.out], [1, ""]);
+  assert.equal(inConfig.err, message(taken.addr.port));
+  assert.deepEqual(byDefault, { code: 1, out: "", err: message(8787) });
+  await assert.rejects(Deno.stat(join(folder.path, "started")), Deno.errors.NotFound);
+});
+
 Deno.test("run hands jobs back at the drain deadline and lists them", async () => {
   await using folder = await folderWith(
     `export default (_job, { signal }) => new Promise((_, reject) => {
