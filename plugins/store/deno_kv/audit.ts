@@ -6,7 +6,7 @@
  */
 
 import { counted } from "../../../src/figures.ts";
-import { tagIn } from "./id.ts";
+import { tagIn, workerOf } from "./id.ts";
 import {
   addFault,
   at,
@@ -69,11 +69,14 @@ function compareEntry(stock: Stock, { key, value }: Deno.KvEntry<unknown>): void
       }
       return;
     case "b":
+      // Whoever declares its worker dead drops what has no job.
+      if (has("w", workerOf(textOf(key, 4)))) return;
       if (!stock.apart.has(`${textOf(key, 5)}/${textOf(key, 6)}`)) {
         fault(
           stock,
           "left-over",
-          `A part of a payload is stored of no job: ${textOf(key, 5)}/${textOf(key, 6)}`,
+          `Part ${Number(key[7]) + 1} of a payload is stored of no job: ` +
+            `${textOf(key, 5)}/${textOf(key, 6)}`,
           "delete it",
           drop,
         );

@@ -15,6 +15,7 @@ import { stateKey } from "./keys.ts";
 import type { KvLane } from "./lanes.ts";
 import { locate } from "./locate.ts";
 import { type Expected, Step } from "./step.ts";
+import type { Term } from "./term.ts";
 import type { Ticket } from "./ticket.ts";
 
 /** How often others may be quicker in a row. */
@@ -50,6 +51,7 @@ export type Owner = readonly [id: string, expiresAtMs: number];
 interface Ready {
   readonly item: Item;
   readonly job: StoredJob;
+  readonly term: Term;
   chunk: Expected | undefined;
   readonly added: KvAdded;
 }
@@ -69,12 +71,18 @@ export async function addCarefully(context: QueueContext, items: readonly Item[]
 
 /** Adds the first of some jobs, as many as fit into a commit. How many those were. */
 async function addSome(context: QueueContext, items: readonly Item[]): Promise<number> {
-  const ready: Ready[] = [];
-  for (const item of items) ready.push(prepare(context, item));
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const done = await attempt(context, ready);
-    if (done > 0) return done;
-    await context.db.pause(tries);
+  let ready = items.map((item) => prepare(context, item));
+  try {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      // What is stored apart is so in the name of a worker: with a lost term it is gone.
+      ready = ready.map((one) => isOutdated(context, one) ? prepare(context, one.item) : one);
+      const done = await attempt(context, ready);
+      if (done > 0) return done;
+      await context.db.pause(tries);
+    }
+  } catch (thrown) { // of what has been stored apart nothing is known
+    for (const { item, term } of ready) if (item.apart > 0) term.strays = true;
+    throw thrown;
   }
   for (const { chunk, job } of ready) if (chunk !== undefined) await dropChunks(context, job);
   throw new Error("Jobs could not be stored: others change the same keys all the time");
@@ -82,7 +90,8 @@ async function addSome(context: QueueContext, items: readonly Item[]): Promise<n
 
 function prepare(context: QueueContext, item: Item): Ready {
   const { lane, entry, payload, apart, atMs, isDelayed } = item;
-  const segment = context.holder.term.names.next(atMs);
+  const { term } = context.holder;
+  const segment = term.names.next(atMs);
   const delayMs = isDelayed ? Math.ceil(entry.dueAtMs) - atMs : 0;
   const text = apart === 0
     ? lineOf(entry, payload)
@@ -93,9 +102,15 @@ function prepare(context: QueueContext, item: Item): Ready {
   return {
     item,
     job,
+    term,
     chunk: undefined,
     added: new KvAdded(segment, ordinal, 0, delayMs, context.fates.total),
   };
+}
+
+/** Whether the payload of a job was to be stored in the name of a worker that is dead by now. */
+function isOutdated({ holder }: QueueContext, { item, term }: Ready): boolean {
+  return item.apart > 0 && term !== holder.term;
 }
 
 /** One try. 0: a check failed, or an owner had to be ended first. */
@@ -146,7 +161,13 @@ async function attempt(context: QueueContext, ready: readonly Ready[]): Promise<
       step.set(claimable.key, claim.value);
     }
     if (item.apart > 0) {
-      one.chunk ??= await writeChunks(context, job.segment, item.payload ?? "null");
+      one.chunk ??= await writeChunks(
+        context,
+        one.term.fence,
+        job.segment,
+        item.payload ?? "null",
+      );
+      if (one.chunk === undefined) return 0;
       step.check(one.chunk);
     }
     if (item.isDelayed) step.put("z", job, job.dueMs);

@@ -6,8 +6,9 @@
 
 import { type Bytes, decode, encode } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
-import { tagIn } from "./id.ts";
+import { tagIn, tagOf } from "./id.ts";
 import type { StoredJob } from "./job.ts";
+import { numberAt, textAt } from "./keys.ts";
 import type { Expected } from "./step.ts";
 
 /** Largest payload, bytes of its JSON. */
@@ -26,24 +27,28 @@ export function chunksOf(bytes: number): number {
   return Math.ceil(bytes / CHUNK);
 }
 
-/** Stores a payload. What the commit that stores its job must depend on. */
+/**
+ * Stores a payload, in the name of a worker that lives: whoever declares it dead later finds what has no
+ * job. What the commit that stores its job must depend on. `undefined`: the worker is dead.
+ */
 export async function writeChunks(
   { db, keys }: QueueContext,
+  fence: Expected,
   segment: string,
   payload: string,
-): Promise<Expected> {
+): Promise<Expected | undefined> {
   const bytes = encode(payload);
   const keyOf = (chunk: number): Deno.KvKey => keys.of("b", tagIn(segment), segment, 0, chunk);
   const count = chunksOf(bytes.length);
   for (let from = 0; from < count; from += CHUNKS_A_COMMIT) {
-    const atomic = db.kv.atomic();
+    const atomic = db.kv.atomic().check(fence);
     for (let chunk = from; chunk < Math.min(count, from + CHUNKS_A_COMMIT); chunk++) {
       atomic.set(keyOf(chunk), bytes.subarray(chunk * CHUNK, (chunk + 1) * CHUNK));
     }
-    await db.commit({ atomic, signals: false });
+    if (await db.commit({ atomic, signals: false }) === undefined) return undefined;
   }
   const { key, versionstamp } = await db.get(keyOf(0));
-  return { key, versionstamp };
+  return versionstamp === null ? undefined : { key, versionstamp };
 }
 
 /** Reads a payload that is stored apart. `undefined`: it is not there. */
@@ -61,6 +66,43 @@ export async function readChunks(
     at += value.length;
   }
   return JSON.parse(decode(bytes));
+}
+
+/**
+ * Deletes payloads whose jobs were never stored: their worker died in between, or the database failed.
+ * One whose job is stored at this moment stays.
+ */
+export async function dropLostChunks(context: QueueContext, worker: number): Promise<void> {
+  const { db, keys } = context;
+  const prefix = keys.of("b", tagOf(worker));
+  for (let start: Deno.KvKey = [...prefix, ""];;) {
+    const [first] = await db.list({ prefix, start }, { limit: 1 });
+    if (first === undefined) return;
+    const [segment, index] = [textAt(first.key, 5), numberAt(first.key, 6)];
+    const job = keys.of("b", tagOf(worker), segment, index);
+    start = [...job, Number.MAX_SAFE_INTEGER];
+    // A job with such a payload has an entry in `m` all its life.
+    const pointer = await db.get(keys.of("m", segment, index));
+    if (pointer.versionstamp !== null) continue;
+    const atomic = db.kv.atomic().check(pointer);
+    for (const { key } of await db.list({ prefix: job })) atomic.delete(key);
+    await db.commit({ atomic, signals: false });
+  }
+}
+
+/** Deletes payloads of jobs that this holder could not store, if there are any. */
+export async function dropStrays(context: QueueContext): Promise<void> {
+  const { gate, holder } = context;
+  const { term } = holder;
+  if (!term.strays) return;
+  await gate.run(async () => { // no job is stored meanwhile
+    term.strays = false;
+    try {
+      await dropLostChunks(context, term.worker);
+    } catch {
+      term.strays = true; // tried again; who comes after this worker does it at last
+    }
+  });
 }
 
 /** Deletes a payload whose job was not stored after all. */

@@ -7,6 +7,7 @@
 import type { Renewal } from "../../../src/store.ts";
 import type { QueueContext } from "./context.ts";
 import { numberAt } from "./keys.ts";
+import { dropStrays } from "./chunks.ts";
 import { declareDead, takeBackOrphans } from "./reaper.ts";
 import { type Beat, markOf, type Marks, type Term } from "./term.ts";
 
@@ -34,6 +35,7 @@ export class Heartbeat {
       holder.untold = true;
       await holder.join(db, keys);
     }
+    await dropStrays(this.#context);
     const { worker } = holder.term;
     const dead: { readonly worker: number; readonly entry: Deno.KvEntry<Beat> }[] = [];
     const live = new Set([worker]);

@@ -50,6 +50,11 @@ export function tagOf(worker: number): string {
   return worker.toString(36).padStart(4, "0");
 }
 
+/** The worker with a tag. */
+export function workerOf(tag: string): number {
+  return Number.parseInt(tag, 36);
+}
+
 /** The worker's tag in a segment's name. */
 export function tagIn(segment: string): string {
   return segment.slice(TIME_DIGITS, -NUMBER_DIGITS);

@@ -22,7 +22,7 @@ import type {
 } from "../../../src/store.ts";
 import type { Alive } from "./alive.ts";
 import { changeJob, stateOf } from "./change.ts";
-import { readChunks } from "./chunks.ts";
+import { dropStrays, readChunks } from "./chunks.ts";
 import { type ClaimRider, Claims, type Want } from "./claim.ts";
 import type { Others, QueueContext } from "./context.ts";
 import { Counts } from "./counts.ts";
@@ -294,6 +294,7 @@ export class KvQueue implements Queue {
     if (this.#handedBack === term && versionstamp === fence.versionstamp) {
       const back = { worker, charged: false, guard: (step: Step): void => step.check(fence) };
       await this.#context.gate.run(() => giveBack(this.#context, back, nowMs));
+      await dropStrays(this.#context);
       const atomic = db.kv.atomic().check(fence).delete(fence.key).delete(keys.of("h", worker))
         .delete(keys.of("y", worker)).sum(SIGNAL_KEY, 1n);
       await db.commit({ atomic, signals: true });

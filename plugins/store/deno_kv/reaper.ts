@@ -4,11 +4,11 @@
  * @module
  */
 
+import { dropLostChunks } from "./chunks.ts";
 import { type Bytes, changeLine, decodeLines, parseLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
-import { tagOf } from "./id.ts";
 import type { StoredJob } from "./job.ts";
-import { type LeasePlace, numberAt, textAt } from "./keys.ts";
+import type { LeasePlace } from "./keys.ts";
 import { leaseholders } from "./locate.ts";
 import { Step } from "./step.ts";
 import { type Beat, markOf, type Marks } from "./term.ts";
@@ -32,15 +32,20 @@ export interface GoingBack {
   readonly guard: (step: Step) => void;
 }
 
-/** Deletes a worker's fence: from then on it can neither claim nor end anything. */
+/**
+ * Deletes a worker's fence: from then on it can neither claim nor end anything. Its heartbeat goes last:
+ * should whoever does this die meanwhile, the next one does it again.
+ */
 export async function declareDead(
-  { db, keys }: QueueContext,
+  context: QueueContext,
   worker: number,
   heartbeat: Deno.KvEntry<Beat>,
 ): Promise<void> {
-  const atomic = db.kv.atomic().check(heartbeat).delete(keys.of("w", worker))
-    .delete(heartbeat.key);
-  await db.commit({ atomic, signals: false });
+  const { db, keys } = context;
+  const atomic = db.kv.atomic().check(heartbeat).delete(keys.of("w", worker));
+  if (await db.commit({ atomic, signals: false }) === undefined) return; // it lives
+  await dropLostChunks(context, worker);
+  await db.kv.delete(heartbeat.key);
 }
 
 /** Takes back the jobs of all workers without a fence. How many jobs that were. */
@@ -53,7 +58,6 @@ export async function takeBackOrphans(context: QueueContext, nowMs: number): Pro
     const guard = (step: Step): void => step.check(fence);
     taken += await giveBack(context, { worker, charged: true, guard }, nowMs);
     await db.kv.delete(keys.of("y", worker));
-    await dropLostChunks(context, worker);
   }
   return taken;
 }
@@ -155,22 +159,4 @@ export function unended(
       ? []
       : [{ ordinal, segment, index: first + line, dueMs, line: parseLine(text), text }]
   );
-}
-
-/** Deletes parts of payloads whose jobs were never stored: their worker died in between. */
-async function dropLostChunks(context: QueueContext, worker: number): Promise<void> {
-  const { db, keys } = context;
-  const prefix = keys.of("b", tagOf(worker));
-  for (let start: Deno.KvKey = [...prefix, ""];;) {
-    const [first] = await db.list({ prefix, start }, { limit: 1 });
-    if (first === undefined) return;
-    const [segment, index] = [textAt(first.key, 5), numberAt(first.key, 6)];
-    const job = keys.of("b", tagOf(worker), segment, index);
-    start = [...job, Number.MAX_SAFE_INTEGER];
-    // A job with such a payload has an entry in `m` all its life.
-    if ((await db.get(keys.of("m", segment, index))).versionstamp !== null) continue;
-    for (const chunk of await db.list({ prefix: job })) {
-      await db.kv.atomic().check(chunk).delete(chunk.key).commit();
-    }
-  }
 }

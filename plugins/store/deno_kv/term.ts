@@ -42,6 +42,8 @@ export class Term {
   marks: Expected;
   /** True once it was declared dead. */
   lost: boolean;
+  /** True: payloads may be stored of jobs that could not be. */
+  strays = false;
 
   /** Begins with nothing leased. */
   constructor(worker: number, fence: Expected, marks: Expected) {

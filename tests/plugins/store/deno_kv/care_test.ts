@@ -139,7 +139,7 @@ const BREACHES: Readonly<Record<string, Breach>> = {
   },
   "a part of a payload without a job": {
     kind: "left-over",
-    saw: /^A part of a payload is stored of no job: nowhere\/0$/,
+    saw: /^Part 1 of a payload is stored of no job: nowhere\/0$/,
     break: (kv) => kv.set([...P, "b", "0009", "nowhere", 0, 0], new Uint8Array(9)),
   },
   "a payload that is not whole": {
