@@ -7,6 +7,7 @@
 
 import { RejectedError } from "./errors.ts";
 import type { DeadReason, NewJob, Outcome } from "./job.ts";
+import { type Ended, outcomeOf } from "./outcome.ts";
 import {
   DeadlineError,
   RequestError,
@@ -159,7 +160,7 @@ export function connect<
     },
     async wait(id, options = {}) {
       const untilMs = until(options, END_WITHIN_MS);
-      return await outcomeOf(id, { ...options, untilMs }, sender);
+      return await endOf(id, { ...options, untilMs }, sender);
     },
     async run(pool, job, options = {}) {
       const untilMs = until(options, END_WITHIN_MS);
@@ -169,7 +170,7 @@ export function connect<
       const { id } = takenIn(answer, sender);
       const told = isRecord(answer) ? answer["outcome"] : undefined;
       if (isRecord(told)) return { id, ...ending(told) };
-      return { id, ...await outcomeOf(id, { ...options, untilMs }, sender) };
+      return { id, ...await endOf(id, { ...options, untilMs }, sender) };
     },
   };
 }
@@ -207,7 +208,7 @@ function posting(pool: string, job: RemoteJob | undefined, timed: Timed, query =
 }
 
 /** Asks until the job has ended. */
-async function outcomeOf(
+async function endOf(
   id: string,
   { untilMs, signal, deadlineMs: withinMs = END_WITHIN_MS }: Timed,
   sender: Sender,
@@ -239,12 +240,14 @@ function takenIn(answer: unknown, sender: Sender): Enqueued {
 }
 
 /** What the API tells of an end; it tells nothing else under these names. */
-function ending({ state, result, reason, error }: Readonly<Record<string, unknown>>): Outcome {
+function ending(told: Readonly<Record<string, unknown>>): Outcome {
+  // `api.ts` declares these fields so.
+  const { state, result, reason, error } = outcomeOf(told as typeof told & Ended);
   return {
-    state: state as Outcome["state"], // one of those that a job ends in
+    state,
     ...(result === undefined ? {} : { result }),
-    ...(reason === undefined ? {} : { reason: reason as DeadReason }), // as `api.ts` declares it
-    ...(error === undefined ? {} : { error: String(error) }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(error === undefined ? {} : { error }),
   };
 }
 

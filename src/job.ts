@@ -86,7 +86,7 @@ export interface Outcome {
   readonly result?: unknown;
   /** Why it is dead. Only when dead. */
   readonly reason?: DeadReason | undefined;
-  /** Message of the latest failure, if there was one. */
+  /** Message of the latest failure, if there was one. Only when dead. */
   readonly error?: string | undefined;
 }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { start } from "../mod.ts";
 import { connect, DeadlineError, RequestError } from "../src/client.ts";
 import { ANN, mail, type Pools } from "./client/_mail.ts";
 import { json, scripted, still } from "./client/_server.ts";
@@ -13,6 +14,35 @@ Deno.test("run() enqueues and answers how the job ended", async () => {
   assert.deepEqual([done.state, done.result], ["done", "sent to ann@example.com"]);
   assert.deepEqual([dead.state, dead.reason, dead.error], ["dead", "attempts", "no such address"]);
   assert.notEqual(done.id, dead.id);
+});
+
+Deno.test("run() and wait() tell no error of a job that is done after a failure, by whatever way", async () => {
+  await using sluice = await start({
+    admin: { port: 0 },
+    pools: {
+      mail: {
+        handler: ({ attempt }) => {
+          if (attempt === 1) throw new Error("try again");
+          return attempt;
+        },
+        size: { min: 1, max: 1 },
+        lanes: [{ name: "urgent", backoff: { baseMs: 1, jitter: 0 } }],
+      },
+    },
+  });
+  const client = connect(sluice.adminUrl!);
+  const options = { idempotencyKey: "order-17" };
+  const handle = await sluice.enqueue("mail", { lane: "urgent", payload: 1 });
+
+  const { id, ...first } = await client.run("mail", { lane: "urgent", payload: 1 }, options);
+  const { id: _, ...repeated } = await client.run("mail", { lane: "urgent", payload: 1 }, options);
+  const waited = await client.wait(id);
+  const inProcess = await handle.done;
+
+  for (const outcome of [first, repeated, waited, inProcess]) {
+    assert.deepEqual(outcome, { state: "done", result: 2 });
+  }
+  assert.equal((await sluice.pool("mail").find(id))?.error, "try again");
 });
 
 Deno.test("wait() answers how a job ended that another has enqueued", async () => {

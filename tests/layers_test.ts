@@ -15,6 +15,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "src/view.ts",
     "src/strategy.ts",
     "src/job.ts",
+    "src/outcome.ts",
     "src/store.ts",
     "src/errors.ts",
     "src/decision.ts",

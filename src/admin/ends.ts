@@ -7,6 +7,7 @@
 import type { Clock } from "../clock.ts";
 import type { Observer, PoolEvent } from "../event.ts";
 import type { JobRecord } from "../job.ts";
+import type { Ended } from "../outcome.ts";
 
 /** What waiting needs. */
 export interface EndsOptions {
@@ -90,6 +91,7 @@ export class Ends {
 }
 
 /** True for a job that does not run any more. */
-export function hasEnded({ state }: JobRecord): boolean {
+export function hasEnded(job: JobRecord): job is JobRecord & Ended {
+  const { state } = job;
   return state === "done" || state === "dead" || state === "cancelled";
 }

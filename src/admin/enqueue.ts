@@ -7,6 +7,7 @@
 import type { Context, TypedResponse } from "hono";
 import { messageOf, RejectedError, StoreError } from "../errors.ts";
 import type { JobRecord, NewJob, Outcome } from "../job.ts";
+import { outcomeOf } from "../outcome.ts";
 import type { JobHandle } from "../sluice.ts";
 import type { Accepted, BulkAccepted, BulkResult, Problem, ProblemError } from "./api.ts";
 import { jobTooLarge, readJson } from "./body.ts";
@@ -89,7 +90,7 @@ async function takeIn(
   const known = key === undefined ? undefined : remembered.find(pool, key);
   if (known !== undefined) {
     const record = waitMs > 0 ? await ends.until(known, waitMs) : undefined;
-    return taken(known, true, record === undefined ? undefined : outcomeOf(record), context);
+    return taken(known, true, record && endingOf(record), context);
   }
   let handle: JobHandle;
   try {
@@ -117,11 +118,8 @@ function taken(
 }
 
 /** How a job ended. `undefined`: it has not. */
-function outcomeOf(job: JobRecord): Outcome | undefined {
-  if (!hasEnded(job)) return undefined;
-  const { state, result, reason, error } = job;
-  // `hasEnded` has left these states, which the type of a record does not tell apart.
-  return { state: state as Outcome["state"], result, reason, error };
+function endingOf(job: JobRecord): Outcome | undefined {
+  return hasEnded(job) ? outcomeOf(job) : undefined;
 }
 
 /**

@@ -179,6 +179,22 @@ export const changeChecks: readonly StoreCheck[] = [
     },
   },
   {
+    name: "outcome() tells no error of a job that is done after a failure, before and after",
+    run: async (store) => {
+      const trial = await openTrial(store);
+      const added = await trial.add();
+      const early = trial.queue.outcome(added);
+      await trial.settle(await trial.leaseOne(), "retry", { error: "first" });
+
+      await trial.settle(await trial.leaseOne(), "done", { result: 1 });
+
+      const late = trial.queue.outcome({ id: added.id });
+      for (const { state, error } of await Promise.all([early, late].map(endOf))) {
+        assert.deepEqual([state, error], ["done", undefined]);
+      }
+    },
+  },
+  {
     name: "ended jobs are kept up to a number and for a time, oldest dropped first",
     run: async (store) => {
       const trial = await openTrial(store, { keep: { done: 2, dead: 1, forMs: 1000 } });

@@ -28,6 +28,7 @@ Deno.test("the client imports only its own files and words, no package, no Deno 
   assert.deepEqual(paths.filter((path) => !path.startsWith("src/client")), [
     "src/errors.ts",
     "src/job.ts",
+    "src/outcome.ts",
   ]);
   const foreign = files.flatMap((file) =>
     findIn(file, (report) => ({

@@ -5,6 +5,7 @@
  */
 
 import type { DeadReason, JobRecord, Outcome } from "../../../src/job.ts";
+import { outcomeOf } from "../../../src/outcome.ts";
 import { encode, type Line } from "./codec.ts";
 import { createdIn, type IdParts, parseId } from "./id.ts";
 import { idOf, payloadOf, type StoredJob } from "./job.ts";
@@ -77,18 +78,9 @@ export function parseRow(text: string): EndedJob {
 }
 
 /** How a job ended, for those who wait. */
-export function outcomeOf(job: StoredJob, end: End): Outcome {
-  if (end.state === "done") return { state: "done", result: end.result };
-  if (end.state === "cancelled") return { state: "cancelled" };
-  return { state: "dead", reason: end.reason, error: errorOf(job, end) };
-}
-
-/** How a job ended, from its record. */
-export function outcomeIn({ row }: EndedJob): Outcome {
-  const [, state, , , , , , reason, error, result] = row;
-  if (state === "done") return { state, result };
-  if (state === "cancelled") return { state };
-  return { state, reason: reason ?? undefined, error: error ?? undefined };
+export function endingOf(job: StoredJob, end: End): Outcome {
+  const { state, result, reason } = end;
+  return outcomeOf({ state, result, reason, error: errorOf(job, end) });
 }
 
 /** Everything known about a job that has ended. `payload`: if that is stored apart. */

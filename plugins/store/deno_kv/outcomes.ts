@@ -6,6 +6,7 @@
  */
 
 import type { JobRecord, Outcome } from "../../../src/job.ts";
+import { outcomeOf } from "../../../src/outcome.ts";
 import type { QueueContext } from "./context.ts";
 import { UNFINISHED } from "./fates.ts";
 
@@ -107,10 +108,9 @@ export class Outcomes {
       return;
     }
     this.#missed.delete(id);
-    if (record.state === "done") fates.tell(id, { state: "done", result: record.result });
-    else if (record.state === "cancelled") fates.tell(id, { state: "cancelled" });
-    else if (record.state === "dead") {
-      fates.tell(id, { state: "dead", reason: record.reason, error: record.error });
+    const { state, result, reason, error } = record;
+    if (state === "done" || state === "dead" || state === "cancelled") {
+      fates.tell(id, outcomeOf({ state, result, reason, error }));
     }
   }
 }

@@ -11,7 +11,7 @@ import { type Bytes, changeLine, earliestExpiry, encode, type Line } from "./cod
 import type { QueueContext } from "./context.ts";
 import { noTally, type Tally } from "./counts.ts";
 import { type DoneGroup, entriesOf } from "./done.ts";
-import { type End, outcomeOf, parseRow, recordIn, rowText } from "./ended.ts";
+import { type End, endingOf, parseRow, recordIn, rowText } from "./ended.ts";
 import { tagIn } from "./id.ts";
 import { delayOf, idOf, type StoredJob } from "./job.ts";
 import { type Counted, keySize, SIGNAL_KEY, type Space } from "./keys.ts";
@@ -286,7 +286,7 @@ export class Step {
     counts.kept.d += this.#kept.d;
     counts.kept.x += this.#kept.x;
     for (const { job, end } of this.#ended) {
-      if (fates.note()) fates.ended(idOf(job), outcomeOf(job, end));
+      if (fates.note()) fates.ended(idOf(job), endingOf(job, end));
       if (end.told) continue;
       listener.ended(
         recordIn(parseRow(rowText(job, end, this.atMs)), pool, lanes.nameOf(job.ordinal)),

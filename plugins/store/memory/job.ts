@@ -8,6 +8,7 @@
  */
 
 import type { JobRecord, JobState, Outcome } from "../../../src/job.ts";
+import { outcomeOf } from "../../../src/outcome.ts";
 import type { Added, JobEntry, Leased } from "../../../src/store.ts";
 import { End, type Waiting } from "./fate.ts";
 import type { Holder } from "./holder.ts";
@@ -205,9 +206,13 @@ export class MemoryJob implements Leased, Added {
   /** How it ended, for those who wait. Only once it has. */
   outcome(): Outcome {
     const end = this.fate instanceof End ? this.fate : undefined;
-    if (this.code === DONE) return { state: "done", result: end?.result };
-    if (this.code !== DEAD) return { state: "cancelled" };
-    return { state: "dead", reason: end?.reason, error: this.extra?.error };
+    const state = this.code === DONE ? "done" : this.code === DEAD ? "dead" : "cancelled";
+    return outcomeOf({
+      state,
+      result: end?.result,
+      reason: end?.reason,
+      error: this.extra?.error,
+    });
   }
 
   /** Everything known about it, as a plain object that changes no more. */
