@@ -126,7 +126,7 @@ export class Recorder {
   readonly #kept: (number | undefined)[] = [];
   readonly #pool: string;
   #read: History | undefined;
-  #rest: Sample | undefined; // of the tick after which the pool came to rest, until the next sample
+  #rest: Sample | undefined; // of the tick after which it came to rest, until the next sample; of its end
   #sampledAtMs = -Infinity;
   #thinnedAtMs = -Infinity;
 
@@ -173,6 +173,16 @@ export class Recorder {
     this.#thin.add(sample);
   }
 
+  /** The pool has stopped: no tick follows, and what it is like from now on is shown. */
+  stopped(view: PoolView): void {
+    const { last } = this.#latest;
+    if (last === undefined) return;
+    this.#keepRest(view.nowMs);
+    const { live, busy, nowMs: atMs } = view;
+    const lanes = last.lanes.map((lane) => ({ ...lane, running: 0, arrivalsPerSec: 0 }));
+    this.#rest = { ...last, atMs, live, busy, target: 0, lanes };
+  }
+
   /**
    * What is remembered: the same object until the next sample.
    *
@@ -201,7 +211,9 @@ export class Recorder {
   #keepRest(nowMs: number): void {
     const rest = this.#rest;
     this.#rest = undefined;
-    if (rest !== undefined && nowMs - rest.atMs >= 2 * EVERY_MS) this.#latest.add(rest);
+    if (rest === undefined || nowMs - rest.atMs < 2 * EVERY_MS) return;
+    this.#latest.add(rest);
+    this.#read = undefined;
   }
 
   #watchKept({ lanes, live }: PoolView): void {

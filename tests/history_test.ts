@@ -178,3 +178,36 @@ Deno.test("PoolHandle history() ends with the workers that a pool at rest has", 
     assert.deepEqual([pool.snapshot().live, last?.live, last?.target], [1, 1, 1]);
   });
 });
+
+Deno.test("history() of a drained pool ends with what is left: no worker from then on", async () => {
+  let clock: VirtualClock | undefined;
+  await withPool({ handler: sleeper(() => clock!) }, async (virtual) => {
+    clock = virtual.clock;
+    const { pool } = virtual;
+    await pool.enqueue({ lane: "high", payload: 5_000 });
+    await clock.advance(60_500);
+    const before = pool.history().samples.length;
+    const drained = pool.drain();
+    await clock.advance(100);
+    await drained;
+    const stoppedAtMs = clock.nowMs() - 100;
+    await clock.advance(30_000);
+
+    const { samples } = pool.history();
+    const last = samples.at(-1);
+
+    assert.deepEqual([last?.live, last?.busy, last?.target], [0, 0, 0]);
+    assert.equal(last?.atMs, stoppedAtMs);
+    assert.equal(samples.length, before + 1);
+    assert.equal(samples.at(-2)?.live, 1); // as it was until then
+    assert.deepEqual(last?.lanes.map(({ arrivalsPerSec }) => arrivalsPerSec), [0, 0]);
+  });
+});
+
+Deno.test("Recorder shows nothing of the end of a pool of which nothing is known", () => {
+  const recorder = new Recorder("p");
+
+  recorder.stopped(at(0));
+
+  assert.deepEqual(recorder.shown(IN_FORCE).samples, []);
+});

@@ -148,6 +148,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     intake,
     loop,
     permits,
+    steering,
     log,
   });
   return {

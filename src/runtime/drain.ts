@@ -17,6 +17,7 @@ import type { PoolState } from "./pool_state.ts";
 import type { Runner } from "./runner.ts";
 import type { Settler } from "./settler.ts";
 import type { StopReport } from "../sluice.ts";
+import type { Steering } from "./steering.ts";
 import type { Queue } from "../store.ts";
 
 /** How long handlers may take to end after the drain deadline's abort, ms. */
@@ -38,6 +39,7 @@ export interface DrainParts {
   readonly intake: Intake;
   readonly loop: PoolLoop;
   readonly permits: Permits;
+  readonly steering: Steering;
   readonly log: Logger;
 }
 
@@ -70,7 +72,8 @@ export class Drain {
   }
 
   async #drain(deadlineMs: number): Promise<StopReport> {
-    const { state, clock, hub, crew, runner, settler, dispatch, intake, loop } = this.#parts;
+    const { state, clock, hub, crew, runner, settler, dispatch, intake, loop, steering } =
+      this.#parts;
     const emit = (kind: "draining" | "stopped"): void => {
       if (hub.active) hub.emit({ kind, atMs: clock.nowMs(), pool: state.pool });
     };
@@ -96,6 +99,7 @@ export class Drain {
     let waiting = 0;
     for (const lane of state.lanes) waiting += lane.depth;
     await this.#leave();
+    steering.stopped(clock.nowMs());
     this.#ended = true;
     emit("stopped");
     return { handedBack: settler.handedBack, stuck: runner.stuckJobs(), waiting };

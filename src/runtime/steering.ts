@@ -96,6 +96,12 @@ export class Steering {
     this.history.tick(this.#state, plan, this.quiet);
   }
 
+  /** The pool has stopped: its history ends with what is left. */
+  stopped(nowMs: number): void {
+    this.#state.update(nowMs);
+    this.history.stopped(this.#state);
+  }
+
   /** An arrival was left waiting: plans, and grows if that is the plan. */
   arrival(nowMs: number): void {
     const from = this.#state.target;

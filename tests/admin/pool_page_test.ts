@@ -108,6 +108,8 @@ Deno.test("GET /pools/:pool offers nothing to a viewer, nor on a pool that ends"
   assert.match(viewer, /<strong>overridden:<\/strong> min 2 until/);
   assert.doesNotMatch(viewer, /override\.js/);
   assert.match(drained, /<strong>stopped:<\/strong> It was drained/);
+  assert.match(drained, /Supply over two minutes: 0 of 0 workers busy, limit 4; between 0 and/);
+  assert.match(drained, /<td>0<\/td><td>0<\/td><td>0<\/td><td>4<\/td>/);
   assert.match(drained, /<dt>Target<\/dt><dd >none \(2 to 4\)<\/dd>/);
   assert.doesNotMatch(drained, /<p class="lead">/);
 });
