@@ -5,6 +5,7 @@
  */
 
 import { Command, CommanderError } from "commander";
+import project from "../../deno.json" with { type: "json" };
 import { start } from "../../mod.ts";
 import { builtins, defaults } from "../../plugins/mod.ts";
 import { openForCare } from "../../plugins/store/deno_kv/care.ts";
@@ -68,6 +69,7 @@ function programOf(tools: Tools): Command {
   const { io } = tools;
   const program = new Command("sluice")
     .description("Autoscaling worker pools with priority lanes")
+    .version(project.version, "-V, --version", "print the version")
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.out(text),

@@ -66,6 +66,16 @@ Deno.test("main() exits 0 after --help, and names every verb", async () => {
   ) assert.match(out, new RegExp(`^  ${verb}\\b`, "m"));
 });
 
+Deno.test("main() prints the version of the package and exits 0, when it is asked for", async () => {
+  const { version } = JSON.parse(
+    await Deno.readTextFile(new URL("../../deno.json", import.meta.url)),
+  );
+
+  for (const option of ["--version", "-V"]) {
+    assert.deepEqual(await sluice([option]), { code: 0, out: `${version}\n`, err: "", asked: [] });
+  }
+});
+
 Deno.test("main() exits 2 and shows the help, when no verb is given", async () => {
   const { code, err } = await sluice([]);
 
