@@ -102,7 +102,10 @@ export interface Added {
   readonly id: string;
   /** True if nothing was stored because a job with the same `dedupeKey` has not ended. */
   readonly duplicate: boolean;
-  /** Why the store cannot take this entry, such as its size: `id` is empty then. Omitted: it was taken. */
+  /**
+   * Why the store cannot take this entry, such as its size: `id` is empty then. A `StoreError`: it failed,
+   * after it had taken others of the call. Omitted: it was taken.
+   */
   readonly error?: Error | undefined;
 }
 

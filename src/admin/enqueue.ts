@@ -32,6 +32,9 @@ const MAX_JOBS = 1_000;
 /** Longest time an answer is held, ms. */
 export const LONGEST_WAIT_MS = 60_000;
 
+/** When to send again what the store did not take, ms. */
+const AGAIN_MS = 1000;
+
 /** What takes jobs in. */
 export interface Desk {
   /** What the routes share. */
@@ -205,6 +208,7 @@ function resultOf(job: JobHandle | Error): BulkResult {
     return { error: job.reason, retryAfterMs: Math.ceil(job.retryAfterMs) };
   }
   if (job instanceof Error) {
+    if (job instanceof StoreError) return { ...againLater(job), retryAfterMs: AGAIN_MS };
     if (!isFaultOfCaller(job)) throw job;
     return { error: job.message };
   }
@@ -222,8 +226,14 @@ function refusal(thrown: unknown): EnqueueAnswer {
 }
 
 /** The store may answer again soon: whoever sends with a key may send again. */
-function unstored({ message }: StoreError): ReturnType<typeof problem<503>> {
-  return problem(503, `${message}; send it again`, { headers: { "retry-after": "1" } });
+function unstored(error: StoreError): ReturnType<typeof problem<503>> {
+  return problem(503, againLater(error).error, {
+    headers: { "retry-after": String(AGAIN_MS / 1000) },
+  });
+}
+
+function againLater({ message }: StoreError): { readonly error: string } {
+  return { error: `${message}; send it again` };
 }
 
 function tooMany(

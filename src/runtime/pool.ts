@@ -230,6 +230,7 @@ export class Pool implements PoolHandle {
       }
     }
     entries.forEach((entry, index) => this.#added(lanes[entry.lane]!, entry, added[index]!));
+    if (added.some(({ error }) => error instanceof StoreError)) this.#parts.guard.refused();
     let next = 0;
     return faults.map((fault) => {
       if (fault !== undefined) return fault;

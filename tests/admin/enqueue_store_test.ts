@@ -3,6 +3,7 @@ import { start } from "../../mod.ts";
 import { MemoryStore } from "../../plugins/store/memory/mod.ts";
 import { admin } from "../../src/admin/mod.ts";
 import { connect } from "../../src/client.ts";
+import { StoreError } from "../../src/errors.ts";
 import { defineStore, type Plugin } from "../../src/plugin.ts";
 import type { QueueOptions } from "../../src/store.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
@@ -123,4 +124,40 @@ Deno.test("GET /readyz answers 200, once the store has taken a job again", async
   await sluice.enqueue("mail", { lane: "all", payload: 2 });
 
   assert.deepEqual([before, (await app.request("/readyz")).status], [503, 200]);
+});
+
+Deno.test("POST jobs answers each of many, when the store took some and then failed", async () => {
+  class FailingStore extends MemoryStore {
+    override open(options: QueueOptions): ReturnType<MemoryStore["open"]> {
+      const queue = super.open(options);
+      const add = queue.add.bind(queue);
+      const error = new StoreError(new TypeError("database is locked"));
+      const broken = async (...[entries, nowMs]: Parameters<typeof add>) => [
+        ...await add(entries.slice(1), nowMs),
+        { id: "", duplicate: false, error },
+      ];
+      return Object.assign(queue, { add: broken });
+    }
+  }
+  await using sluice = await runningOn(
+    defineStore({ name: "failing", create: () => new FailingStore() }),
+  );
+  const jobs = [{ lane: "all", payload: 1 }, { lane: "all", payload: 2 }] as const;
+
+  const response = await admin(sluice).request("/api/pools/mail/jobs", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(jobs),
+  });
+
+  assert.equal(response.status, 200);
+  const { results } = await response.json();
+  assert.equal(typeof results[0].id, "string");
+  assert.deepEqual(results[1], {
+    error: "The job could not be stored: database is locked; send it again",
+    retryAfterMs: 1000,
+  });
+  assert.notEqual(sluice.pool("mail").snapshot().storeRefusedAtMs, undefined);
+  const [stored, failed] = await sluice.pool("mail").enqueueAll(jobs);
+  assert.ok(!(stored instanceof Error) && failed instanceof StoreError);
 });

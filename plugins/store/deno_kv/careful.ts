@@ -63,7 +63,7 @@ export async function addCarefully(context: QueueContext, items: readonly Item[]
     try {
       from += await context.gate.run(() => addSome(context, some));
     } catch (thrown) {
-      for (const { ticket } of some) ticket.fail(thrown);
+      for (const { ticket, place } of some) ticket.fail(place, thrown);
       from += some.length;
     }
   }

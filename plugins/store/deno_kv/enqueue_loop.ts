@@ -5,6 +5,7 @@
  * @module
  */
 
+import { StoreError } from "../../../src/errors.ts";
 import type { Added, JobEntry } from "../../../src/store.ts";
 import { addCarefully, type Item } from "./careful.ts";
 import { LARGEST_INLINE, LARGEST_PAYLOAD } from "./chunks.ts";
@@ -41,7 +42,7 @@ export class EnqueueLoop {
 
   /** Stores jobs. An entry that cannot be stored is answered with an error and fails no other. */
   add(entries: readonly JobEntry[], nowMs: number): Promise<readonly Added[]> {
-    const ticket = new Ticket<Added>(entries.length);
+    const ticket = new Ticket<Added>(entries.length, unstored);
     for (let place = 0; place < entries.length; place++) {
       this.#prepare(entries[place]!, nowMs, ticket, place);
     }
@@ -185,6 +186,11 @@ export class EnqueueLoop {
     this.#rider = undefined;
     return { load, rider };
   }
+}
+
+/** What an entry is answered that the database did not take, though it took others of its call. */
+function unstored(thrown: unknown): Added {
+  return { id: "", duplicate: false, error: new StoreError(thrown) };
 }
 
 /** Bytes of a payload's JSON. Counted only where it may matter. */

@@ -69,6 +69,11 @@ export class FinishLoop {
     for (let place = 0; place < settlements.length; place++) {
       const settlement = settlements[place]!;
       const { job, fence } = settlement;
+      if (job instanceof KvJob && job.untold && job.fence === fence) {
+        job.untold = false;
+        ticket.answer(place, true);
+        continue;
+      }
       if (!this.#holds(job) || job.fence !== fence) {
         ticket.answer(place, false);
         continue;
@@ -77,6 +82,11 @@ export class FinishLoop {
       this.#waiting.push({ ticket, place, nowMs, job, settlement });
     }
     if (this.#waiting.length > 0) this.#running ??= this.#run();
+    ticket.promise.catch(() => {
+      for (const [place, { job }] of settlements.entries()) {
+        if (job instanceof KvJob && ticket.answers[place] === true) job.untold = true;
+      }
+    });
     return ticket.promise;
   }
 
@@ -123,9 +133,9 @@ export class FinishLoop {
       const done = await this.#gate.run(() => this.#commit(term, batch, added()));
       this.#waiting = batch.slice(done).concat(this.#waiting);
     } catch (thrown) {
-      for (const { ticket, job } of batch) {
+      for (const { ticket, place, job } of batch) {
         job.settling = false;
-        ticket.fail(thrown);
+        ticket.fail(place, thrown);
       }
     }
   }

@@ -70,6 +70,8 @@ export class KvJob implements StoredJob, Leased {
   readonly payload: unknown;
   /** True while its end is on its way to the database, and once it is there. */
   settling = false;
+  /** True: it has been ended by a call that failed for other jobs, and is ended by the next one. */
+  untold = false;
 
   /** The job of one line of a part. */
   constructor(part: HeldPart, index: number, line: Line, text: string, payload: unknown) {

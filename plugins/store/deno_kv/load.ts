@@ -90,7 +90,7 @@ export class Load {
 
   /** Tells that they are not. */
   fail(thrown: unknown): void {
-    for (const { ticket } of this.items) ticket.fail(thrown);
+    for (const { ticket, place } of this.items) ticket.fail(place, thrown);
   }
 
   #pack(item: Item): void {

@@ -6,15 +6,24 @@
 
 /** The answers of one call. */
 export class Ticket<Answer> {
-  /** Resolves once each entry has its answer. */
+  /** Resolves once each entry has its answer. Fails once each has, if the call has failed. */
   readonly promise: Promise<readonly Answer[]>;
-  readonly #answers: Answer[] = [];
+  /** Answers so far, in the place of their entry. */
+  readonly answers: Answer[] = [];
+  readonly #entries: number;
+  readonly #failed: ((thrown: unknown) => Answer) | undefined;
+  readonly #faults: unknown[] = [];
   #left: number;
   #resolve!: (answers: readonly Answer[]) => void; // set at once by the promise
   #reject!: (thrown: unknown) => void;
 
-  /** Waits for so many answers. */
-  constructor(entries: number) {
+  /**
+   * Waits for so many answers. `failed`: what an entry is answered that failed where others did not.
+   * Omitted: the whole call fails then.
+   */
+  constructor(entries: number, failed?: (thrown: unknown) => Answer) {
+    this.#entries = entries;
+    this.#failed = failed;
     this.#left = entries;
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -25,12 +34,21 @@ export class Ticket<Answer> {
 
   /** Answers one entry. */
   answer(place: number, answer: Answer): void {
-    this.#answers[place] = answer;
-    if (--this.#left === 0) this.#resolve(this.#answers);
+    this.answers[place] = answer;
+    this.#tell();
   }
 
-  /** Fails the call. */
-  fail(thrown: unknown): void {
-    this.#reject(thrown);
+  /** Fails one entry. */
+  fail(place: number, thrown: unknown): void {
+    this.#faults.push(thrown);
+    if (this.#failed !== undefined) this.answers[place] = this.#failed(thrown);
+    this.#tell();
+  }
+
+  #tell(): void {
+    if (--this.#left > 0) return;
+    const most = this.#failed === undefined ? 0 : this.#entries - 1;
+    if (this.#faults.length > most) this.#reject(this.#faults[0]);
+    else this.#resolve(this.answers);
   }
 }

@@ -3,6 +3,8 @@ import { audit } from "../../../../plugins/store/deno_kv/audit.ts";
 import { Db } from "../../../../plugins/store/deno_kv/db.ts";
 import type { KvQueue } from "../../../../plugins/store/deno_kv/queue.ts";
 import { KvStore } from "../../../../plugins/store/deno_kv/store.ts";
+import { StoreError } from "../../../../src/errors.ts";
+import type { Leased } from "../../../../src/store.ts";
 import { end, entry, NOW, openQueue } from "./_store.ts";
 
 type Commit = () => Promise<Deno.KvCommitResult | Deno.KvCommitError>;
@@ -76,6 +78,67 @@ Deno.test("KvQueue tells of each kind of call that fails, and takes it when it i
     assert.deepEqual(await audit(kv, "p"), []);
     assert.equal((await queue.find(held[0]!.id))?.state, "done");
   });
+});
+
+/** Makes the commits fail that `fails` says, counted from 1 once it is called. */
+function failing(fails: (nth: number) => boolean): {
+  readonly commit: (real: Commit) => Promise<Deno.KvCommitResult | Deno.KvCommitError>;
+  begin(): void;
+} {
+  let nth = NaN;
+  return {
+    commit: async (real) => {
+      if (fails(++nth)) throw new TypeError("disk I/O error");
+      return await real();
+    },
+    begin: () => nth = 0,
+  };
+}
+
+Deno.test("KvQueue.add() answers what it has stored, though another commit of the call failed", async () => {
+  const { commit, begin } = failing((nth) => nth === 2);
+  await withCommits(false, commit, async (store, kv) => {
+    const queue = await openQueue(store);
+    begin();
+    const entries = [entry({ payload: 1 }), entry({ dedupeKey: "d" }), entry({ payload: 3 })];
+    const added = await queue.add(entries, NOW);
+
+    assert.deepEqual(added.map(({ error }) => error?.message), [
+      undefined,
+      "The job could not be stored: disk I/O error",
+      undefined,
+    ]);
+    assert.ok(added[1]?.error instanceof StoreError);
+    assert.equal((await queue.find(added[2]!.id))?.payload, 3);
+    const [again] = await queue.add([entries[1]!], NOW);
+    assert.deepEqual([again?.duplicate, again?.error], [false, undefined]);
+    assert.deepEqual(await audit(kv, "p"), []);
+  });
+});
+
+Deno.test("KvQueue.settle() tells of what it has ended when it is asked again, though another commit of the call failed", async () => {
+  for (const failed of [1, 2]) {
+    const { commit, begin } = failing((nth) => nth === failed);
+    await withCommits(false, commit, async (store, kv) => {
+      const queue = await openQueue(store);
+      const payload = "x".repeat(40_000); // ends of so much take several commits
+      for (let n = 0; n < 30; n++) await queue.add([entry({ payload, dedupeKey: `d${n}` })], NOW);
+      const held: Leased[] = [];
+      while (held.length < 30) held.push(...await queue.lease([30 - held.length], NOW));
+      const ends = held.map((job) => end(job));
+      begin();
+      await assert.rejects(async () => await queue.settle(ends, NOW), {
+        message: "disk I/O error",
+      });
+
+      const again = await queue.settle(ends, NOW);
+
+      assert.deepEqual(again, ends.map(() => true));
+      assert.deepEqual(await queue.settle(ends, NOW), ends.map(() => false));
+      assert.equal((await queue.count(NOW))[0]?.running, 0);
+      assert.deepEqual(await audit(kv, "p"), []);
+    });
+  }
 });
 
 Deno.test("Db knows what came of a commit over the network whose answer was lost, or repeated", async () => {
