@@ -15,6 +15,8 @@ import { importModule } from "./import.ts";
 export interface KnownModules {
   /** Time of the file's last change when it was loaded, by URL. `undefined`: it is not a file. */
   readonly loaded: Map<string, number | undefined>;
+  /** Paths of the files among them, as they were asked for: nothing is looked up on the disk. */
+  readonly asked: Set<string>;
   /** Those asked for whose file has changed since: the old code runs on. As `use` writes them. */
   readonly stale: Set<string>;
   /** True: nothing more is loaded. */
@@ -68,6 +70,7 @@ export async function loadExport(
   } catch (cause) {
     return { ok: false, message: `Cannot load the module "${module}": ${messageOf(cause)}`, cause };
   }
+  if (located.path !== undefined) rules.known?.asked.add(located.path);
   if (rules.known?.loaded.has(located.url) === false) {
     rules.known.loaded.set(located.url, await changedAtMs(located.url));
   }
@@ -89,7 +92,10 @@ async function look(
     if (loaded.get(url) !== await changedAtMs(url)) stale.add(module);
     return undefined;
   }
-  if (!sealed) return undefined;
+  return sealed ? unloaded(module) : undefined;
+}
+
+function unloaded(module: string): Loaded & { readonly ok: false } {
   const message =
     `The module "${module}" is not loaded, and HTTP may bring no code: put it into the config file and reload that`;
   return { ok: false, message };
@@ -115,7 +121,14 @@ function otherExport(name: string, module: string, names: readonly string[]): st
   return `: it exports ${quoted(names)}, write "${module}#${names[0]}"`;
 }
 
-type Located = { readonly ok: true; readonly url: string } | (Loaded & { readonly ok: false });
+type Located =
+  | {
+    readonly ok: true;
+    readonly url: string;
+    /** Where a file was asked for, links not followed. */
+    readonly path?: string;
+  }
+  | (Loaded & { readonly ok: false });
 
 async function locate(module: string, use: string, rules: ModuleRules): Promise<Located> {
   const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(module)?.[1]?.toLowerCase();
@@ -142,10 +155,13 @@ async function locateFile(
   rules: ModuleRules,
 ): Promise<Located> {
   let folder: string;
+  let file: string;
   let path: string;
   try {
+    file = scheme === undefined ? resolve(rules.folder(), module) : fileURLToPath(module);
+    // Before the disk is looked at: who may bring no code need not learn what files there are.
+    if (rules.known?.sealed && !rules.known.asked.has(file)) return unloaded(module);
     folder = await Deno.realPath(rules.folder());
-    const file = scheme === undefined ? resolve(folder, module) : fileURLToPath(module);
     path = await Deno.realPath(file);
   } catch (cause) {
     const why = cause instanceof Deno.errors.NotFound
@@ -160,7 +176,9 @@ async function locateFile(
   }
   // The real path is both checked and loaded: a link that changes meanwhile changes nothing.
   const root = folder.endsWith(sep) ? folder : folder + sep;
-  if (path.startsWith(root)) return { ok: true, url: pathToFileURL(path).href };
+  if (path.startsWith(root)) {
+    return { ok: true, url: pathToFileURL(path).href, path: file };
+  }
   const message =
     `The module "${module}" lies outside the folder of the config: move it to "${folder}" or below`;
   return { ok: false, message };

@@ -41,6 +41,7 @@ export function createResolver(
   options: Omit<ResolveOptions, "modules" | "folder">,
 ): Resolver {
   const loaded: KnownModules["loaded"] = new Map();
+  const asked = new Set<string>();
   const read = new Set<string>();
   const { env = getEnv } = options;
 
@@ -49,7 +50,7 @@ export function createResolver(
     const resolved = await resolveSource(given, {
       ...options,
       folder: folderOf(source),
-      modules: { loaded, stale, sealed },
+      modules: { loaded, asked, stale, sealed },
       env: (name) => {
         if (sealed && !read.has(name)) throw new TypeError(UNREAD);
         const value = env(name);

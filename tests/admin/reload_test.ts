@@ -170,6 +170,37 @@ Deno.test("POST /api/reload takes a config in its body: numbers and names, no co
   assert.equal(system.sluice.pool("main").settings.tickMs, 20);
 });
 
+Deno.test("POST /api/reload refuses modules that are not loaded alike, whether there is such a file or not", async () => {
+  await using system = await onFile();
+  await Deno.mkdir(join(system.folder, "inner"));
+  await Deno.symlink(join(system.folder, "handler.ts"), join(system.folder, "linked.ts"));
+  const detailOf = async (handler: string): Promise<string | undefined> => {
+    const config = { redact: ["password"], pools: { main: { ...MAIN, handler } } };
+    const response = await system.post("/api/reload", { config });
+    return response.ok ? "loaded" : (await problemOf(response)).errors?.[0]?.detail;
+  };
+  const url = `file://${system.folder}`;
+
+  for (
+    const use of [
+      "./other.ts",
+      "./missing.ts",
+      "./inner",
+      "./linked.ts",
+      "../../etc/passwd",
+      `${url}/missing.ts`,
+      "file:///etc/passwd",
+    ]
+  ) {
+    assert.equal(
+      await detailOf(use),
+      `The module "${use}" is not loaded, and HTTP may bring no code: put it into the config file and reload that`,
+    );
+  }
+  assert.equal(await detailOf("./inner/../handler.ts"), "loaded");
+  assert.equal(await detailOf(`${url}/handler.ts`), "loaded");
+});
+
 Deno.test("POST /api/reload loads what the file names anew, and tells of modules that changed since", async () => {
   await using system = await onFile();
   await Deno.writeTextFile(join(system.folder, "handler.ts"), `export default () => "two";`);
