@@ -71,8 +71,8 @@ function watch({ file }: ReloadOnOptions, reload: () => Promise<void>): () => Pr
     const now = printOf(path);
     const isQuiet = now === seen; // saving takes several steps
     seen = now;
-    if (!isQuiet || now === undefined || now === loaded) return;
-    loaded = now;
+    if (!isQuiet || now === loaded) return;
+    loaded = now; // a file that is gone is told once: by the reload, which cannot read it
     reloading = reloading.then(reload);
   };
   const timer = setInterval(look, LOOK_MS);
@@ -82,7 +82,7 @@ function watch({ file }: ReloadOnOptions, reload: () => Promise<void>): () => Pr
   };
 }
 
-/** What tells two states of the files apart. `undefined`: the config is not there, as between the two steps of a save. */
+/** What tells two states of the files apart. `undefined`: the config is not there. */
 function printOf(path: string): string | undefined {
   try {
     const text = Deno.readTextFileSync(path);

@@ -89,6 +89,34 @@ Deno.test("run --watch loads what is saved, by rename too, and outlives faults",
   assert.deepEqual([last, code], [40, 0]);
 });
 
+Deno.test("run --watch says once that the file is gone, runs on, and loads it when it is back", async () => {
+  await using folder = await temporaryFolder();
+  const file = join(folder.path, "pools.json");
+  await Deno.writeTextFile(file, configText({}));
+  await using process = start([file, "--watch"]);
+  await process.line(/^Try/);
+
+  await Deno.remove(file);
+  await process.errorLine(/the one before runs on/);
+  await Deno.writeTextFile(file, configText({}));
+  await process.line(/^Loaded .*pools\.json anew$/);
+  await process.line(/^Nothing has changed$/);
+  await Deno.remove(file);
+  await process.errorLine(/the one before runs on/);
+  await Deno.writeTextFile(file, configText({ tickMs: 20 }));
+  await process.line(/tickMs: 50 -> 20$/);
+  process.signal("SIGINT");
+  const { code, err } = await process.ended();
+
+  assert.equal(code, 0);
+  assert.equal(
+    err.match(/pools\.json Cannot read the config: there is no such file/g)?.length,
+    2,
+    err,
+  );
+  assert.equal(err.match(/the one before runs on/g)?.length, 2);
+});
+
 Deno.test("run --watch ignores what else happens in the folder", async () => {
   await using folder = await temporaryFolder();
   const file = join(folder.path, "pools.json");
