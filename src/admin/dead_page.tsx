@@ -67,6 +67,7 @@ async function show(c: Context, context: AdminContext): Promise<Response> {
             jobs={found.jobs}
             context={context}
             writes={writes}
+            dead
           />
         </>
       )}

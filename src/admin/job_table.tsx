@@ -26,9 +26,14 @@ export interface JobTableProps {
   readonly context: AdminContext;
   /** True: with buttons. */
   readonly writes: boolean;
+  /** True: all are dead, and when they died is told, by which they are ordered. */
+  readonly dead?: boolean;
 }
 
-const COLUMNS = ["Job", "State", "Pool and lane", "Attempts", "Created", "Error and payload"];
+function columnsOf({ dead = false }: JobTableProps): readonly string[] {
+  const when = dead ? "Died" : "Created";
+  return ["Job", "State", "Pool and lane", "Attempts", when, "Error and payload"];
+}
 
 /** A table of jobs. On a narrow screen each row becomes a card, so roles are said in full. */
 export function JobTable(props: JobTableProps): ReturnType<FC> {
@@ -39,7 +44,7 @@ export function JobTable(props: JobTableProps): ReturnType<FC> {
       <table class="jobs" role="table">
         <thead role="rowgroup">
           <tr role="row">
-            {COLUMNS.map((name) => (
+            {columnsOf(props).map((name) => (
               <th key={name} scope="col" role="columnheader" class="text">{name}</th>
             ))}
             {writes && (
@@ -62,7 +67,7 @@ interface RowProps extends JobTableProps {
   readonly nowMs: number;
 }
 
-const Row: FC<RowProps> = ({ base, job, context, nowMs, writes }) => {
+const Row: FC<RowProps> = ({ base, job, context, nowMs, writes, dead = false }) => {
   const pool = context.target(job.pool)?.handle.settings;
   return (
     <tr id={`job-${job.id}`} role="row">
@@ -79,7 +84,13 @@ const Row: FC<RowProps> = ({ base, job, context, nowMs, writes }) => {
       <td role="cell" class="text" data-label="Attempts">
         {pool === undefined ? job.attempt : attemptsOf(job, pool)}
       </td>
-      <td role="cell" class="text" data-label="Created">{ago(job.createdAtMs, nowMs)}</td>
+      {dead
+        ? (
+          <td role="cell" class="text" data-label="Died">
+            {job.endedAtMs === undefined ? "-" : ago(job.endedAtMs, nowMs)}
+          </td>
+        )
+        : <td role="cell" class="text" data-label="Created">{ago(job.createdAtMs, nowMs)}</td>}
       <td role="cell" class="text wrap">
         <Wrong job={job} />
         <details>
@@ -102,8 +113,9 @@ const Row: FC<RowProps> = ({ base, job, context, nowMs, writes }) => {
   );
 };
 
-/** What was wrong with a job last. */
-export function Wrong({ job }: { job: JobRecord }): ReturnType<FC> {
+/** What is wrong with a job. Nothing is with one that is done, whatever became of earlier attempts. */
+function Wrong({ job }: { job: JobRecord }): ReturnType<FC> {
+  if (job.state === "done") return null;
   const why = job.reason === undefined ? undefined : REASONS[job.reason];
   if (job.error === undefined) return why === undefined ? null : <p class="late">{why}</p>;
   return (

@@ -50,6 +50,7 @@ async function show(c: Context, context: AdminContext): Promise<Response> {
             jobs={found.jobs}
             context={context}
             writes={mayWrite(actor)}
+            dead={filter.state === "dead"}
           />
         )
         : <NoJobs filter={filter} more={found.next !== undefined} />)}

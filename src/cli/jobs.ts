@@ -58,16 +58,17 @@ export async function listJobs(io: Io, pool: string, options: ListOptions): Prom
   const page = await fetchPage(io, pool, options, wholeNumber("--limit", options.limit, 1));
   if (options.json) return json(io, page);
   if (page.jobs.length === 0) return line(io, "There are no such jobs");
+  const dead = options.state === "dead"; // listed by when they died
   table(
     io,
-    ["ID", "LANE", "STATE", "ATTEMPT", "CREATED", "LAST ERROR"],
+    ["ID", "LANE", "STATE", "ATTEMPT", dead ? "DIED" : "CREATED", "LAST ERROR"],
     page.jobs.map((job) => [
       job.id,
       job.lane,
       job.reason === undefined ? job.state : `${job.state} (${job.reason})`,
       job.attempt,
-      time(job.createdAtMs),
-      oneLine(job.error ?? ""),
+      time((dead ? job.endedAtMs : undefined) ?? job.createdAtMs),
+      job.state === "done" ? "" : oneLine(job.error ?? ""),
     ]),
   );
   if (page.cursor !== undefined) line(io, `There are more: add --cursor ${page.cursor}`);

@@ -31,6 +31,24 @@ Deno.test("GET /dead offers to retry and to discard all that match, as one opera
   );
 });
 
+Deno.test("GET /dead and /jobs?state=dead say when a job died, by which they are ordered", async () => {
+  await using system = await running();
+  const job = { lane: "urgent", payload: { fail: "no" }, delayMs: 5_000 };
+  await system.send("POST", "/api/pools/mail/jobs", job);
+  await system.clock.advance(7_000);
+
+  const dead = await (await system.send("GET", "/dead")).text();
+  const state = await (await system.send("GET", "/jobs?state=dead")).text();
+  const all = await (await system.send("GET", "/jobs")).text();
+
+  for (const page of [dead, state]) {
+    assert.match(page, /<th [^>]*>Died<\/th>/);
+    assert.match(page, /data-label="Died">2\.0 s ago</);
+    assert.doesNotMatch(page, /Created/);
+  }
+  assert.match(all, /data-label="Created">7\.0 s ago</);
+});
+
 Deno.test("GET /dead shows bulk work that runs or has just ended, with its figures", async () => {
   await using system = await running();
   await system.send("POST", "/api/pools/mail/jobs", { lane: "urgent", payload: { fail: "no" } });

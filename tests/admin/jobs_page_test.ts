@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { Hono } from "hono";
+import { start } from "../../mod.ts";
+import { admin } from "../../src/admin/mod.ts";
+import { VirtualClock } from "../../src/virtual_clock.ts";
 import { type Running, running } from "./_app.ts";
 
 const TOKENS = { adminToken: "admin-token-0123456789", viewerToken: "viewer-token-0123456789" };
@@ -37,6 +40,34 @@ Deno.test("GET /jobs lists the jobs of all pools, payloads folded and redacted, 
   assert.match(page, /&quot;password&quot;: &quot;\[redacted\]&quot;/);
   assert.doesNotMatch(page, /hunter2|<b>broken/);
   assert.match(page, /data-label="Attempts">1 of 1</);
+});
+
+Deno.test("GET /jobs shows no error of a job that is done after a failure, its own page does", async () => {
+  const clock = new VirtualClock();
+  await using sluice = await start({
+    pools: {
+      mail: {
+        handler: ({ attempt }) => {
+          if (attempt === 1) throw new Error("try again");
+        },
+        size: { min: 1, max: 1 },
+        lanes: [{ name: "urgent", backoff: { baseMs: 1_000, jitter: 0 } }],
+      },
+    },
+  }, { clock });
+  const app = admin(sluice);
+  const { id } = await sluice.enqueue("mail", { lane: "urgent", payload: 1 });
+  const look = async (path: string): Promise<string> => await (await app.request(path)).text();
+
+  await clock.advance(100);
+  const failed = await look("/jobs");
+  await clock.advance(5_000);
+  const done = await look("/jobs");
+
+  assert.match(failed, /<p class="soft">try again<\/p>/);
+  assert.match(done, /<span class="mark good">done<\/span>/);
+  assert.doesNotMatch(done, /try again/);
+  assert.match(await look(`/jobs/${id}`), /Its latest failure<\/h2>.*try again/);
 });
 
 Deno.test("GET /jobs/:id says never, when a job is due later than any date", async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { start } from "../../mod.ts";
 import { sluice } from "./_io.ts";
 import { type Served, served } from "./_served.ts";
 
@@ -61,6 +62,51 @@ Deno.test("jobs cancel goes on with the others, when one cannot be changed", asy
   assert.equal(code, 1);
   assert.equal(out, `Job ${job.id} is cancelled\n`);
   assert.match(err, /^nope: No job has the id "nope": .*\n1 of 2 jobs was not changed\n$/);
+});
+
+Deno.test("dlq ls and jobs ls --state dead say when jobs died", async () => {
+  await using remote = await served();
+  const job = { lane: "urgent", payload: { fail: "no way" }, delayMs: 5_000 };
+  const { id } = await remote.system.sluice.enqueue("mail", job);
+  await remote.system.clock.advance(7_000);
+  const { createdAtMs = 0 } = await remote.system.sluice.pool("mail").find(id) ?? {};
+  const said = (ms: number): string => new Date(ms).toISOString();
+
+  const dlq = await remote.run(["dlq", "ls", "mail"]);
+  const dead = await remote.run(["jobs", "ls", "mail", "--state", "dead"]);
+  const all = await remote.run(["jobs", "ls", "mail"]);
+
+  for (const { out } of [dlq, dead]) {
+    assert.match(out, /^ID .* DIED +LAST ERROR\n/);
+    assert.ok(out.includes(said(createdAtMs + 5_000)), out);
+  }
+  assert.match(all.out, /^ID .* CREATED +LAST ERROR\n/);
+  assert.ok(all.out.includes(said(createdAtMs)));
+});
+
+Deno.test("jobs ls shows no error of a job that is done after a failure, jobs show does", async () => {
+  await using system = await start({
+    admin: { port: 0 },
+    pools: {
+      mail: {
+        handler: ({ attempt }) => {
+          if (attempt === 1) throw new Error("try again");
+        },
+        size: { min: 1, max: 1 },
+        lanes: [{ name: "urgent", backoff: { baseMs: 1, jitter: 0 } }],
+      },
+    },
+  });
+  const { id, done } = await system.enqueue("mail", { lane: "urgent", payload: 1 });
+  await done;
+  const url = ["--url", system.adminUrl ?? ""];
+
+  const listed = await sluice(["jobs", "ls", "mail", ...url]);
+  const shown = await sluice(["jobs", "show", id, ...url]);
+
+  assert.match(listed.out, new RegExp(`^${id} +urgent +done +2 `, "m"));
+  assert.doesNotMatch(listed.out, /try again/);
+  assert.match(shown.out, /\nerror try again\n$/);
 });
 
 Deno.test("dlq ls, retry and discard --all act on dead jobs only, discard asks", async () => {
