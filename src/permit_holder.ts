@@ -29,6 +29,8 @@ const BEATS = 3;
 
 interface Sighting {
   beat: number;
+  /** True: it has left, or is gone. */
+  left: boolean;
   silentMs: number;
 }
 
@@ -245,11 +247,13 @@ export class PermitHolder {
   #mayUse(id: string, { beat, staleMs, leftMs }: PermitEntry, sinceMs: number): boolean {
     if (leftMs === 0) return false;
     const seen = this.#seen.get(id);
-    if (seen === undefined || seen.beat !== beat) {
-      this.#seen.set(id, { beat, silentMs: 0 });
+    const left = leftMs !== undefined;
+    // How long one was silent that is gone says nothing of its last starts.
+    if (seen === undefined || seen.beat !== beat || seen.left !== left) {
+      this.#seen.set(id, { beat, left, silentMs: 0 });
       return true;
     }
-    seen.silentMs += leftMs === undefined ? Math.min(sinceMs, staleMs / 2) : sinceMs;
+    seen.silentMs += left ? sinceMs : Math.min(sinceMs, staleMs / 2);
     return seen.silentMs < (leftMs ?? staleMs);
   }
 

@@ -136,6 +136,25 @@ Deno.test("PermitHolder takes at once what one held whose process is gone, but f
   assert.deepEqual([look(0), look(500), look(999), look(1000)], [0, 0, 0, 10]);
 });
 
+Deno.test("PermitHolder counts how long one is gone from when it is seen to be, however long it was silent before", () => {
+  const shared = board();
+  const one = new PermitHolder({ leaseMs: LEASE_MS, coolMs: 1000, process: "dead" }, () => {});
+  const two = holderOf(1000);
+  for (const holder of [one, two, one, two]) shared.look(holder, needs(10, 10), 0);
+  const look = (nowMs: number, gone: boolean): number => {
+    const draft = two.look(shared.record, needs(10, 10), nowMs, () => gone);
+    if (draft !== undefined) {
+      shared.record = draft;
+      two.answered(true);
+    }
+    return two.inForce("cap", 10, nowMs);
+  };
+  assert.deepEqual([look(0, false), look(500, false), look(990, false)], [5, 5, 5]);
+
+  assert.deepEqual([look(1000, true), look(1500, true), look(1999, true)], [5, 5, 5]);
+  assert.equal(look(2000, true), 10);
+});
+
 Deno.test("PermitHolder takes at once the workers of one that left, though its starts still count", () => {
   const [shared, one, two] = [board(), holderOf(1000), holderOf(1000)];
   shared.look(one, needs(10, 10, 0, false), 0);
