@@ -10,9 +10,13 @@
  */
 export function morph(from, to) {
   const keyed = new Map();
-  for (const child of from.children) {
+  const wantedKeys = new Set([...to.children].map(keyOf));
+  for (const child of [...from.children]) {
     const key = keyOf(child);
-    if (key !== undefined) keyed.set(key, child);
+    if (key === undefined) continue;
+    // One that goes leaves at once: in between, what has no key would not be found again behind it.
+    if (wantedKeys.has(key)) keyed.set(key, child);
+    else child.remove();
   }
   /** @type {ChildNode | null} */
   let next = from.firstChild;
