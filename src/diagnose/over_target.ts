@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Finding } from "./finding.ts";
+import { type Finding, PRESSING_CODES } from "./finding.ts";
 
 /** A lane, as far as its wait is judged. */
 export interface LaneWait {
@@ -35,6 +35,6 @@ export function isOverTarget({ targetWaitMs, oldestWaitMs, paused }: LaneWait): 
 
 /** Names of the lanes that make a pool "over target". None where what says more is told anyway. */
 export function lanesOverTarget({ stopped, lanes, diagnosis }: PoolWaits): readonly string[] {
-  if (stopped || diagnosis.some(({ code }) => code === "at-capacity")) return [];
+  if (stopped || diagnosis.some(({ code }) => PRESSING_CODES.includes(code))) return [];
   return lanes.filter(isOverTarget).map(({ name }) => name);
 }
