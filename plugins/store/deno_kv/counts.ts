@@ -40,14 +40,16 @@ export class LiveCounts implements LaneCounts {
   /** The first of its ready jobs. */
   readonly shelf = new Shelf();
 
-  /** Takes over what was read. `raced`: own commits may or may not be in it, so no ready job is given up. */
+  /** Takes over what was read. `raced`: own commits may or may not be in it, so no job is given up that waits. */
   take(reading: Reading, raced: boolean): void {
     this.ready = raced ? Math.max(reading.r, this.ready) : Math.max(0, reading.r);
     this.blocked = Math.max(0, reading.q);
-    this.delayed = Math.max(0, reading.z);
+    this.delayed = raced ? Math.max(reading.z, this.delayed) : Math.max(0, reading.z);
     this.running = Math.max(0, reading.l);
     this.oldestReadyAtMs = this.ready === 0 ? Infinity : reading.oldestReadyAtMs;
-    this.nextDueAtMs = reading.nextDueAtMs;
+    this.nextDueAtMs = raced
+      ? Math.min(reading.nextDueAtMs, this.nextDueAtMs)
+      : reading.nextDueAtMs;
     this.headExpiresAtMs = reading.headExpiresAtMs;
     if (this.ready === 0) this.shelf.clear();
   }

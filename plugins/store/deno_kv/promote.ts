@@ -91,10 +91,11 @@ async function moveDue(context: QueueContext, lane: KvLane, nowMs: number): Prom
     if (await step.commit()) commits++;
     else await db.pause(tries++);
   }
-  const [next] = await db.list({ prefix }, { limit: 1 });
   const live = counts.of(lane.ordinal);
   if (live === undefined) return;
-  live.nextDueAtMs = next === undefined ? Infinity : keys.placeIn(next.key).dueMs;
+  live.nextDueAtMs = Infinity; // what own commits put down from now on is noted besides
+  const [next] = await db.list({ prefix }, { limit: 1 });
+  if (next !== undefined) live.sees("z", keys.placeIn(next.key).dueMs);
 }
 
 async function movePart(
