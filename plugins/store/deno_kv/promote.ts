@@ -93,9 +93,15 @@ async function moveDue(context: QueueContext, lane: KvLane, nowMs: number): Prom
   }
   const live = counts.of(lane.ordinal);
   if (live === undefined) return;
+  const before = live.nextDueAtMs;
   live.nextDueAtMs = Infinity; // what own commits put down from now on is noted besides
-  const [next] = await db.list({ prefix }, { limit: 1 });
-  if (next !== undefined) live.sees("z", keys.placeIn(next.key).dueMs);
+  try {
+    const [next] = await db.list({ prefix }, { limit: 1 });
+    if (next !== undefined) live.sees("z", keys.placeIn(next.key).dueMs);
+  } catch (thrown) {
+    live.sees("z", before); // not known: to be looked at again
+    throw thrown;
+  }
 }
 
 async function movePart(
