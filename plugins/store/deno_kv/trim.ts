@@ -45,7 +45,7 @@ async function trimKind(
   for (let commits = 0; commits < MOST_COMMITS; commits++) {
     const oldest = await db.list<Bytes>({ prefix: keys.of(kind) }, { limit });
     const step = new Step(context, nowMs);
-    let surplus = Math.max(0, counts.kept[kind] - most);
+    let surplus = Math.max(0, await keptNow(context, kind) - most);
     let touched: number | undefined; // when the last was put there that is dropped, or some of it
     let stays: number | undefined; // when the first was, or earlier, that stays
     for (const entry of oldest) {
@@ -67,6 +67,19 @@ async function trimKind(
     if (oldest.length < limit) return nowMs + keep.forMs;
   }
   return nowMs;
+}
+
+/**
+ * How many are kept. Beside others, read after the oldest were: whoever drops some later than that drops
+ * the same first, and one of the two is refused.
+ */
+async function keptNow(
+  { holder, counts, db, keys }: QueueContext,
+  kind: "d" | "x",
+): Promise<number> {
+  if (holder.alone) return counts.kept[kind];
+  const { value } = await db.get<Deno.KvU64>(keys.of("c", -1, kind));
+  return Number(BigInt.asIntN(64, value?.value ?? 0n));
 }
 
 /** Drops the first jobs of an entry. How many those were. */
