@@ -22,7 +22,8 @@ Deno.test("A pool that has nothing to do reads three times and writes once a hea
 
       const beats = requests.atomic_write - before.atomic_write;
       const reads = requests.snapshot_read - before.snapshot_read;
-      assert.ok(reads <= 3 * (beats + 1), `${reads} reads in ${beats} heartbeats`);
+      // The heartbeats at both ends may be half done.
+      assert.ok(reads <= 3 * (beats + 2), `${reads} reads in ${beats} heartbeats`);
     } finally {
       await sluice.stop();
     }
