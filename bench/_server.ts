@@ -4,6 +4,8 @@
  * @module
  */
 
+import { runScript } from "./_child.ts";
+
 /** A server that runs. */
 export interface Server extends AsyncDisposable {
   /** Where it answers. */
@@ -14,25 +16,10 @@ export interface Server extends AsyncDisposable {
 
 /** Starts a server of a kind. */
 export async function startServer(of: string): Promise<Server> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", "-A", `${import.meta.dirname}/_http_server.ts`, of],
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  const writer = child.stdin.getWriter();
-  const line = async (): Promise<string> => (await reader.read()).value?.trim() ?? "";
+  const child = runScript("_http_server.ts", of);
   return {
-    url: await line(),
-    usage: async () => {
-      await writer.write(new Uint8Array([10]));
-      return JSON.parse(await line());
-    },
-    [Symbol.asyncDispose]: async () => {
-      await writer.close();
-      await child.status;
-      await reader.cancel();
-    },
+    url: await child.line(),
+    usage: () => child.ask(),
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
 }

@@ -6,7 +6,9 @@
 
 import { quantile } from "../src/stats.ts";
 import { TOKEN } from "../tests/_kvconnect/server.ts";
+import { mostInASecond } from "../tests/_rate.ts";
 import type { Bench, Figures } from "./_bench.ts";
+import { type Child, runScript } from "./_child.ts";
 
 const SETTLE_MS = 4000;
 const DURATION_MS = 20_000;
@@ -49,7 +51,7 @@ async function measure(of: string): Promise<Figures> {
   const receiver = stack.use(receive());
   const server = store === "file"
     ? undefined
-    : stack.use(run("_kvconnect_server.ts", `${folder}/kv.db`));
+    : stack.use(runScript("_kvconnect_server.ts", `${folder}/kv.db`));
   const url = await server?.line();
   const config = {
     store: { use: "deno-kv", with: url === undefined ? { path: `${folder}/queue.db` } : { url } },
@@ -66,7 +68,11 @@ async function measure(of: string): Promise<Figures> {
   const workers: Child[] = [];
   for (let left = Number(processes); left > 0; left--) {
     const jobs = left === 1 ? perSec * (SETTLE_MS + DURATION_MS + 5000) / 1000 : 0;
-    const worker = stack.use(run("_rate_worker.ts", JSON.stringify({ config, jobs })));
+    const worker = stack.use(
+      runScript("_rate_worker.ts", JSON.stringify({ config, jobs }), {
+        DENO_KV_ACCESS_TOKEN: TOKEN,
+      }),
+    );
     workers.push(worker);
     await worker.line();
   }
@@ -132,60 +138,6 @@ function receive(): AsyncDisposable & { url: string; arrivals: ReadonlyMap<strin
     arrivals,
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
-}
-
-/** A script in a process of its own, that answers lines with lines. */
-interface Child extends AsyncDisposable {
-  line(): Promise<string>;
-  // deno-lint-ignore no-explicit-any -- each script says what is asked of it
-  ask(): Promise<any>;
-}
-
-function run(script: string, argument: string): Child {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", "-A", `${import.meta.dirname}/${script}`, argument],
-    env: { DENO_KV_ACCESS_TOKEN: TOKEN },
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  const writer = child.stdin.getWriter();
-  let rest = "";
-  const line = async (): Promise<string> => {
-    while (!rest.includes("\n")) {
-      const { done, value } = await reader.read();
-      if (done) throw new Error(`${script} has ended`);
-      rest += value;
-    }
-    const end = rest.indexOf("\n");
-    const first = rest.slice(0, end);
-    rest = rest.slice(end + 1);
-    return first;
-  };
-  return {
-    line,
-    ask: async () => {
-      await writer.write(new Uint8Array([10]));
-      return JSON.parse(await line());
-    },
-    [Symbol.asyncDispose]: async () => {
-      await writer.close();
-      await child.status;
-      await reader.cancel();
-    },
-  };
-}
-
-/** Most of `times` in any half-open second. */
-function mostInASecond(times: readonly number[]): number {
-  const sorted = times.toSorted((a, b) => a - b);
-  let most = 0;
-  for (let from = 0, to = 0; from < sorted.length; from++) {
-    while (to < sorted.length && sorted[to]! < sorted[from]! + 1000) to++;
-    most = Math.max(most, to - from);
-  }
-  return most;
 }
 
 function now(): number {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { StartRate } from "../../src/runtime/start_rate.ts";
+import { mostInASecond } from "../_rate.ts";
 
 /** Starts as many as allowed at each time; the stamps. */
 function play(rate: StartRate, times: readonly number[], wanted: number): number[] {
@@ -12,16 +13,6 @@ function play(rate: StartRate, times: readonly number[], wanted: number): number
     }
   }
   return stamps;
-}
-
-function mostInASecond(stamps: readonly number[]): number {
-  let most = 0;
-  let first = 0;
-  stamps.forEach((atMs, index) => {
-    while (stamps[first]! <= atMs - 1000) first++;
-    most = Math.max(most, index - first + 1);
-  });
-  return most;
 }
 
 Deno.test("StartRate never lets more than the rate start in a half-open second", () => {

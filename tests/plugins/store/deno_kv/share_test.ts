@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { withServer } from "./_remote.ts";
 import { withFolder } from "./_store.ts";
 import { TOKEN } from "../../../_kvconnect/server.ts";
+import { mostInASecond } from "../../../_rate.ts";
 
 /** How long a fleet may take, ms. */
 const PATIENCE_MS = 60_000;
@@ -87,17 +88,6 @@ class Fleet implements AsyncDisposable {
       }
     }
   }
-}
-
-/** Most of `times` in any half-open second. */
-function mostInASecond(times: readonly number[]): number {
-  const sorted = times.toSorted((a, b) => a - b);
-  let most = 0;
-  for (let from = 0, to = 0; from < sorted.length; from++) {
-    while (to < sorted.length && sorted[to]! < sorted[from]! + 1000) to++;
-    most = Math.max(most, to - from);
-  }
-  return most;
 }
 
 /** A server that jobs call, and when each did. */
