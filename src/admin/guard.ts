@@ -7,7 +7,7 @@
 import type { Context } from "hono";
 import { isLoopback } from "../config/loopback.ts";
 import { type Actor, bearerOf, peerOf } from "./actor.ts";
-import { hostHeader, hostOf, isSameOrigin, loginFor } from "./origin.ts";
+import { hostHeader, hostOf, isSameOrigin, loginFor, wantsPage } from "./origin.ts";
 import { problem } from "./problem.ts";
 import { hasToken, type Tokens } from "./tokens.ts";
 
@@ -45,10 +45,9 @@ function tokenGuard(identify: GuardOptions["identify"]): Guard {
 
 /** Answers whom nobody knows: people are sent to the login, programs are told what is wrong. */
 function unknown(c: Context): Response {
-  const { headers } = c.req.raw;
-  const header = headers.get("authorization");
+  const header = c.req.raw.headers.get("authorization");
   if (header === null) {
-    if (c.req.method === "GET" && headers.get("accept")?.includes("text/html")) {
+    if (wantsPage(c)) {
       return c.body(null, 303, { location: loginFor(c), "cache-control": "no-store" });
     }
     return refuse('A token is needed: send it as "Authorization: Bearer TOKEN"', "");

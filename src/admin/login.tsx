@@ -18,7 +18,7 @@ import { readText } from "./body.ts";
 import type { AdminContext } from "./context.ts";
 import { answerPage, Layout } from "./layout.tsx";
 import { LoginLimit } from "./login_limit.ts";
-import { baseOf, isSameOrigin, pageAfterLogin } from "./origin.ts";
+import { baseOf, isSameOrigin, loginPath, pageAfterLogin } from "./origin.ts";
 import { API_HEADERS, problem } from "./problem.ts";
 import { SESSION_COOKIE, SESSION_MS, type Sessions } from "./session.ts";
 import { type Role, tokenMatcher, type Tokens } from "./tokens.ts";
@@ -98,7 +98,7 @@ interface LoginProps {
 
 const Login: FC<LoginProps> = ({ base, next, fault }) => (
   <Layout base={base} title="Log in">
-    <form class="login" method="post" action={actionFor(base, next)}>
+    <form class="login" method="post" action={loginPath(base, next)}>
       <label for="token">Token</label>
       <input
         id="token"
@@ -135,12 +135,6 @@ function refuse(
 /** The page that is shown after the login. */
 function nextOf(c: Context): string {
   return pageAfterLogin(c.req.query("next"), baseOf(c));
-}
-
-function actionFor(base: string, next: string): string {
-  return next === (base || "/")
-    ? `${base}/login`
-    : `${base}/login?next=${encodeURIComponent(next)}`;
 }
 
 function tooOften(c: Context, waitMs: number): Response | Promise<Response> {

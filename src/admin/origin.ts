@@ -43,7 +43,14 @@ export function loginFor(c: Context): string {
   const base = baseOf(c);
   const { pathname, search } = new URL(c.req.url);
   const isStart = search === "" && (pathname === base || pathname === `${base}/`);
-  return isStart ? `${base}/login` : `${base}/login?next=${encodeURIComponent(pathname + search)}`;
+  return loginPath(base, isStart ? startOf(base) : pathname + search);
+}
+
+/** Where to log in, so that `next` is shown then. */
+export function loginPath(base: string, next: string): string {
+  return next === startOf(base)
+    ? `${base}/login`
+    : `${base}/login?next=${encodeURIComponent(next)}`;
 }
 
 /**
@@ -51,7 +58,7 @@ export function loginFor(c: Context): string {
  * `//evil.example`, leads to the start page.
  */
 export function pageAfterLogin(next: string | undefined, base: string): string {
-  const start = base || "/";
+  const start = startOf(base);
   const url = next === undefined ? null : URL.parse(next, NOWHERE);
   if (url === null || url.origin !== NOWHERE) return start;
   const path = url.pathname;
@@ -60,8 +67,17 @@ export function pageAfterLogin(next: string | undefined, base: string): string {
   return isOurs && path !== `${base}/login` ? path + url.search : start;
 }
 
+/** True if a browser asks for a page. */
+export function wantsPage(c: Context): boolean {
+  return c.req.method === "GET" && c.req.header("accept")?.includes("text/html") === true;
+}
+
 /** True for a path of the API, below where the app is mounted. */
 export function isApi(c: Context): boolean {
   const base = basePath(c);
   return c.req.path.startsWith(`${base === "/" ? "" : base}/api/`);
+}
+
+function startOf(base: string): string {
+  return base || "/";
 }

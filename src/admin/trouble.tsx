@@ -14,7 +14,7 @@ import { StoreError } from "../errors.ts";
 import type { ProblemError } from "./api.ts";
 import type { AdminContext } from "./context.ts";
 import { answerPage, frameOf, Layout } from "./layout.tsx";
-import { isApi } from "./origin.ts";
+import { isApi, wantsPage } from "./origin.ts";
 import { badRequest, problem } from "./problem.ts";
 
 /** When to come back once a store has failed, s. */
@@ -129,8 +129,7 @@ function page(
 
 /** True for what a browser opens. Below `/api` all is for programs. */
 function isForPeople(c: Context): boolean {
-  return c.req.method === "GET" && !isApi(c) &&
-    c.req.header("accept")?.includes("text/html") === true;
+  return wantsPage(c) && !isApi(c);
 }
 
 /** Methods that a path has routes for. */

@@ -15,10 +15,9 @@ import { eventStream } from "./event_stream.ts";
 import { CliError } from "./failure.ts";
 import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
-
 import { type ProgressBar, progressBar } from "./progress.ts";
 import { durationMs, type Tools, withRemote } from "./verb.ts";
-import { checkWritable, writing } from "./write.ts";
+import { checkWritable, writeText } from "./write.ts";
 
 interface RecordOptions extends RemoteOptions {
   readonly for: string;
@@ -73,7 +72,7 @@ async function record(io: Io, pool: string | undefined, options: RecordOptions):
   }
   const text = scenarioText(scenario);
   if (options.out === undefined) io.out(text);
-  else await write(options.out, text);
+  else await writeText("the scenario", options.out, text);
   io.err(
     `Recorded ${counted(jobs, "job")} in ${duration(spanMs)}` +
       (options.out === undefined ? "\n" : ` to ${options.out}\n`),
@@ -182,8 +181,4 @@ function notesOn({ scenario, blind }: Recording, pools: readonly PoolJson[]): re
       `${peers} processes share ${pool}: what others take in or run is not in it`
     ),
   ];
-}
-
-async function write(file: string, text: string): Promise<void> {
-  await writing("the scenario", () => Deno.writeTextFile(file, text));
 }

@@ -8,7 +8,7 @@ import type { Command } from "commander";
 import { scenarioSchemaText } from "../simulate/json_schema.ts";
 import { line } from "./print.ts";
 import type { Tools } from "./verb.ts";
-import { writing } from "./write.ts";
+import { writeText } from "./write.ts";
 
 /** Adds the verb. */
 export function addSchema(program: Command, { io, schemaText }: Tools): void {
@@ -20,8 +20,7 @@ export function addSchema(program: Command, { io, schemaText }: Tools): void {
     .action(async (options: { readonly out?: string; readonly scenario?: boolean }) => {
       const text = options.scenario ? scenarioSchemaText() : schemaText();
       if (options.out === undefined) return io.out(text);
-      const file = options.out;
-      await writing(`"${file}"`, () => Deno.writeTextFile(file, text));
+      await writeText(`"${options.out}"`, options.out, text);
       const what = options.scenario ? "scenario" : "config";
       line(io, `Wrote ${options.out}; name it in a ${what} by "$schema"`);
     });

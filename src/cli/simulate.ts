@@ -21,7 +21,7 @@ import { bold, type Cell, json, line, table } from "./print.ts";
 import { progressBar } from "./progress.ts";
 import { showShadow } from "./shadow.ts";
 import { type Tools, wholeNumber, withJson } from "./verb.ts";
-import { checkWritable, writing } from "./write.ts";
+import { checkWritable, writeText } from "./write.ts";
 
 const PICTURE = "the picture";
 
@@ -75,16 +75,12 @@ async function simulateAll(
   }
   if (options.json) json(io, jsonOf(shown));
   else show(io, shown);
-  if (html !== undefined) await write(html, toHtml(shown, scenario));
-  if (svg !== undefined) await write(svg, toSvg(shown));
+  if (html !== undefined) await writeText(PICTURE, html, toHtml(shown, scenario));
+  if (svg !== undefined) await writeText(PICTURE, svg, toSvg(shown));
   if (pictures.length > 0 && !options.json) line(io, `\nWrote ${pictures.join(" and ")}`);
   if (shown.some(({ report }) => report.interrupted)) {
     throw new CliError("Interrupted: the report is of the time that was played", INTERRUPTED);
   }
-}
-
-async function write(file: string, text: string): Promise<void> {
-  await writing(PICTURE, () => Deno.writeTextFile(file, text));
 }
 
 /** One report as it is; of two, what is better and worse too. */

@@ -8,16 +8,12 @@ import { messageOf } from "../errors.ts";
 import { CliError } from "./failure.ts";
 
 /**
- * Does what writes `what`, such as `"the picture"`.
+ * Writes a text to a file. `what` it is, such as `"the picture"`.
  *
  * @throws {CliError} If it cannot be written: why, and what to do.
  */
-export async function writing(what: string, run: () => Promise<void>): Promise<void> {
-  try {
-    await run();
-  } catch (cause) {
-    throw new CliError(`Cannot write ${what}: ${whyNot(cause)}`, 1, { cause });
-  }
+export async function writeText(what: string, file: string, text: string): Promise<void> {
+  await writing(what, () => Deno.writeTextFile(file, text));
 }
 
 /**
@@ -33,6 +29,19 @@ export async function checkWritable(what: string, file: string): Promise<void> {
     opened.close();
     if (isNew) await Deno.remove(file);
   });
+}
+
+/**
+ * Does what writes `what`.
+ *
+ * @throws {CliError} If it cannot be written: why, and what to do.
+ */
+export async function writing(what: string, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (cause) {
+    throw new CliError(`Cannot write ${what}: ${whyNot(cause)}`, 1, { cause });
+  }
 }
 
 function whyNot(thrown: unknown): string {

@@ -227,7 +227,7 @@ export class Dispatch {
       if (isFree && this.#lead.size === 0) this.#begin(job, lane, nowMs);
       else this.#lead.hold(job, lane);
     }
-    this.#trim(nowMs, this.#open ? crew.idleCount : 0);
+    this.#trim(nowMs);
     if (this.#lead.size > 0) this.#state.rateBound = true;
     return leased.length;
   }
@@ -242,7 +242,7 @@ export class Dispatch {
       if (held.lane.paused) this.#settle(held, "back", nowMs);
       else this.#begin(held.job, held.lane, nowMs);
     }
-    this.#trim(nowMs, this.#open ? crew.idleCount : 0);
+    this.#trim(nowMs);
   }
 
   /** Starts a job, unless it is too late for it. */
@@ -259,8 +259,8 @@ export class Dispatch {
     }
   }
 
-  /** Hands back what waits beyond `most`, and what the rate puts off for long. */
-  #trim(nowMs: number, most: number): void {
+  /** Hands back what waits beyond `most`, as many as could start, and what the rate puts off for long. */
+  #trim(nowMs: number, most = this.#open ? this.#context.crew.idleCount : 0): void {
     for (;;) {
       const held = this.#lead.surplus(nowMs, most);
       if (held === undefined) return;

@@ -77,16 +77,14 @@ export class StartRate {
 
   /** How many jobs may have started by `untilMs`, if each starts when it may; at most `wanted`. */
   by(untilMs: number, wanted: number): number {
-    let count = 0;
     if (this.#perSec === Infinity) return wanted;
     const times: number[] = [];
-    while (count < wanted) {
-      const atMs = this.#next(count + 1, times);
+    while (times.length < wanted) {
+      const atMs = this.#next(times.length + 1, times);
       if (atMs > untilMs) break;
       times.push(atMs);
-      count++;
     }
-    return count;
+    return times.length;
   }
 
   /** Records a start. */

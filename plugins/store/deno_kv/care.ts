@@ -6,6 +6,7 @@
 
 import { delay } from "../../../src/async.ts";
 import { findFaults } from "./audit.ts";
+import { countIn } from "./counts.ts";
 import { Db } from "./db.ts";
 import { PoolKeys, SCHEMA, SCHEMA_KEY, SIGNAL_KEY } from "./keys.ts";
 import type { StoreFault } from "./stock.ts";
@@ -74,7 +75,7 @@ export class Care {
     for (const pool of pools) {
       for await (
         const { key, value } of this.#kv.list<Deno.KvU64>({ prefix: new PoolKeys(pool).of("c") })
-      ) if (key[4] !== -1) jobs += Number(BigInt.asIntN(64, value.value));
+      ) if (key[4] !== -1) jobs += countIn(value);
     }
     return { pools, jobs };
   }

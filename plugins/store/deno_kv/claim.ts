@@ -65,8 +65,7 @@ export class Claims {
   async lease(wants: readonly Want[], nowMs: number): Promise<readonly KvJob[]> {
     const { holder, counts, db } = this.#context;
     for (const [lane, want] of wants) {
-      const isDue = (counts.of(lane.ordinal)?.nextDueAtMs ?? Infinity) <= nowMs;
-      if (isDue && want > 0) await promote(this.#context, lane, nowMs);
+      if (want > 0 && counts.isDue(lane.ordinal, nowMs)) await promote(this.#context, lane, nowMs);
     }
     if (holder.untold) return [];
     const { term } = holder;
@@ -102,7 +101,7 @@ export class Claims {
     const { holder, counts } = this.#context;
     let sum = 0;
     for (const [lane, want] of wants) {
-      if ((counts.of(lane.ordinal)?.nextDueAtMs ?? Infinity) <= nowMs) return undefined;
+      if (counts.isDue(lane.ordinal, nowMs)) return undefined;
       sum += want;
     }
     if (!holder.alone || holder.untold || sum > MOST_RIDERS) return undefined;

@@ -22,6 +22,11 @@ export interface Reading extends Readonly<Tally> {
   readonly headExpiresAtMs: number;
 }
 
+/** What a counter of the database says. It may have gone below 0. */
+export function countIn({ value }: Deno.KvU64): number {
+  return Number(BigInt.asIntN(64, value));
+}
+
 /** No change. */
 export function noTally(): Tally {
   return { r: 0, z: 0, q: 0, l: 0 };
@@ -118,6 +123,11 @@ export class Counts {
     );
     this.#byOrdinal = byOrdinal;
     this.changes++;
+  }
+
+  /** True if delayed jobs of a lane are to be moved up. */
+  isDue(ordinal: number, nowMs: number): boolean {
+    return (this.of(ordinal)?.nextDueAtMs ?? Infinity) <= nowMs;
   }
 
   /** Counts of a lane by its number. `undefined`: this queue does not have it. */

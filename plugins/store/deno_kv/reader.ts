@@ -8,7 +8,7 @@
 import type { LaneCounts } from "../../../src/store.ts";
 import type { Bytes } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
-import { noTally, type Reading, type Tally } from "./counts.ts";
+import { countIn, noTally, type Reading, type Tally } from "./counts.ts";
 import { numberAt } from "./keys.ts";
 import type { LaneTable } from "./lanes.ts";
 import { expireHead, promote } from "./promote.ts";
@@ -86,7 +86,7 @@ export class Reader {
     for (const { key, value } of await db.list<Deno.KvU64>({ prefix: keys.of("c") })) {
       const ordinal = numberAt(key, 4);
       const kind = key[5];
-      const count = Number(BigInt.asIntN(64, value.value));
+      const count = countIn(value);
       if (ordinal === -1) {
         if (kind === "d" || kind === "x") counts.kept[kind] = count;
         continue;

@@ -6,6 +6,7 @@
 
 import { type Bytes, decode } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
+import { countIn } from "./counts.ts";
 import { countDone, hasChunks, jobsDone, withoutJobs } from "./done.ts";
 import { parseRow } from "./ended.ts";
 import { numberAt } from "./keys.ts";
@@ -79,7 +80,7 @@ async function keptNow(
 ): Promise<number> {
   if (holder.alone) return counts.kept[kind];
   const { value } = await db.get<Deno.KvU64>(keys.of("c", -1, kind));
-  return Number(BigInt.asIntN(64, value?.value ?? 0n));
+  return value === null ? 0 : countIn(value);
 }
 
 /** Drops the first jobs of an entry. How many those were. */

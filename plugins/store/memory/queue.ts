@@ -150,7 +150,7 @@ export class MemoryQueue implements Queue {
     return this.#pool.find(id)?.record();
   }
 
-  /** Lists jobs in the order in which they were added. */
+  /** Lists jobs in the order in which they were added, or that of their ends. */
   list(query: JobQuery): JobPage {
     return listJobs(this.#pool, query);
   }
