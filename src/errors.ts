@@ -64,10 +64,18 @@ export class RejectedError extends Error {
 
 /** The store failed, or did not answer in time. What was asked of it may fit well: ask again. */
 export class StoreError extends Error {
+  /** True: what was asked for may be done all the same, now or later. Look before you ask again. */
+  readonly mayBeDone: boolean;
+
   /** Keeps what the store threw as `cause`. */
-  constructor(thrown: unknown, message = `The job could not be stored: ${messageOf(thrown)}`) {
+  constructor(
+    thrown: unknown,
+    message = `The job could not be stored: ${messageOf(thrown)}`,
+    { mayBeDone = false }: { readonly mayBeDone?: boolean } = {},
+  ) {
     super(message, { cause: thrown });
     this.name = "StoreError";
+    this.mayBeDone = mayBeDone;
   }
 }
 

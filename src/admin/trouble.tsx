@@ -80,7 +80,7 @@ export function failed(
 }
 
 function storeFailed(
-  { message }: StoreError,
+  { message, mayBeDone }: StoreError,
   c: Context,
   context: AdminContext,
 ): Response | Promise<Response> {
@@ -99,10 +99,8 @@ function storeFailed(
     );
     return page(c, context, 503, "The store does not answer", content, headers);
   }
-  const again = c.req.method === "GET"
-    ? "try again"
-    : "it may be done all the same, so look before you try again";
-  return problem(503, `${message}; ${again}. If this lasts: ${STORE_CAUSES}`, { headers });
+  const again = mayBeDone ? "" : "; try again"; // else the message says so itself
+  return problem(503, `${message}${again}. If this lasts: ${STORE_CAUSES}`, { headers });
 }
 
 function page(

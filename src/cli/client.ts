@@ -6,7 +6,7 @@
 
 import type { Problem } from "../admin/api.ts";
 import { formatFault, messageOf } from "../errors.ts";
-import { CliError } from "./failure.ts";
+import { CliError, UnansweredError } from "./failure.ts";
 import type { Io } from "./io.ts";
 
 /** Where a running system is, and how to be let in. */
@@ -54,7 +54,7 @@ export async function call<T>(
   request: Call = {},
 ): Promise<T> {
   const response = await send(io, options, path, request);
-  return await readAnswer(response, options) as T; // what the route is declared to answer
+  return await readAnswer(response, options, request) as T; // what the route is declared to answer
 }
 
 /**
@@ -82,6 +82,7 @@ export async function send(
       signal: request.signal ?? null,
     });
   } catch (thrown) {
+    if (hasBroken(thrown)) throw broken(options, request, thrown);
     throw new CliError(
       `Nothing answers at ${options.url}: start a system with "sluice run FILE", or give its address by --url`,
       1,
@@ -89,7 +90,7 @@ export async function send(
     );
   }
   if (response.ok) return response;
-  throw failureOf(response.status, await readAnswer(response, options), options);
+  throw failureOf(response.status, await readAnswer(response, options, request), options);
 }
 
 /** A path with each part escaped: `path("pools", name, "jobs")`. */
@@ -123,8 +124,17 @@ function urlOf(base: string, path: string, query: NonNullable<Call["query"]>): U
   return url;
 }
 
-async function readAnswer(response: Response, options: RemoteOptions): Promise<unknown> {
-  const text = await response.text();
+async function readAnswer(
+  response: Response,
+  options: RemoteOptions,
+  request: Call,
+): Promise<unknown> {
+  let text: string;
+  try {
+    text = await response.text();
+  } catch (thrown) {
+    throw broken(options, request, thrown);
+  }
   try {
     return JSON.parse(text);
   } catch (thrown) {
@@ -136,6 +146,21 @@ async function readAnswer(response: Response, options: RemoteOptions): Promise<u
       { cause: thrown },
     );
   }
+}
+
+/** True if the request was on its way when the connection broke. Deno says so in words only. */
+function hasBroken(thrown: unknown): boolean {
+  return thrown instanceof TypeError && messageOf(thrown.cause).includes("(SendRequest)");
+}
+
+function broken({ url }: RemoteOptions, { method = "GET" }: Call, cause: unknown): CliError {
+  const what = `The connection to ${url} broke before the answer was there`;
+  if (method === "GET") return new CliError(`${what}: try again`, 1, { cause });
+  return new UnansweredError(
+    `${what}: it may be done all the same, so look before you try again`,
+    1,
+    { cause },
+  );
 }
 
 function failureOf(status: number, answer: unknown, options: RemoteOptions): CliError {

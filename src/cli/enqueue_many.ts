@@ -4,10 +4,10 @@
  * @module
  */
 
-import { counted } from "../figures.ts";
+import { agreeing, counted } from "../figures.ts";
 import type { BulkAccepted, BulkResult } from "../admin/api.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
-import { CliError } from "./failure.ts";
+import { CliError, UnansweredError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { json, line } from "./print.ts";
 import { progressBar } from "./progress.ts";
@@ -57,8 +57,11 @@ export async function enqueueMany(
   } catch (thrown) {
     if (!(thrown instanceof CliError)) throw thrown;
     const at = jobs[done]?.line ?? 0;
+    const rest = thrown instanceof UnansweredError
+      ? `of those from line ${at} on, some may be`
+      : `none from line ${at} on`;
     throw new CliError(
-      `${thrown.message}; ${counted(sum.stored, "job")} were stored, none from line ${at} on`,
+      `${thrown.message}; ${stored(sum)}, ${rest}`,
       thrown.exitCode,
       { cause: thrown },
     );
@@ -80,6 +83,10 @@ function report(io: Io, sum: Sum, options: RemoteOptions): void {
     const more = refused > faults.length ? `, the first ${faults.length} are shown` : "";
     throw new CliError(`${counted(refused, "job")} refused${more}`);
   }
+}
+
+function stored({ stored: jobs }: Sum): string {
+  return `${counted(jobs, "job")} ${agreeing(jobs, "was", "were")} stored`;
 }
 
 function count(sum: Sum, result: BulkResult, at: number): void {

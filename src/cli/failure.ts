@@ -19,3 +19,6 @@ export class CliError extends Error {
     this.exitCode = exitCode;
   }
 }
+
+/** Nobody knows whether a request that changes something has arrived. */
+export class UnansweredError extends CliError {}

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { answered } from "./asked.ts";
 import type { PoolContext, PoolParts } from "./assemble.ts";
 import { differs } from "../config/diff_parts.ts";
 import { messageOf } from "../errors.ts";
@@ -21,7 +22,8 @@ export interface Adoption {
 /**
  * Makes all that other settings need.
  *
- * @throws {Error} If a plugin or the store fails at it: nothing has changed.
+ * @throws {Error} If a plugin fails at it: nothing has changed.
+ * @throws {StoreError} If the store does.
  */
 export async function prepareAdoption(
   parts: PoolParts,
@@ -34,7 +36,7 @@ export async function prepareAdoption(
   const instances = makeInstances(settings, { seed, log, before });
   const rules = rulesOf(settings);
   const reopen = differs(rulesOf(state.settings), rules) // refused before, if it cannot reopen
-    ? await queue.reopen?.(rules)
+    ? await answered(() => queue.reopen?.(rules))
     : undefined;
   return { commit };
 

@@ -9,21 +9,59 @@ import { messageOf, StoreError } from "../errors.ts";
 import { isPromise } from "./store_guard.ts";
 import type { MaybePromise } from "../store.ts";
 
-/** How long a store may take to answer one who looks at jobs, changes one or pauses, ms. */
+/** How long a store may take to answer one who looks at jobs, changes one, pauses or reloads, ms. */
 export const STORE_ANSWERS_WITHIN_MS = 5_000;
 
 /**
- * What the store answers.
+ * What the store answers to a question.
  *
- * @throws {StoreError} If it fails, or does not answer in time: what was asked for may still be done then.
+ * @throws {StoreError} If it fails, or does not answer in time.
  */
 export async function asked<T>(clock: Clock, call: () => MaybePromise<T>): Promise<T> {
   try {
-    const answer = call();
-    if (!isPromise(answer)) return answer;
-    const ms = STORE_ANSWERS_WITHIN_MS;
-    return await within(clock, answer, { ms, late: `No answer within ${ms} ms` });
+    return await inTime(clock, call);
   } catch (thrown) {
-    throw new StoreError(thrown, `The store failed: ${messageOf(thrown)}`);
+    throw storeFault(thrown);
   }
+}
+
+/**
+ * What the store answers to a change.
+ *
+ * @throws {StoreError} If it fails, or does not answer in time: it may be done all the same.
+ */
+export async function changed<T>(clock: Clock, call: () => MaybePromise<T>): Promise<T> {
+  try {
+    return await inTime(clock, call);
+  } catch (thrown) {
+    const { message } = storeFault(thrown);
+    // It may have reached the store, or reach it yet.
+    const unsure = `${message}; it may be done all the same, so look before you try again`;
+    throw new StoreError(thrown, unsure, { mayBeDone: true });
+  }
+}
+
+/**
+ * What the store answers, however long it takes.
+ *
+ * @throws {StoreError} If it fails.
+ */
+export async function answered<T>(call: () => MaybePromise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (thrown) {
+    throw storeFault(thrown);
+  }
+}
+
+async function inTime<T>(clock: Clock, call: () => MaybePromise<T>): Promise<T> {
+  const answer = call();
+  if (!isPromise(answer)) return answer;
+  const ms = STORE_ANSWERS_WITHIN_MS;
+  return await within(clock, answer, { ms, late: `No answer within ${ms} ms` });
+}
+
+function storeFault(thrown: unknown): StoreError {
+  if (thrown instanceof StoreError) return thrown;
+  return new StoreError(thrown, `The store failed: ${messageOf(thrown)}`);
 }

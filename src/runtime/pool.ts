@@ -4,8 +4,8 @@
  * @module
  */
 
-import { type Adoption, prepareAdoption, rulesOf } from "./adopt.ts";
-import { asked } from "./asked.ts";
+import { type Adoption, prepareAdoption } from "./adopt.ts";
+import { asked, changed } from "./asked.ts";
 import { assemble, type PoolContext, type PoolParts } from "./assemble.ts";
 import { type Clock, pause } from "../clock.ts";
 import type { Decision } from "../decision.ts";
@@ -19,7 +19,6 @@ import type { Lane } from "./lane.ts";
 import { checkOverride } from "./override.ts";
 import { jobsLeft, look, SLICE_LOOK_MS } from "./slice.ts";
 import { freeze } from "./pool_state.ts";
-import { randomStream } from "../random.ts";
 import { Schedules } from "./schedules.ts";
 import type { PoolSettings } from "../settings.ts";
 import type { JobHandle, Override, PoolHandle, PoolSnapshot, StopReport } from "../sluice.ts";
@@ -28,38 +27,6 @@ import type { MaybePromise } from "../store.ts";
 import { isPromise } from "./store_guard.ts";
 import type { LaneTally } from "../tally.ts";
 import { TakenJob } from "./taken_job.ts";
-
-/** Opens a pool: joins its queue and starts its minimum of workers. */
-export async function openPool(settings: PoolSettings, context: PoolContext): Promise<Pool> {
-  const pool = await makePool(settings, context);
-  pool.begin();
-  return pool;
-}
-
-/** Makes a pool that has joined its queue and will run once it begins. */
-export async function makePool(settings: PoolSettings, context: PoolContext): Promise<Pool> {
-  const { store, clock, seed } = context;
-  let pool: Pool | undefined;
-  const queue = await store.open({
-    pool: settings.name,
-    ...rulesOf(settings),
-    random: randomStream(seed, `${settings.name}/queue`),
-    nowMs: clock.nowMs(),
-    listener: {
-      wake: () => pool?.wake(),
-      cancelled: (id) => pool?.cancelled(id),
-      ended: (record) => pool?.expired(record),
-    },
-  });
-  try {
-    pool = new Pool(settings, queue, context);
-    await pool.load();
-    return pool;
-  } catch (thrown) {
-    await queue.leave(clock.nowMs());
-    throw thrown;
-  }
-}
 
 /** A pool that rests for so long shows nothing to be amiss, ms. */
 const OVER_AFTER_MS = 60_000;
@@ -252,7 +219,7 @@ export class Pool implements PoolHandle {
 
   async pause(lane?: string): Promise<void> {
     if (lane !== undefined) this.#parts.intake.lane(lane);
-    await asked(this.#clock, async () => {
+    await changed(this.#clock, async () => {
       await this.#parts.pauses.set(lane, true);
       this.#emit({ kind: "paused", lane });
     });
@@ -260,7 +227,7 @@ export class Pool implements PoolHandle {
 
   async resume(lane?: string): Promise<void> {
     if (lane !== undefined) this.#parts.intake.lane(lane);
-    await asked(this.#clock, async () => {
+    await changed(this.#clock, async () => {
       await this.#parts.pauses.set(lane, false);
       this.#emit({ kind: "resumed", lane });
       this.#parts.loop.arrived();
@@ -297,7 +264,7 @@ export class Pool implements PoolHandle {
   }
 
   async change(id: string, change: Change): Promise<Changed> {
-    return await asked(this.#clock, () => this.#change(id, change));
+    return await changed(this.#clock, () => this.#change(id, change));
   }
 
   /** Waits until nothing is left to do, at most `forMs`. How many jobs are left. */

@@ -6,12 +6,14 @@
 
 import { agreeing, counted } from "../figures.ts";
 import type { Adoption } from "./adopt.ts";
+import { asked } from "./asked.ts";
 import type { PoolContext } from "./assemble.ts";
 import { diff, poolOf } from "../config/diff.ts";
 import type { Resolution } from "../config/resolver.ts";
-import { messageOf } from "../errors.ts";
+import { messageOf, StoreError } from "../errors.ts";
 import type { ConfigChange } from "../event.ts";
-import { makePool, type Pool } from "./pool.ts";
+import { makePool } from "./open_pool.ts";
+import type { Pool } from "./pool.ts";
 import type { PoolSettings, Settings } from "../settings.ts";
 
 /** What runs. */
@@ -57,11 +59,17 @@ export interface PreparedReload {
  * Makes all that is new.
  *
  * @throws {ConfigError} If a change is refused, or something cannot be made.
+ * @throws {StoreError} If the store fails at it, or does not answer in time.
  */
 export async function prepareReload(running: Running, next: Resolution): Promise<PreparedReload> {
   refuse(changesTo(running, next.settings), next);
-  const { kept, adoptions, opened } = await make(running, next);
-  return { commit, abandon: () => abandon(opened) };
+  const { context } = running;
+  const { kept, adoptions, opened, faults } = await madeInTime(running, next);
+  if (faults.length > 0) {
+    await abandon(opened, context);
+    throw next.refusal(faults);
+  }
+  return { commit, abandon: () => abandon(opened, context) };
 
   function commit(): Reloaded {
     refuse(changesTo(running, next.settings), next); // jobs may have come to a lane that goes
@@ -70,7 +78,7 @@ export async function prepareReload(running: Running, next: Resolution): Promise
     const gone = running.pools.filter((pool) => !kept.has(pool.name));
     const byName = new Map([...running.pools, ...opened].map((pool) => [pool.name, pool]));
     const pools = next.settings.pools.map(({ name }) => byName.get(name)!); // kept or opened
-    return { settings: next.settings, pools, context: running.context, gone };
+    return { settings: next.settings, pools, context, gone };
   }
 }
 
@@ -81,8 +89,24 @@ interface Made {
   readonly adoptions: readonly Adoption[];
   /** Pools that are new. */
   readonly opened: readonly Pool[];
+  /** What cannot be made. */
+  readonly faults: readonly ConfigChange[];
 }
 
+/** Waits no longer than for anything else that is asked of the store. */
+async function madeInTime(running: Running, next: Resolution): Promise<Made> {
+  const { context } = running;
+  const making = make(running, next);
+  try {
+    return await asked(context.clock, () => making);
+  } catch (thrown) {
+    // What is made too late is given up; a fault has been told.
+    making.then(({ opened }) => abandon(opened, context), () => {});
+    throw new StoreError(thrown, `${messageOf(thrown)}; the config was not loaded`);
+  }
+}
+
+/** @throws {StoreError} If the store fails at it. */
 async function make(running: Running, next: Resolution): Promise<Made> {
   const touched = new Set(diff(running.settings, next.settings).map(poolOf));
   const byName = new Map(running.pools.map((pool) => [pool.name, pool]));
@@ -99,19 +123,31 @@ async function make(running: Running, next: Resolution): Promise<Made> {
         if (touched.has(pool.name)) adoptions.push(await pool.prepare(settings));
       }
     } catch (thrown) {
+      if (thrown instanceof StoreError) {
+        void abandon(opened, running.context); // it may take as long as the store likes
+        throw thrown;
+      }
       faults.push(faultOf(settings, thrown));
     }
   }
-  if (faults.length === 0) return { kept, adoptions, opened };
-  await abandon(opened);
-  throw next.refusal(faults);
+  return { kept, adoptions, opened, faults };
 }
 
-async function abandon(opened: readonly Pool[]): Promise<void> {
-  for (const pool of opened) await pool.abandon();
+/** Gives up pools that have not begun. A store that fails at it lets their holders lapse. */
+async function abandon(pools: readonly Pool[], { clock, log }: PoolContext): Promise<void> {
+  await Promise.all(pools.map(async (pool) => {
+    try {
+      await asked(clock, () => pool.abandon());
+    } catch (thrown) {
+      log.warn("A pool that a reload gave up has not left the store", {
+        pool: pool.name,
+        error: messageOf(thrown),
+      });
+    }
+  }));
 }
 
-/** What a plugin or store threw: it begins with its pointer, if it has one. */
+/** What a plugin threw: it begins with its pointer, if it has one. */
 function faultOf({ name }: PoolSettings, thrown: unknown): ConfigChange {
   const [, pointer = `/pools/${name}`, effect = ""] =
     /^(?:(\/pools\/.*?): )?(.*)$/s.exec(messageOf(thrown)) ?? [];

@@ -25,7 +25,8 @@ import type {
 } from "../sluice.ts";
 import { suggestion } from "../suggest.ts";
 import { EventHub } from "./event_hub.ts";
-import { openPool, type Pool } from "./pool.ts";
+import { openPool } from "./open_pool.ts";
+import type { Pool } from "./pool.ts";
 import { changesTo, prepareReload, type Reloaded, type Running } from "./reload.ts";
 import type { Telemetry } from "./telemetry.ts";
 

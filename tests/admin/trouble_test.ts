@@ -3,14 +3,19 @@ import { Hono } from "hono";
 import { start } from "../../mod.ts";
 import { MemoryStore } from "../../plugins/store/memory/mod.ts";
 import { admin } from "../../src/admin/mod.ts";
+import type { ConfigInput } from "../../src/config.ts";
 import { StoreError } from "../../src/errors.ts";
 import { defineStore, type Plugin } from "../../src/plugin.ts";
-import type { QueueOptions } from "../../src/store.ts";
+import type { QueueOptions, QueueRules } from "../../src/store.ts";
+import type { Sluice } from "../../src/sluice.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
 import { problemOf, running } from "./_app.ts";
 
 /** What asking the store comes to. `undefined`: it answers as ever. */
-type Trouble = () => Promise<undefined> | undefined;
+type Trouble = (call: Call) => Promise<undefined> | undefined;
+
+/** What is asked of it. */
+type Call = "open" | "reopen" | "find" | "list" | "change" | "get";
 
 /** The store in memory, until there is trouble: then that is what looks and changes come to. */
 function troubled(trouble: Trouble): Plugin<"store"> {
@@ -20,15 +25,19 @@ function troubled(trouble: Trouble): Plugin<"store"> {
       const find = queue.find.bind(queue);
       const list = queue.list.bind(queue);
       const change = queue.change.bind(queue);
-      return Object.assign(queue, {
-        find: (id: string) => trouble() ?? find(id),
-        list: (query: Parameters<typeof list>[0]) => trouble() ?? list(query),
-        change: (...args: Parameters<typeof change>) => trouble() ?? change(...args),
+      const reopen = queue.reopen.bind(queue);
+      const opened: unknown = Object.assign(queue, {
+        find: (id: string) => trouble("find") ?? find(id),
+        list: (query: Parameters<typeof list>[0]) => trouble("list") ?? list(query),
+        change: (...args: Parameters<typeof change>) => trouble("change") ?? change(...args),
+        reopen: (rules: QueueRules) => trouble("reopen") ?? reopen(rules),
       });
+      const answer: unknown = trouble("open")?.then(() => opened) ?? opened;
+      return answer as ReturnType<MemoryStore["open"]>; // pools take a promise too
     }
 
     override get(key: string): ReturnType<MemoryStore["get"]> {
-      const answer: unknown = trouble() ?? super.get(key);
+      const answer: unknown = trouble("get") ?? super.get(key);
       return answer as ReturnType<MemoryStore["get"]>; // pools take a promise too
     }
   }
@@ -36,25 +45,25 @@ function troubled(trouble: Trouble): Plugin<"store"> {
   return defineStore({ name: "troubled", create: () => new TroubledStore() });
 }
 
-/** A store that is in trouble from the moment that its pool has begun. */
-async function inTrouble(what: () => Promise<undefined>): Promise<{
+const POOL = { handler: () => "sent", size: { min: 1, max: 1 }, lanes: [{ name: "all" }] };
+
+/** A store that is in trouble from the moment that its pool has begun: all of it, or one call. */
+async function inTrouble(what: () => Promise<undefined>, only?: Call): Promise<{
   readonly clock: VirtualClock;
-  readonly sluice: Awaited<ReturnType<typeof start>>;
+  readonly sluice: Sluice;
+  readonly store: Plugin<"store">;
   [Symbol.asyncDispose](): Promise<void>;
 }> {
   let isOn = false;
   const clock = new VirtualClock();
-  const sluice = await start({
-    store: troubled(() => isOn ? what() : undefined),
-    pools: {
-      mail: { handler: () => "sent", size: { min: 1, max: 1 }, lanes: [{ name: "all" }] },
-    },
-  }, { clock });
+  const store = troubled((call) => isOn && call === (only ?? call) ? what() : undefined);
+  const sluice = await start({ store, pools: { mail: POOL } }, { clock });
   await clock.advance(100);
   isOn = true;
   return {
     clock,
     sluice,
+    store,
     [Symbol.asyncDispose]: async () => {
       isOn = false;
       await sluice.stop();
@@ -76,9 +85,10 @@ const ROUTES: readonly (readonly [method: string, path: string, what: string])[]
   ["GET", "/api/jobs/x/waiting", "try again"],
   ["POST", "/api/pools/mail/pause", LOOK_AGAIN],
   ["POST", "/api/pools/mail/resume", LOOK_AGAIN],
-  ["POST", "/api/jobs/x/cancel", LOOK_AGAIN],
-  ["POST", "/api/jobs/x/retry", LOOK_AGAIN],
-  ["DELETE", "/api/jobs/x", LOOK_AGAIN],
+  // The job is looked for first: until it is found, nothing is done.
+  ["POST", "/api/jobs/x/cancel", "try again"],
+  ["POST", "/api/jobs/x/retry", "try again"],
+  ["DELETE", "/api/jobs/x", "try again"],
 ];
 
 for (const [method, path, again] of ROUTES) {
@@ -111,6 +121,84 @@ for (const [method, path, again] of ROUTES) {
     assert.equal(
       (await problemOf(response)).detail,
       `The store failed: database is locked; ${again}. ${CAUSES}`,
+    );
+  });
+}
+
+for (const [method, verb] of [["POST", "/cancel"], ["POST", "/retry"], ["DELETE", ""]]) {
+  Deno.test(`${method} /api/jobs/ID${verb} says that it may still happen, when the store does not answer to the change`, async () => {
+    await using system = await inTrouble(never, "change");
+    const { id } = await system.sluice.enqueue("mail", { lane: "all", payload: 1 });
+
+    const asking = admin(system.sluice).request(`/api/jobs/${id}${verb}`, { method: method! });
+    await system.clock.advance(5_000);
+    const response = await asking;
+
+    assert.equal(response.status, 503);
+    assert.equal(
+      (await problemOf(response)).detail,
+      `The store failed: No answer within 5000 ms; ${LOOK_AGAIN}. ${CAUSES}`,
+    );
+  });
+}
+
+/** The same system, which loads this config whatever it is given: a handler in code is in no JSON. */
+function reloading(sluice: Sluice, config: ConfigInput): Sluice {
+  return new Proxy(sluice, {
+    get: (target, key) => {
+      if (key === "reload") return () => target.reload(config);
+      const value = Reflect.get(target, key, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+const RELOADS: readonly (readonly [what: string, call: Call, pools: ConfigInput["pools"]])[] = [
+  ["brings a pool", "open", { mail: POOL, more: POOL }],
+  ["brings a pool whose pauses are read", "get", { mail: POOL, more: POOL }],
+  ["changes lanes", "reopen", { mail: { ...POOL, lanes: [{ name: "new" }, { name: "all" }] } }],
+];
+
+for (const [what, call, pools] of RELOADS) {
+  const reload = { method: "POST", headers: { "content-type": "application/json" } };
+  const body = JSON.stringify({ config: {} });
+
+  Deno.test(`POST /api/reload that ${what} answers 503 and when to come back, when the store does not answer in five seconds`, async () => {
+    const late = Promise.withResolvers<undefined>();
+    await using system = await inTrouble(() => late.promise, call);
+    const app = admin(reloading(system.sluice, { store: system.store, pools }));
+    let answered = false;
+
+    const asking = Promise.resolve(app.request("/api/reload", { ...reload, body }));
+    asking.then(() => answered = true);
+    await system.clock.advance(4_999);
+    const early = answered;
+    await system.clock.advance(1);
+    const response = await asking;
+    late.resolve(undefined); // what is made now comes too late
+    await system.clock.advance(100);
+
+    assert.equal(early, false);
+    assert.equal(response.status, 503);
+    assert.equal(response.headers.get("retry-after"), "5");
+    assert.equal(
+      (await problemOf(response)).detail,
+      `The store failed: No answer within 5000 ms; the config was not loaded; try again. ${CAUSES}`,
+    );
+    assert.deepEqual(system.sluice.pools.map(({ name }) => name), ["mail"]);
+    assert.deepEqual(system.sluice.pool("mail").settings.lanes.map(({ name }) => name), ["all"]);
+  });
+
+  Deno.test(`POST /api/reload that ${what} answers 503 with what the store said, when it fails`, async () => {
+    await using system = await inTrouble(locked, call);
+    const app = admin(reloading(system.sluice, { store: system.store, pools }));
+
+    const response = await app.request("/api/reload", { ...reload, body });
+
+    assert.equal(response.status, 503);
+    assert.equal(
+      (await problemOf(response)).detail,
+      `The store failed: database is locked; the config was not loaded; try again. ${CAUSES}`,
     );
   });
 }

@@ -63,3 +63,47 @@ Deno.test("jobs show and ls let no escape sequence of an error through", async (
   }
   await server.stop();
 });
+
+/** A server that reads a request and breaks the connection, or breaks it in its answer. */
+function breaking(answer: string): { readonly url: string; stop(): Promise<void> } {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const served = (async (): Promise<void> => {
+    for await (const connection of listener) {
+      await connection.read(new Uint8Array(10_000));
+      await connection.write(new TextEncoder().encode(answer));
+      connection.close();
+    }
+  })();
+  return {
+    url: `http://127.0.0.1:${listener.addr.port}`,
+    stop: async () => {
+      listener.close();
+      await served;
+    },
+  };
+}
+
+for (
+  const [when, answer] of [["before", ""], ["in", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"]]
+) {
+  Deno.test(`jobs says what may have happened, when the connection breaks ${when} the answer`, async () => {
+    const server = breaking(answer!);
+    const at = ["--url", server.url];
+
+    const change = await sluice(["jobs", "cancel", "x", "--yes", ...at]);
+    const look = await sluice(["jobs", "show", "x", ...at]);
+    const many = await sluice(["enqueue", "mail", "-", "--lane", "batch", ...at], {
+      readInput: () => Promise.resolve("1\n2\n"),
+    });
+    await server.stop();
+
+    const broke = `The connection to ${server.url} broke before the answer was there`;
+    const lookAgain = "it may be done all the same, so look before you try again";
+    assert.deepEqual([change.code, change.err], [1, `${broke}: ${lookAgain}\n`]);
+    assert.deepEqual([look.code, look.err], [1, `${broke}: try again\n`]);
+    assert.deepEqual([many.code, many.err], [
+      1,
+      `${broke}: ${lookAgain}; 0 jobs were stored, of those from line 1 on, some may be\n`,
+    ]);
+  });
+}

@@ -116,10 +116,14 @@ export function ask(question) {
   else if (question.fields === undefined) yes.focus();
 }
 
+/** A request that nothing answers may have arrived, or arrive yet. */
+const MAY_BE_DONE = "The server does not answer: it may be done all the same, so look before you " +
+  "try again";
+
 /** @param {unknown} thrown */
 function faultParts(thrown) {
   if (!(thrown instanceof Refusal)) {
-    return [element("p", {}, "The server does not answer: nothing may have changed")];
+    return [element("p", {}, MAY_BE_DONE)];
   }
   const list = thrown.faults.filter((fault) => !thrown.message.startsWith(fault));
   const parts = [element("p", {}, thrown.message)];

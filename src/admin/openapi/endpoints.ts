@@ -294,7 +294,7 @@ export const endpoints: readonly Endpoint[] = [
     query: { dryRun: "1: only says what would change." },
     body: "Reload",
     answers: { 200: "Reloaded" },
-    problems: [400, 413, 415],
+    problems: [400, 413, 415, 503],
   },
   {
     method: "get",
