@@ -38,6 +38,7 @@ import { overviewRoutes } from "./overview.tsx";
 import { poolPageRoutes } from "./pool_page.tsx";
 import { poolRoutes } from "./pools.ts";
 import { configRedactor, redactor } from "./redact.ts";
+import { refused } from "./refusal.tsx";
 import { reloadRoutes } from "./reload.ts";
 import { Sessions } from "./session.ts";
 import { healthRoutes, systemRoutes } from "./system.ts";
@@ -168,9 +169,15 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     .route("/", hasToken(tokens) ? loginRoutes(tokens, sessions, context) : new Hono());
   // Hint: Hono runs a route without middleware far faster than one with.
   for (const { method, path, handler } of closed.routes) {
-    app.on(method, path, (c, next) => check(c) ?? handler(c, next));
+    app.on(method, path, (c, next) => {
+      const refusal = check(c);
+      return refusal === undefined ? handler(c, next) : refused(refusal, c);
+    });
   }
-  app.notFound((c) => check(c) ?? noRoute(c, context, app.routes));
+  app.notFound((c) => {
+    const refusal = check(c);
+    return refusal === undefined ? noRoute(c, context, app.routes) : refused(refusal, c);
+  });
   app.onError((error, c) => failed(error, c, context));
   // `hc` types come from the schemas that the routes declare.
   return app as unknown as AdminApp;

@@ -184,7 +184,7 @@ const Footer: FC<{ base: string }> = ({ base }) => (
 export function answerPage(
   c: Context,
   page: ReturnType<FC>,
-  status: 200 | 400 | 401 | 403 | 404 | 429 | 500 | 503 = 200,
+  status: 200 | 400 | 401 | 403 | 404 | 405 | 421 | 429 | 500 | 503 = 200,
   headers: Readonly<Record<string, string>> = {},
 ): Response | Promise<Response> {
   return c.html(html`<!DOCTYPE html>${page}`, status, { ...PAGE_HEADERS, ...headers });

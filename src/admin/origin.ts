@@ -78,6 +78,11 @@ export function isApi(c: Context): boolean {
   return c.req.path.startsWith(`${base === "/" ? "" : base}/api/`);
 }
 
+/** True for what a browser opens. Below `/api` all is for programs. */
+export function isForPeople(c: Context): boolean {
+  return wantsPage(c) && !isApi(c);
+}
+
 function startOf(base: string): string {
   return base || "/";
 }

@@ -14,7 +14,7 @@ import { StoreError } from "../errors.ts";
 import type { ProblemError } from "./api.ts";
 import type { AdminContext } from "./context.ts";
 import { answerPage, frameOf, Layout } from "./layout.tsx";
-import { isApi, wantsPage } from "./origin.ts";
+import { isForPeople } from "./origin.ts";
 import { badRequest, problem } from "./problem.ts";
 
 /** When to come back once a store has failed, s. */
@@ -35,12 +35,16 @@ export function noRoute(
   context: AdminContext,
   routes: readonly KnownRoute[],
 ): Response | Promise<Response> {
+  const path = c.req.path.slice(0, 200);
   const allowed = methodsOf(c, routes);
   if (allowed.length > 0) {
     const allow = allowed.join(", ");
+    if (isForPeople(c)) {
+      const text = <p class="card empty">{path} shows nothing: it only takes {allow}.</p>;
+      return page(c, context, 405, "That is no page", text, { allow });
+    }
     return problem(405, `Expected ${allow} but received ${c.req.method}`, { headers: { allow } });
   }
-  const path = c.req.path.slice(0, 200);
   if (isForPeople(c)) {
     return page(c, context, 404, "No such page", <p class="card empty">Nothing is at {path}.</p>);
   }
@@ -106,7 +110,7 @@ function storeFailed(
 function page(
   c: Context,
   context: AdminContext,
-  status: 400 | 404 | 500 | 503,
+  status: 400 | 404 | 405 | 500 | 503,
   title: string,
   content: Child,
   headers: Readonly<Record<string, string>> = {},
@@ -123,11 +127,6 @@ function page(
     status,
     headers,
   );
-}
-
-/** True for what a browser opens. Below `/api` all is for programs. */
-function isForPeople(c: Context): boolean {
-  return wantsPage(c) && !isApi(c);
 }
 
 /** Methods that a path has routes for. */
