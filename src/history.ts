@@ -7,6 +7,7 @@
 
 import type { Plan } from "./planner.ts";
 import { ScaleEvents } from "./scale_events.ts";
+import { faded, WINDOW_MS } from "./stats.ts";
 import type { LaneView, PoolView } from "./view.ts";
 
 /** One lane at one time. */
@@ -94,7 +95,7 @@ export interface History {
   readonly controller: string;
   /** Name of its admission. */
   readonly admission: string;
-  /** Oldest first: one a minute, the last two minutes one a second. A pool at rest takes none. */
+  /** Oldest first: one a minute, the last two minutes one a second. While a pool rests, what it is like as its rates fade. */
   readonly samples: readonly Sample[];
 }
 
@@ -125,8 +126,9 @@ export class Recorder {
   readonly #thin = new Ring<Sample>(THIN_KEPT);
   readonly #kept: (number | undefined)[] = [];
   readonly #pool: string;
+  readonly #rests = new WeakMap<Sample, number>(); // until when it rested after one of the latest samples
   #read: History | undefined;
-  #rest: Sample | undefined; // of the tick after which it came to rest, until the next sample; of its end
+  #rest: Sample | undefined; // of the tick after which it came to rest, until the next one; of its end
   #sampledAtMs = -Infinity;
   #thinnedAtMs = -Infinity;
 
@@ -153,11 +155,11 @@ export class Recorder {
   tick(view: PoolView, plan: Plan, rests = false): void {
     if (view.stale) return;
     this.#watchKept(view);
+    this.#keepRest(view.nowMs);
     if (view.nowMs - this.#sampledAtMs < EVERY_MS - GRAIN_MS) {
-      this.#rest = rests ? this.#sample(view, plan) : undefined;
+      if (rests) this.#rest = this.#sample(view, plan);
       return;
     }
-    this.#keepRest(view.nowMs);
     this.#sampledAtMs = view.nowMs;
     this.#read = undefined;
     const sample = this.#sample(view, plan);
@@ -167,6 +169,7 @@ export class Recorder {
       this.#thinnedAtMs = -Infinity;
     }
     this.#latest.add(sample);
+    if (rests) this.#rest = sample;
     this.#kept.fill(undefined);
     if (view.nowMs - this.#thinnedAtMs < THIN_EVERY_MS - GRAIN_MS) return;
     this.#thinnedAtMs = view.nowMs;
@@ -179,7 +182,7 @@ export class Recorder {
     if (last === undefined) return;
     this.#keepRest(view.nowMs);
     const { live, busy, nowMs: atMs } = view;
-    const lanes = last.lanes.map((lane) => ({ ...lane, running: 0, arrivalsPerSec: 0 }));
+    const lanes = last.lanes.map((lane) => ({ ...lane, ...NO_TRAFFIC, running: 0 }));
     this.#rest = { ...last, atMs, live, busy, target: 0, lanes };
   }
 
@@ -200,11 +203,21 @@ export class Recorder {
     return this.#read;
   }
 
-  /** As `read`, with what the pool was like when it came to rest: it is so until now. */
-  shown(inForce: InForce): History {
+  /** As `read`, with what the pool was like while it rested: the same, but for rates, which fade. */
+  shown(inForce: InForce, nowMs: number): History {
     const history = this.read(inForce);
-    if (this.#rest === undefined) return history;
-    return { ...history, samples: [...history.samples, this.#rest] };
+    const rest = this.#rest;
+    const samples = rest === undefined || rest === history.samples.at(-1)
+      ? history.samples
+      : [...history.samples, rest];
+    return {
+      ...history,
+      samples: samples.flatMap((sample) => {
+        if (sample === rest) return [sample, ...fading(sample, nowMs)];
+        const untilMs = this.#rests.get(sample);
+        return untilMs === undefined ? sample : [sample, ...rested(sample, untilMs)];
+      }),
+    };
   }
 
   /** A rest that lasted stays known. A short one does not: no more than a sample a second is kept. */
@@ -212,6 +225,8 @@ export class Recorder {
     const rest = this.#rest;
     this.#rest = undefined;
     if (rest === undefined || nowMs - rest.atMs < 2 * EVERY_MS) return;
+    this.#rests.set(rest, nowMs);
+    if (rest === this.#latest.last) return;
     this.#latest.add(rest);
     this.#read = undefined;
   }
@@ -256,6 +271,46 @@ export class Recorder {
       lanes: view.lanes.map((lane) => laneSample(lane, this.#kept[lane.index])),
     };
   }
+}
+
+/** When a pool at rest is looked at while its rates fade, ms. The last time, its window is over. */
+const FADING_MS = [1_000, 2_000, 3_000, 5_000, WINDOW_MS];
+
+const NO_TRAFFIC = {
+  arrivalsPerSec: 0,
+  completionsPerSec: 0,
+  waitP95Ms: 0,
+  waitP99Ms: 0,
+  ended: 0,
+  serviceMs: 0,
+  serviceP99Ms: 0,
+};
+
+/** What a pool is like that rests after a sample. Figures over the window stand until that is over. */
+function fading(sample: Sample, untilMs: number): readonly Sample[] {
+  if (!sample.lanes.some(hasTraffic)) return [];
+  return FADING_MS.filter((afterMs) => sample.atMs + afterMs < untilMs).map((afterMs) => ({
+    ...sample,
+    atMs: sample.atMs + afterMs,
+    lanes: sample.lanes.map((lane) =>
+      afterMs >= WINDOW_MS
+        ? { ...lane, ...NO_TRAFFIC }
+        : { ...lane, arrivalsPerSec: faded(lane.arrivalsPerSec, afterMs) }
+    ),
+  }));
+}
+
+function hasTraffic(lane: LaneSample): boolean {
+  return lane.arrivalsPerSec > 0 || lane.completionsPerSec > 0 || lane.ended > 0 ||
+    lane.waitP99Ms > 0;
+}
+
+/** As `fading`, up to the end of the rest: no slope leads from there to what came then. */
+function rested(sample: Sample, untilMs: number): readonly Sample[] {
+  const samples = fading(sample, untilMs);
+  const last = samples.at(-1);
+  if (last === undefined || untilMs - last.atMs < 2 * EVERY_MS) return samples;
+  return [...samples, { ...last, atMs: untilMs - EVERY_MS }];
 }
 
 function laneSample(lane: LaneView, kept: number | undefined): LaneSample {

@@ -87,8 +87,23 @@ export class SmoothMean {
   }
 }
 
+/** Full length of the windows that views show, ms. */
+export const WINDOW_MS = 10_000;
+
+/** Time constant of smoothed rates, ms. */
+const TAU_MS = 1_000;
+
 /** A smoothed rate below it says only that there were events once. */
 const FAINT_PER_SEC = 0.01;
+
+/** What becomes of a smoothed rate once nothing has come for so long. */
+export function faded(perSec: number, afterMs: number): number {
+  return perceptible(perSec * Math.exp(-afterMs / TAU_MS));
+}
+
+function perceptible(perSec: number): number {
+  return perSec < FAINT_PER_SEC ? 0 : perSec;
+}
 
 /**
  * Smoothed events per second: exponential decay with a time constant, divided by the weight seen
@@ -103,15 +118,14 @@ export class RateMeter {
   readonly #tauMs: number;
 
   /** Begins at `nowMs` with a count of 0. */
-  constructor(nowMs: number, tauMs = 1000) {
+  constructor(nowMs: number, tauMs = TAU_MS) {
     this.#atMs = nowMs;
     this.#tauMs = tauMs;
   }
 
   /** Events per second. 0 before the first update, and once what is left of older events is next to nothing. */
   get perSec(): number {
-    const perSec = this.#weight === 0 ? 0 : this.#rate / this.#weight;
-    return perSec < FAINT_PER_SEC ? 0 : perSec;
+    return perceptible(this.#weight === 0 ? 0 : this.#rate / this.#weight);
   }
 
   /** Takes in the total number of events so far. */
@@ -145,7 +159,7 @@ export class CounterWindow {
    * @param windowMs Length of the window.
    * @param slots Into how many parts it is cut: the window's length is exact to one part.
    */
-  constructor(width: number, windowMs = 10_000, slots = 20) {
+  constructor(width: number, windowMs = WINDOW_MS, slots = 20) {
     this.#width = width;
     this.#slotMs = windowMs / slots;
     this.#length = slots + 1;
@@ -155,12 +169,17 @@ export class CounterWindow {
   /** Takes the counters in; at most once a slot is kept. */
   update(nowMs: number, counters: ArrayLike<number>): void {
     if (this.#taken > 0 && nowMs - this.#timeAt(this.#taken - 1) < this.#slotMs) return;
-    const base = (this.#taken % this.#length) * (this.#width + 1);
-    this.#slots[base] = nowMs;
-    for (let index = 0; index < this.#width; index++) {
-      this.#slots[base + 1 + index] = counters[index]!;
+    this.#take(nowMs, counters);
+  }
+
+  /** Takes in that the counters stayed like that until now, while nobody called `update`. */
+  rested(nowMs: number, counters: ArrayLike<number>): void {
+    if (this.#taken === 0) return;
+    const sinceMs = this.#timeAt(this.#taken - 1);
+    const slots = Math.floor((nowMs - sinceMs) / this.#slotMs);
+    for (let slot = Math.max(1, slots - this.#length + 1); slot <= slots; slot++) {
+      this.#take(sinceMs + slot * this.#slotMs, counters);
     }
-    this.#taken++;
   }
 
   /** When the window began. `undefined` before the first update. */
@@ -176,6 +195,15 @@ export class CounterWindow {
     if (elapsedMs <= 0) return 0;
     const base = (oldest % this.#length) * (this.#width + 1);
     return (value - this.#slots[base + 1 + counter]!) * 1000 / elapsedMs;
+  }
+
+  #take(nowMs: number, counters: ArrayLike<number>): void {
+    const base = (this.#taken % this.#length) * (this.#width + 1);
+    this.#slots[base] = nowMs;
+    for (let index = 0; index < this.#width; index++) {
+      this.#slots[base + 1 + index] = counters[index]!;
+    }
+    this.#taken++;
   }
 
   #oldest(): number {

@@ -148,7 +148,9 @@ Deno.test("Recorder takes nothing while the store cannot be read, and forgets wh
 Deno.test("Recorder shows what the pool was like when it came to rest, and keeps a rest that lasted", () => {
   const recorder = new Recorder("p");
   const shown = (): readonly (readonly [number, number])[] =>
-    recorder.shown(IN_FORCE).samples.map(({ atMs, live }) => [atMs - VIEW_NOW_MS, live]);
+    recorder.shown(IN_FORCE, VIEW_NOW_MS + 60_000).samples.map((
+      { atMs, live },
+    ) => [atMs - VIEW_NOW_MS, live]);
 
   recorder.tick(at(0, { live: 20 }), PLAN);
   recorder.tick(at(50, { live: 3 }), PLAN);
@@ -162,6 +164,37 @@ Deno.test("Recorder shows what the pool was like when it came to rest, and keeps
   assert.deepEqual(working, [[0, 20]]);
   assert.deepEqual(resting, [[0, 20], [100, 2]]);
   assert.deepEqual(shown(), [[0, 20], [1500, 5], [1600, 4], [60_000, 6]]);
+});
+
+Deno.test("Recorder shows how the rates of a pool at rest fade, then that its window is over, up to now or the end of the rest", () => {
+  const recorder = new Recorder("p");
+  const busy: ViewOverrides = {
+    lanes: [{
+      name: "a",
+      arrivalsPerSec: 50,
+      window: { completionsPerSec: 40, serviceMs: makeSummary(20, 4), waitMs: makeSummary(7) },
+    }],
+  };
+  const shown = (nowMs: number): readonly (readonly number[])[] =>
+    recorder.shown(IN_FORCE, VIEW_NOW_MS + nowMs).samples.map(({ atMs, lanes: [lane] }) => [
+      atMs - VIEW_NOW_MS,
+      Number(lane?.arrivalsPerSec.toFixed(2)),
+      lane?.completionsPerSec ?? -1,
+      lane?.ended ?? -1,
+      lane?.waitP95Ms ?? -1,
+    ]);
+
+  recorder.tick(at(0, busy), PLAN, true); // the sample of this second, and the beginning of a rest
+  const soon = shown(2_500);
+  const later = shown(60_000);
+  recorder.tick(at(60_000, busy), PLAN);
+  const woken = shown(60_000);
+
+  const first = [[0, 50, 40, 4, 7], [1_000, 18.39, 40, 4, 7], [2_000, 6.77, 40, 4, 7]];
+  const rest = [[3_000, 2.49, 40, 4, 7], [5_000, 0.34, 40, 4, 7], [10_000, 0, 0, 0, 0]];
+  assert.deepEqual(soon, first);
+  assert.deepEqual(later, [...first, ...rest]);
+  assert.deepEqual(woken, [...first, ...rest, [59_000, 0, 0, 0, 0], [60_000, 50, 40, 4, 7]]);
 });
 
 Deno.test("PoolHandle history() ends with the workers that a pool at rest has", async () => {
@@ -198,7 +231,7 @@ Deno.test("history() of a drained pool ends with what is left: no worker from th
 
     assert.deepEqual([last?.live, last?.busy, last?.target], [0, 0, 0]);
     assert.equal(last?.atMs, stoppedAtMs);
-    assert.equal(samples.length, before + 1);
+    assert.equal(samples.length, before + 2); // with how it was shortly before
     assert.equal(samples.at(-2)?.live, 1); // as it was until then
     assert.deepEqual(last?.lanes.map(({ arrivalsPerSec }) => arrivalsPerSec), [0, 0]);
   });
@@ -209,5 +242,5 @@ Deno.test("Recorder shows nothing of the end of a pool of which nothing is known
 
   recorder.stopped(at(0));
 
-  assert.deepEqual(recorder.shown(IN_FORCE).samples, []);
+  assert.deepEqual(recorder.shown(IN_FORCE, VIEW_NOW_MS + 60_000).samples, []);
 });

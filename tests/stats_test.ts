@@ -73,6 +73,24 @@ Deno.test("RateMeter.rested() keeps a rest from being reckoned as time in which 
   assert.ok(Math.abs(resting.perSec - ticking.perSec) < 1e-6, `${ticking.perSec}`);
 });
 
+Deno.test("CounterWindow.rested() takes in what updates would have that found nothing new", () => {
+  for (const restMs of [300, 900, 4_200, 10_000, 3_600_000]) {
+    const ticking = new CounterWindow(1);
+    const resting = new CounterWindow(1);
+    for (let atMs = 0; atMs <= 20_000; atMs += 100) {
+      for (const window of [ticking, resting]) window.update(atMs, [atMs / 20]);
+    }
+    const untilMs = 20_000 + restMs;
+    for (let atMs = 20_100; atMs <= untilMs; atMs += 100) ticking.update(atMs, [1_000]);
+
+    resting.rested(20_100 + restMs / 3, [1_000]); // to look in between changes nothing
+    resting.rested(untilMs, [1_000]);
+
+    assert.equal(resting.startMs(), ticking.startMs());
+    assert.equal(resting.perSec(untilMs, 0, 1_000), ticking.perSec(untilMs, 0, 1_000));
+  }
+});
+
 Deno.test("CounterWindow tells rates over its length, less while it is young", () => {
   const window = new CounterWindow(2, 10_000, 20);
   assert.equal(window.perSec(0, 0, 0), 0);

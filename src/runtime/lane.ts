@@ -6,13 +6,10 @@
 
 import type { DeadReason } from "../job.ts";
 import type { LaneSettings } from "../settings.ts";
-import { CounterWindow, RateMeter, SampleRing, SmoothMean } from "../stats.ts";
+import { CounterWindow, RateMeter, SampleRing, SmoothMean, WINDOW_MS } from "../stats.ts";
 import type { LaneCounts, Queue } from "../store.ts";
 import { Histogram, type LaneTally } from "../tally.ts";
 import type { LaneView, Summary, WindowStats } from "../view.ts";
-
-/** Full length of the windows that views show, ms. */
-export const WINDOW_MS = 10_000;
 
 /** Counters and samples of a lane or pool, with their window. */
 export class Traffic {
@@ -28,7 +25,7 @@ export class Traffic {
   readonly serviceTimes = new SampleRing();
   /** Waits of started jobs. */
   readonly waits = new SampleRing();
-  readonly #counters = new CounterWindow(4, WINDOW_MS);
+  readonly #counters = new CounterWindow(4);
   /** The latest tick and the counters then. */
   readonly #seen = new Float64Array(4);
   #seenAtMs: number;
@@ -41,13 +38,23 @@ export class Traffic {
 
   /** Ends a slot of the window. */
   update(nowMs: number): void {
+    this.#look(nowMs);
+    this.#counters.update(nowMs, this.#seen);
+  }
+
+  /** Takes in that nothing came until now, while nobody called `update`: what has come since came now. */
+  rested(nowMs: number): void {
+    this.#counters.rested(nowMs, this.#seen);
+    this.#look(nowMs);
+  }
+
+  #look(nowMs: number): void {
     const seen = this.#seen;
     seen[0] = this.arrivals;
     seen[1] = this.completions;
     seen[2] = this.failures;
     seen[3] = this.shed;
     this.#seenAtMs = nowMs;
-    this.#counters.update(nowMs, seen);
     this.#window = undefined;
   }
 
@@ -283,8 +290,9 @@ export class Lane implements LaneView {
     this.traffic.update(nowMs);
   }
 
-  /** Ends a rest in which no slot ended: the arrivals since came now, not in its course. */
-  wake(nowMs: number): void {
+  /** Takes in that the pool rested until now: the arrivals since came now, not in its course. */
+  rested(nowMs: number): void {
     this.#arrivalRate.rested(nowMs);
+    this.traffic.rested(nowMs);
   }
 }

@@ -116,7 +116,8 @@ export class Pool implements PoolHandle {
   }
 
   snapshot(): PoolSnapshot {
-    this.#parts.state.nowMs = this.#clock.nowMs();
+    const nowMs = this.#parts.state.nowMs = this.#clock.nowMs();
+    if (this.#parts.loop.rests) this.#parts.state.rested(nowMs); // else its last rates would stand
     return Object.freeze({
       ...freeze(this.#parts.state),
       schedules: this.#schedules.views,
@@ -144,7 +145,7 @@ export class Pool implements PoolHandle {
   }
 
   history(): History {
-    return this.#parts.steering.history.shown(this.settings);
+    return this.#parts.steering.history.shown(this.settings, this.#clock.nowMs());
   }
 
   diagnosis(): readonly Finding[] {

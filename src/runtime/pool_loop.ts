@@ -85,6 +85,11 @@ export class PoolLoop {
     this.#renew(nowMs, () => this.#ring()); // the first plan knows how many share the caps
   }
 
+  /** True while no tick comes until something happens. */
+  get rests(): boolean {
+    return this.#nextTickMs === Infinity && (this.#steers || this.#closed);
+  }
+
   /** Asks for a turn: in this turn of the event loop, after what runs now. */
   schedule(): void {
     if (this.#scheduled || this.#closed) return;
@@ -111,13 +116,13 @@ export class PoolLoop {
   /** Its part of the caps has changed: plans before anything else starts. */
   replan(): void {
     if (this.#closed || !this.#opened) return;
-    if (this.#steers) this.#parts.steering.tick(this.#readClock());
+    if (this.#steers) this.#parts.steering.tick(this.#catchUp());
     this.schedule();
   }
 
   /** Bounds have changed: plans at once. */
   steer(): void {
-    if (this.#steers) this.#nextTickMs = this.#parts.clock.nowMs();
+    if (this.#steers) this.#nextTickMs = this.#catchUp();
     this.#alarm.by(this.#nextTickMs);
   }
 
@@ -168,7 +173,7 @@ export class PoolLoop {
     this.#scheduled = false;
     if (this.#closed) return;
     const { settler, dispatch, state, steering, permits } = this.#parts;
-    const nowMs = this.#readClock();
+    const nowMs = this.#catchUp();
     this.#turning = true;
     // After a suspension, a turn may come before the timer: what was lost is not mixed with new leases.
     if (nowMs >= this.#renewAtMs) this.#renew(nowMs);
@@ -202,7 +207,7 @@ export class PoolLoop {
   #ring(): void {
     if (this.#closed) return;
     const { runner, steering } = this.#parts;
-    const nowMs = this.#readClock();
+    const nowMs = this.#catchUp();
     if (nowMs >= this.#renewAtMs) this.#renew(nowMs);
     runner.enforce(nowMs);
     const due = nowMs >= this.#nextTickMs || nowMs >= steering.reviewAtMs ||
@@ -327,6 +332,13 @@ export class PoolLoop {
     }
   }
 
+  /** Reads the clock, and takes in that nothing came while the pool rested. */
+  #catchUp(): number {
+    const nowMs = this.#readClock();
+    if (this.rests) this.#parts.state.rested(nowMs);
+    return nowMs;
+  }
+
   #readClock(): number {
     const { clock, state } = this.#parts;
     const nowMs = clock.nowMs();
@@ -360,7 +372,6 @@ export class PoolLoop {
     let atMs = Math.min(renewAtMs, runner.nextLimitAtMs, permits.nextAtMs(nowMs));
     if (this.#steers) {
       if (this.#nextTickMs === Infinity && !steering.quiet) {
-        state.wake(nowMs);
         this.#nextTickMs = nowMs + state.settings.tickMs;
       }
       atMs = Math.min(

@@ -160,9 +160,10 @@ export class PoolState implements PoolView {
     for (const lane of this.lanes) lane.update(nowMs);
   }
 
-  /** Ends a rest without ticks: nothing had come until now. */
-  wake(nowMs: number): void {
-    for (const lane of this.lanes) lane.wake(nowMs);
+  /** Takes in that no tick came while the pool rested: nothing had come until now. */
+  rested(nowMs: number): void {
+    this.traffic.rested(nowMs);
+    for (const lane of this.lanes) lane.rested(nowMs);
   }
 }
 

@@ -56,6 +56,7 @@ export class Steering {
   readonly #context: SteeringContext;
   readonly #state: PoolState;
   #changedAtMs: number;
+  #arrivals = 0; // that rates and windows hold
 
   /** Begins with the minimum as its target. */
   constructor(context: SteeringContext) {
@@ -76,6 +77,7 @@ export class Steering {
   get quiet(): boolean {
     const state = this.#state;
     if (state.settings.signals.size > 0 || state.stale) return false;
+    if (state.traffic.arrivals !== this.#arrivals) return false; // a pause keeps it from work, not from arrivals
     if (state.ready > 0 || state.starting + state.retiring > 0 || state.busy > 0) return false;
     const smallest = Math.min(state.size.min, state.limit);
     if (state.live < state.target || state.live > state.target) return false;
@@ -86,6 +88,7 @@ export class Steering {
   tick(nowMs: number): void {
     this.#endOverride(nowMs);
     this.#state.update(nowMs);
+    this.#arrivals = this.#state.traffic.arrivals;
     const from = this.#state.target;
     this.shadow?.ask();
     const plan = this.#plan(nowMs);
