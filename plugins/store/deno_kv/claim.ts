@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Ahead, Want } from "./ahead.ts";
 import { Aside } from "./aside.ts";
 import { decodeLines, encodeLines, parseLine, takeLines } from "./codec.ts";
 import { readChunks } from "./chunks.ts";
@@ -23,9 +24,6 @@ const MOST_TRIES = 30;
 /** A claim of more than this has a commit of its own: read while the ends before it are stored. */
 const MOST_RIDERS = 128;
 
-/** How many jobs of a lane are wanted. */
-export type Want = readonly [lane: KvLane, count: number];
-
 /** One claim in the making. */
 interface Claim {
   readonly term: Term;
@@ -34,6 +32,8 @@ interface Claim {
   readonly jobs: KvJob[];
   /** What the same commit puts down. */
   readonly fresh: Set<FreshPart>;
+  /** How many are taken beyond what is wanted, by number of the lane. */
+  readonly more: readonly number[];
   /** Parts that it changes. */
   taken: number;
   /** Those of them that were there before. */
@@ -53,10 +53,12 @@ export class Claims {
   readonly #context: QueueContext;
   readonly #ready: ReadyParts;
   readonly #aside: Aside;
+  readonly #ahead: Ahead;
 
-  /** Claims for one queue. */
-  constructor(context: QueueContext) {
+  /** Claims for one queue. `ahead`: what is leased beyond what is wanted. */
+  constructor(context: QueueContext, ahead: Ahead) {
     this.#context = context;
+    this.#ahead = ahead;
     this.#aside = new Aside(context.db.random);
     this.#ready = new ReadyParts(context, this.#aside);
   }
@@ -73,7 +75,7 @@ export class Claims {
       const moves = counts.moves;
       const step = new Step(this.#context, nowMs);
       step.check(term.fence);
-      const claim = await this.#gather(term, step, wants, new Set());
+      const claim = await this.#gather(term, step, wants);
       if (claim.taken === 0) {
         this.#aside.settles();
         this.#note(wants, claim, moves);
@@ -114,7 +116,8 @@ export class Claims {
       board: async (step, term, fresh) => {
         if (term !== holder.term || holder.untold) return;
         moves = counts.moves;
-        const gathered = await this.#gather(term, step, wants, fresh);
+        const more = this.#ahead.more(wants, step, term);
+        const gathered = await this.#gather(term, step, wants, fresh, more);
         if (gathered.taken > 0) {
           claim = gathered;
           return;
@@ -128,7 +131,7 @@ export class Claims {
         if (!term.lost) this.#keep(wants, claim, moves);
         claim = undefined;
         if (term.lost) resolve([]);
-        else if (jobs.length > 0) resolve(jobs);
+        else if (jobs.length > 0) resolve(this.#ahead.sort(jobs, wants));
       },
       leave: () => {
         if ((claim?.checked ?? 0) > 0) counts.forgetShelves(); // what it was to be made of may be gone
@@ -147,7 +150,8 @@ export class Claims {
     term: Term,
     step: Step,
     wants: readonly Want[],
-    fresh: Set<FreshPart>,
+    fresh: Set<FreshPart> = new Set(),
+    more: readonly number[] = [],
   ): Promise<Claim> {
     const claim: Claim = {
       term,
@@ -155,6 +159,7 @@ export class Claims {
       parts: [],
       jobs: [],
       fresh,
+      more,
       taken: 0,
       checked: 0,
       exhausted: true,
@@ -167,9 +172,10 @@ export class Claims {
 
   async #gatherLane(claim: Claim, lane: KvLane, want: number): Promise<void> {
     const { step } = claim;
-    let room = want;
+    const most = want + (claim.more[lane.ordinal] ?? 0);
+    let room = most;
     let parts = 0;
-    for await (const entry of this.#entries(claim, lane.ordinal, want)) {
+    for await (const entry of this.#entries(claim, lane.ordinal, most)) {
       if (numberAt(entry.key, 5) > step.atMs + 0.5) break; // by the clock of another process
       if (step.isFull || step.checksLeft < 3) {
         claim.exhausted = false;
@@ -180,7 +186,7 @@ export class Claims {
       if (room === 0) break; // a further one is not read
     }
     claim.taken += parts;
-    if (parts > 0) this.#ready.gave(lane.ordinal, want - room, parts);
+    if (parts > 0) this.#ready.gave(lane.ordinal, most - room, parts);
   }
 
   #entries(claim: Claim, ordinal: number, want: number): AsyncGenerator<ReadyPart> {
@@ -294,9 +300,10 @@ export class Claims {
     for (const { ordinal, left } of claim.parts) given[ordinal] = (given[ordinal] ?? 0) + left;
     for (const [{ ordinal }, want] of wants) {
       const live = counts.of(ordinal);
-      if (live === undefined || live.ready === 0 || (given[ordinal] ?? 0) >= want) continue;
-      live.ready = 0;
-      live.oldestReadyAtMs = Infinity;
+      const most = want + (claim.more[ordinal] ?? 0);
+      if (live === undefined || live.free === 0 || (given[ordinal] ?? 0) >= most) continue;
+      live.free = 0;
+      live.headAtMs = Infinity;
       counts.changes++;
     }
   }

@@ -6,6 +6,7 @@
 
 import type { LaneCounts } from "../../../src/store.ts";
 import type { Bytes } from "./codec.ts";
+import type { KvJob } from "./job.ts";
 import { type Counted, numberAt, type Space } from "./keys.ts";
 import { Shelf } from "./shelf.ts";
 
@@ -34,44 +35,61 @@ export function noTally(): Tally {
 
 /** Counts of one lane. */
 export class LiveCounts implements LaneCounts {
-  ready = 0;
   blocked = 0;
   delayed = 0;
-  running = 0;
-  oldestReadyAtMs = Infinity;
   nextDueAtMs = Infinity;
+  /** Ready jobs that nobody has leased. */
+  free = 0;
+  /** When the oldest of them became claimable. */
+  headAtMs = Infinity;
+  /** Leases of anyone. */
+  leased = 0;
+  /** Jobs that are leased and not yet asked for, oldest first: to the pool they are ready. */
+  readonly ahead: KvJob[] = [];
   /** When a job at the head of the lane may have expired. `Infinity`: none does. */
   headExpiresAtMs = Infinity;
   /** The first of its ready jobs. */
   readonly shelf = new Shelf();
 
+  get ready(): number {
+    return this.free + this.ahead.length;
+  }
+
+  get running(): number {
+    return Math.max(0, this.leased - this.ahead.length);
+  }
+
+  get oldestReadyAtMs(): number {
+    return Math.min(this.headAtMs, this.ahead[0]?.dueMs ?? Infinity);
+  }
+
   /** Takes over what was read. `raced`: own commits may or may not be in it, so no job is given up that waits. */
   take(reading: Reading, raced: boolean): void {
-    this.ready = raced ? Math.max(reading.r, this.ready) : Math.max(0, reading.r);
+    this.free = raced ? Math.max(reading.r, this.free) : Math.max(0, reading.r);
     this.blocked = Math.max(0, reading.q);
     this.delayed = raced ? Math.max(reading.z, this.delayed) : Math.max(0, reading.z);
-    this.running = Math.max(0, reading.l);
-    this.oldestReadyAtMs = this.ready === 0 ? Infinity : reading.oldestReadyAtMs;
+    this.leased = Math.max(0, reading.l);
+    this.headAtMs = this.free === 0 ? Infinity : reading.oldestReadyAtMs;
     this.nextDueAtMs = raced
       ? Math.min(reading.nextDueAtMs, this.nextDueAtMs)
       : reading.nextDueAtMs;
     this.headExpiresAtMs = reading.headExpiresAtMs;
-    if (this.ready === 0) this.shelf.clear();
+    if (this.free === 0) this.shelf.clear();
   }
 
   /** Moves by an own commit. */
   move({ r, z, q, l }: Readonly<Tally>): void {
-    this.ready = Math.max(0, this.ready + r);
+    this.free = Math.max(0, this.free + r);
     this.blocked = Math.max(0, this.blocked + q);
     this.delayed = Math.max(0, this.delayed + z);
-    this.running = Math.max(0, this.running + l);
-    if (this.ready === 0) this.oldestReadyAtMs = Infinity;
+    this.leased = Math.max(0, this.leased + l);
+    if (this.free === 0) this.headAtMs = Infinity;
     if (this.delayed === 0) this.nextDueAtMs = Infinity;
   }
 
   /** Notes when jobs that an own commit put down became or become claimable. */
   sees(space: Space, dueMs: number): void {
-    if (space === "r") this.oldestReadyAtMs = Math.min(this.oldestReadyAtMs, dueMs);
+    if (space === "r") this.headAtMs = Math.min(this.headAtMs, dueMs);
     if (space === "z") this.nextDueAtMs = Math.min(this.nextDueAtMs, dueMs);
   }
 }

@@ -23,6 +23,7 @@ export class Heartbeat {
   constructor(context: QueueContext, nowMs: number) {
     this.#context = context;
     this.#renewedAtMs = nowMs;
+    context.holder.beatAtMs = nowMs;
   }
 
   /** Beats, looks at the others, and takes back what the dead hold. */
@@ -35,6 +36,7 @@ export class Heartbeat {
       holder.untold = true;
       await holder.join(db, keys);
     }
+    holder.beatAtMs = nowMs;
     await dropStrays(this.#context);
     const { worker } = holder.term;
     const dead: { readonly worker: number; readonly entry: Deno.KvEntry<Beat> }[] = [];

@@ -28,6 +28,8 @@ export class Holder {
   untold = false;
   /** It is dead once others have seen no change for so long. */
   leaseMs: number;
+  /** When it last showed that it lives. */
+  beatAtMs = -Infinity;
   /** Live workers of the pool when it last looked, this one included. */
   peers = 1;
   /** False: others have committed something since it last looked, or are known to live. */
@@ -46,6 +48,11 @@ export class Holder {
     const { leaseMs } = this;
     const process = this.#alive?.process;
     return process === undefined ? { leaseMs } : { leaseMs, process };
+  }
+
+  /** True if nobody can have found it dead yet. After a suspension it is not known to be so. */
+  isSure(nowMs: number): boolean {
+    return !this.untold && !this.term.lost && nowMs - this.beatAtMs < this.leaseMs / 2;
   }
 
   /** Joins, or joins anew. */

@@ -9,6 +9,9 @@ import type { End } from "./ended.ts";
 import type { HeldPart, KvJob } from "./job.ts";
 import type { Step } from "./step.ts";
 
+/** A job is short that ends within so long of its lease, ms. */
+const SHORT_MS = 100;
+
 /** What ends of one part in one commit. */
 export interface Ends {
   /** Lines of it, counted from its first. */
@@ -49,6 +52,7 @@ export function endOf(job: KvJob, { result, error }: Settlement): End | undefine
 export function writeEnds(step: Step, part: HeldPart, { lines, done, ends }: Ends): void {
   const { startedAtMs, ordinal, jobs } = part;
   step.count(ordinal, "l", -lines.length);
+  if (done.length > 0 && step.nowMs - startedAtMs <= SHORT_MS) step.endsShort(ordinal, done.length);
   if (done.length > 0) {
     const order = done.map((_, place) => place).sort((a, b) => done[a]!.index - done[b]!.index);
     step.endPlain({

@@ -14,6 +14,7 @@ import type {
   JobQuery,
   LaneCounts,
   Leased,
+  MaybePromise,
   Queue,
   QueueOptions,
   QueueRules,
@@ -21,9 +22,10 @@ import type {
   Settlement,
 } from "../../../src/store.ts";
 import type { Alive } from "./alive.ts";
+import { Ahead, type Want } from "./ahead.ts";
 import { changeJob, stateOf } from "./change.ts";
 import { dropStrays, readChunks } from "./chunks.ts";
-import { type ClaimRider, Claims, type Want } from "./claim.ts";
+import { type ClaimRider, Claims } from "./claim.ts";
 import type { Others, QueueContext } from "./context.ts";
 import { Counts } from "./counts.ts";
 import type { Db } from "./db.ts";
@@ -99,6 +101,7 @@ export class KvQueue implements Queue {
   readonly #enqueues: EnqueueLoop;
   readonly #finishes: FinishLoop;
   readonly #claims: Claims;
+  readonly #ahead: Ahead;
   readonly #heartbeat: Heartbeat;
   readonly #reader: Reader;
   readonly #outcomes: Outcomes;
@@ -119,7 +122,8 @@ export class KvQueue implements Queue {
     this.#shares = shares;
     this.#nowMs = options.nowMs;
     this.#enqueues = new EnqueueLoop(context, () => this.#finishes.waits);
-    this.#claims = new Claims(context);
+    this.#ahead = new Ahead(context, (jobs) => this.settle(jobs.map(unstarted), this.#nowMs));
+    this.#claims = new Claims(context, this.#ahead);
     this.#heartbeat = new Heartbeat(context, options.nowMs);
     this.#finishes = new FinishLoop(context, {
       refreshMarks: () => this.#heartbeat.refreshMarks(),
@@ -147,9 +151,15 @@ export class KvQueue implements Queue {
     return this.#enqueues.add(entries, nowMs);
   }
 
-  /** Leases claimable jobs. */
-  async lease(wants: readonly number[], nowMs: number): Promise<readonly Leased[]> {
+  /** Leases claimable jobs. Answers at once with those that are leased already, and no others. */
+  lease(wants: readonly number[], nowMs: number): MaybePromise<readonly Leased[]> {
     const asked = this.#context.lanes.own.map((lane) => [lane, wants[lane.index] ?? 0] as const);
+    this.#nowMs = nowMs;
+    const ahead = this.#left ? [] : this.#ahead.take(asked, nowMs);
+    return ahead.length > 0 ? ahead : this.#claim(asked, nowMs);
+  }
+
+  async #claim(asked: readonly Want[], nowMs: number): Promise<readonly Leased[]> {
     // Said at once: what it could go with is on its way in the next turn.
     const ride = this.#left || this.#isAdopting ? undefined : this.#claims.rider(asked, nowMs);
     const isCarried = ride !== undefined &&
@@ -218,19 +228,22 @@ export class KvQueue implements Queue {
     const isApart = job.line[3]?.b !== undefined;
     const payload = isApart ? await readChunks(this.#context, job.segment, job.index) : undefined;
     if ("ended" in found) return recordIn(found.ended, pool, lane, payload);
-    const startedAtMs = found.kind === "l" ? found.place.startedAtMs : undefined;
-    const state = stateOf(found.kind);
+    const kind = found.kind === "l" && this.#ahead.has(job.segment, job.index) ? "r" : found.kind;
+    const startedAtMs = found.kind === "l" && kind === "l" ? found.place.startedAtMs : undefined;
+    const state = stateOf(kind);
     return recordOf(found.job, { pool, lane, payload, state, startedAtMs });
   }
 
   /** Lists jobs state by state, those that have ended first; within a state by age. */
-  list(query: JobQuery): Promise<JobPage> {
-    return listJobs(this.#context, query);
+  async list(query: JobQuery): Promise<JobPage> {
+    await this.#ahead.clear(); // they are listed as ready
+    return await listJobs(this.#context, query);
   }
 
   /** Cancels, revives or removes one job. */
   async change(id: string, change: Change, nowMs: number): Promise<Changed> {
     const { gate } = this.#context;
+    await this.#ahead.clear(); // they are changed as ready
     const changed = await gate.run(() => changeJob(this.#context, id, change, nowMs));
     if (changed.ok && changed.state === "running") await this.#heartbeat.refreshMarks();
     return changed;
@@ -253,12 +266,14 @@ export class KvQueue implements Queue {
     holder.alone = false;
     counts.changes++;
     counts.forgetShelves();
+    this.#ahead.clear().catch(() => {}); // tried again: the pool's own calls tell of the fault
     return this.#readAgain();
   }
 
   /** Stops without leaving: what it has leased stays so until others take it back. */
   async close(): Promise<void> {
     this.#left = true;
+    this.#ahead.close();
     const looked = this.#outcomes.close();
     await this.#finishes.idle(); // jobs may have gone along, and be left for a commit of their own
     await this.#enqueues.idle();
@@ -305,6 +320,7 @@ export class KvQueue implements Queue {
 
   #adopt({ keep, leaseMs }: QueueRules, lanes: LaneTable, nowMs: number): void {
     const { lanes: table, counts, holder } = this.#context;
+    this.#ahead.clear().catch(() => {}); // tried again, as far as their lane is left
     const before = new Map(table.own.map((lane) => [lane.ordinal, lane.maxRunningPerKey]));
     table.adopt(lanes);
     counts.adopt(lanes.own.map(({ ordinal }) => ordinal));
@@ -359,4 +375,10 @@ export class KvQueue implements Queue {
       listener.wake();
     }
   }
+}
+
+/** How a job ends its lease that has not been started. */
+function unstarted(job: KvJob): Settlement {
+  const rest = { dueAtMs: 0, result: undefined, reason: undefined, error: undefined };
+  return { job, fence: job.fence, to: "back", charged: false, ...rest };
 }

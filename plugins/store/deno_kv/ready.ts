@@ -43,7 +43,7 @@ export class ReadyParts {
     const known = [...shelf.parts];
     const added = [...fresh].filter(({ key }) => numberAt(key, 4) === ordinal);
     yield* known;
-    const isAll = known.length + added.length > 0 || live?.ready === 0;
+    const isAll = known.length + added.length > 0 || live?.free === 0;
     if (!shelf.whole || !isAll) yield* this.#read(ordinal, want, shelf, known.at(-1));
     yield* added;
   }

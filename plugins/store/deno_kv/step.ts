@@ -60,6 +60,7 @@ export class Step {
   readonly #context: QueueContext;
   readonly #atomic: Deno.AtomicOperation;
   readonly #tallies = new Map<number, Tally>();
+  readonly #shortEnds: number[] = [];
   readonly #ended: Ended[] = [];
   readonly #done: DoneGroup[] = [];
   readonly #plain: DoneGroup[] = [];
@@ -134,6 +135,16 @@ export class Step {
     }
     tally[what] += change;
     if (dueMs !== undefined && what !== "l") this.#dues.push([ordinal, what, dueMs]);
+  }
+
+  /** Notes that jobs of a lane end that were short. */
+  endsShort(ordinal: number, count: number): void {
+    this.#shortEnds[ordinal] = this.shortEnds(ordinal) + count;
+  }
+
+  /** How many jobs of a lane end that were short. */
+  shortEnds(ordinal: number): number {
+    return this.#shortEnds[ordinal] ?? 0;
   }
 
   /** Changes how many ended jobs are kept. */
