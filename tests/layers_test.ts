@@ -41,6 +41,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "src/suggest.ts",
     "src/figures.ts",
     "src/visible.ts",
+    "src/why.ts",
     "src/waiting.ts",
     "src/waiting/",
     "src/cron.ts", // no time of its own: a typed door to a package

@@ -12,6 +12,7 @@ import type { FC } from "hono/jsx";
 import { duration, rate } from "../figures.ts";
 import type { PoolHandle } from "../sluice.ts";
 import type { LaneView } from "../view.ts";
+import { whyOf } from "../why.ts";
 import { WorkersBar } from "./bars.tsx";
 import { Fact, OldestCell, WindowCells } from "./cells.tsx";
 import type { AdminContext } from "./context.ts";
@@ -24,7 +25,7 @@ import {
   type PoolOrder,
   sortBy,
 } from "./pool_order.ts";
-import { Marks, Meanings, needsAttention, type ShownPool, whyOf } from "./pool_state.tsx";
+import { Marks, Meanings, needsAttention, type ShownPool } from "./pool_state.tsx";
 import { queryFaults, queryNumber } from "./problem.ts";
 import { badQuery } from "./trouble.tsx";
 

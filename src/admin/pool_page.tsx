@@ -13,6 +13,7 @@ import type { Decision } from "../decision.ts";
 import { duration, rate } from "../figures.ts";
 import type { History } from "../history.ts";
 import { suggestion } from "../suggest.ts";
+import { whyOf } from "../why.ts";
 import { Fact } from "./cells.tsx";
 import { Charts } from "./charts.tsx";
 import type { AdminContext } from "./context.ts";
@@ -22,7 +23,7 @@ import { answerPage, frameOf, type FrameProps, Layout, mayWrite } from "./layout
 import { shownPool } from "./overview.tsx";
 import { OverrideNotice, PoolActions } from "./pool_actions.tsx";
 import { oldestWaitMs } from "./pool_order.ts";
-import { Marks, Meanings, type ShownPool, whyOf } from "./pool_state.tsx";
+import { Marks, Meanings, type ShownPool } from "./pool_state.tsx";
 import { queryFaults, queryNumber } from "./problem.ts";
 import { badQuery } from "./trouble.tsx";
 

@@ -10,6 +10,7 @@ import type { FC } from "hono/jsx";
 import { type Finding, lanesOverTarget, PRESSING_CODES } from "../diagnose.ts";
 import { agreeing } from "../figures.ts";
 import type { PoolSnapshot } from "../sluice.ts";
+import { STOPPED } from "../why.ts";
 
 /** A pool with what its recent past shows. */
 export interface ShownPool extends PoolSnapshot {
@@ -25,14 +26,6 @@ export interface PoolMark {
   readonly tone: "bad" | "warn" | "good";
   /** What it means, as a sentence. `undefined`: the text says it all. */
   readonly means?: string;
-}
-
-const STOPPED = "It was drained: it runs nothing until the process is started anew.";
-
-/** Why the pool has its size. One that has stopped has none, whatever it decided last. */
-export function whyOf({ stopped, decision }: ShownPool): string {
-  if (stopped) return STOPPED;
-  return decision?.latest ?? decision?.sentence ?? "It has made no decision yet.";
 }
 
 /** All that is to be said of how a pool stands, most pressing first. Never empty. */
@@ -83,7 +76,7 @@ function troubles(pool: ShownPool): readonly PoolMark[] {
   const stuck = pool.workers.filter(({ state }) => state === "stuck").length;
   const found = pool.diagnosis.filter(({ code }) => PRESSING_CODES.includes(code));
   return [
-    pool.stopped && bad("stopped", STOPPED),
+    pool.stopped && bad("stopped", `${STOPPED}.`),
     pool.stale && bad("stale", "The store cannot be read: counts are the last known ones."),
     pool.degraded && bad("degraded", "A strategy fails: its last good answer stands."),
     stuck > 0 && bad(

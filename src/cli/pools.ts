@@ -9,6 +9,7 @@ import type { LaneJson, OverrideJson, PausedJson, PoolJson } from "../admin/api.
 import { lanesOverTarget, PRESSING_CODES } from "../diagnose.ts";
 import { counted, duration, rate } from "../figures.ts";
 import type { StopReport } from "../sluice.ts";
+import { whyOf } from "../why.ts";
 import { call, path, type RemoteOptions, there } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
@@ -216,12 +217,6 @@ export function reportOf(report: StopReport): string {
   return `${
     counted(report.handedBack.length, "job")
   } handed back, ${report.waiting} waiting${stuck}`;
-}
-
-/** Why a pool has its size. One that has stopped has none, whatever it decided last. */
-export function whyOf({ stopped, decision }: PoolJson): string {
-  if (stopped) return "It was drained: it runs nothing until the process is started anew";
-  return decision?.latest ?? decision?.sentence ?? "No decision has been made yet";
 }
 
 function targetOf({ stopped, target }: PoolJson): Cell {

@@ -8,7 +8,8 @@ import type { DecisionJson, LaneJson, PoolJson } from "../admin/api.ts";
 import { isOverTarget } from "../diagnose.ts";
 import { duration, rate } from "../figures.ts";
 import { visible } from "../visible.ts";
-import { LANE_COLUMNS, laneCells, POOL_COLUMNS, poolRow, whyOf } from "./pools.ts";
+import { whyOf } from "../why.ts";
+import { LANE_COLUMNS, laneCells, POOL_COLUMNS, poolRow } from "./pools.ts";
 import { type Cell, tableLines } from "./print.ts";
 
 /** One look at a system. */
