@@ -8,7 +8,7 @@ import { counted } from "../figures.ts";
 import type { OperationJson, OperationRequest } from "../admin/api.ts";
 import { delay } from "../async.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
-import { CliError } from "./failure.ts";
+import { CliError, INTERRUPTED } from "./failure.ts";
 import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
 import { json, line } from "./print.ts";
@@ -24,14 +24,19 @@ const DONE: Readonly<Record<OperationJson["action"], string>> = {
   purge: "cancelled",
 };
 
-/** Does it and prints what came of it. @throws {CliError} If it failed or was cancelled. */
+/**
+ * Does it and prints what came of it.
+ *
+ * @throws {CliError} If it failed, or was cancelled: by a signal here, or by someone else.
+ */
 export async function operate(
   io: Io,
   pool: string,
   request: OperationRequest,
   options: RemoteOptions,
 ): Promise<void> {
-  const ended = await follow(io, await start(io, pool, request, options), options);
+  const started = await start(io, pool, request, options);
+  const { ended, interrupted } = await follow(io, started, options);
   if (options.json) json(io, ended);
   else if (ended.matched === 0 && ended.status === "done") {
     line(io, `Pool "${pool}" has no such jobs`);
@@ -39,7 +44,9 @@ export async function operate(
   if (ended.status === "failed") {
     throw new CliError("The operation failed: the log of the system says why");
   }
-  if (ended.status === "cancelled") throw new CliError("The operation was cancelled");
+  if (ended.status !== "cancelled") return;
+  if (interrupted) throw new CliError("Interrupted: the operation was cancelled", INTERRUPTED);
+  throw new CliError("The operation was cancelled by someone else, or the system is stopping");
 }
 
 async function start(
@@ -57,7 +64,7 @@ async function follow(
   io: Io,
   started: OperationJson,
   options: RemoteOptions,
-): Promise<OperationJson> {
+): Promise<{ readonly ended: OperationJson; readonly interrupted: boolean }> {
   const where = path("operations", started.id);
   const stop = new AbortController();
   const unlisten = onInterrupt(io, () => stop.abort());
@@ -76,7 +83,7 @@ async function follow(
     bar.clear();
     unlisten();
   }
-  return seen;
+  return { ended: seen, interrupted: stop.signal.aborted };
 }
 
 function sentenceOf({ action, changed, matched }: OperationJson): string {

@@ -50,7 +50,7 @@ Deno.test("Long work is looked at until it has ended, and what came of it is sai
   });
 });
 
-Deno.test("A signal cancels long work, and the verb fails", async () => {
+Deno.test("A signal cancels long work, and the verb exits 130", async () => {
   await withOperation([{ seen: 1 }], async (url, methods, looked) => {
     let signal = (): void => assert.fail("Nobody listens");
     const running = sluice(["dlq", "retry", "mail", "--all", "--url", url], {
@@ -64,10 +64,21 @@ Deno.test("A signal cancels long work, and the verb fails", async () => {
 
     const { code, out, err } = await running;
 
-    assert.equal(code, 1);
+    assert.equal(code, 130);
     assert.match(out, /^Pool "mail": 2 jobs made ready again/);
-    assert.equal(err, "The operation was cancelled\n");
+    assert.equal(err, "Interrupted: the operation was cancelled\n");
     assert.equal(methods.at(-1), "DELETE");
+  });
+});
+
+Deno.test("Long work that someone else cancels fails the verb, and it says so", async () => {
+  await withOperation([{ status: "cancelled", matched: 3, changed: 2 }], async (url) => {
+    const { code, err } = await sluice(["dlq", "retry", "mail", "--all", "--url", url]);
+
+    assert.deepEqual([code, err], [
+      1,
+      "The operation was cancelled by someone else, or the system is stopping\n",
+    ]);
   });
 });
 
