@@ -61,8 +61,9 @@ async function reloadAndTell(sluice: Sluice, options: ReloadOnOptions): Promise<
  * closes each file that changes in a folder, and with a database there takes the locks off it that
  * this process holds (POSIX gives up all locks of a file when any handle on it is closed).
  */
-function watch({ file }: ReloadOnOptions, reload: () => Promise<void>): () => Promise<void> {
-  const path = resolve(file);
+function watch(options: ReloadOnOptions, reload: () => Promise<void>): () => Promise<void> {
+  const path = resolve(options.file);
+  sayBlind(dirname(path), options.log);
   let loaded = printOf(path);
   let seen = loaded;
   let reloading = Promise.resolve();
@@ -82,15 +83,38 @@ function watch({ file }: ReloadOnOptions, reload: () => Promise<void>): () => Pr
   };
 }
 
+/** Says what changes will not be noticed. */
+function sayBlind(folder: string, log: Logger): void {
+  try {
+    modulesIn(folder);
+  } catch (thrown) {
+    log.warn(
+      `The folder "${folder}" cannot be listed: --watch notices changes of the config, not of the ` +
+        "modules beside it; allow it to read the folder",
+      { error: messageOf(thrown) },
+    );
+  }
+}
+
 /** What tells two states of the files apart. `undefined`: the config is not there. */
 function printOf(path: string): string | undefined {
+  let text: string;
   try {
-    const text = Deno.readTextFileSync(path);
-    const modules = [...Deno.readDirSync(dirname(path))]
-      .filter(({ name, isDirectory }) => !isDirectory && /\.[cm]?[jt]sx?$/.test(name))
-      .map(({ name }) => `${name} ${Deno.statSync(join(dirname(path), name)).mtime?.getTime()}`);
-    return [text, ...modules.toSorted()].join("\n");
+    text = Deno.readTextFileSync(path);
   } catch {
     return undefined; // what is wrong with it, a reload tells
   }
+  try {
+    return [text, ...modulesIn(dirname(path))].join("\n");
+  } catch {
+    return text; // told at the start; or the folder changes just now
+  }
+}
+
+/** Modules of a folder, each with when it was saved last. */
+function modulesIn(folder: string): readonly string[] {
+  return [...Deno.readDirSync(folder)]
+    .filter(({ name, isDirectory }) => !isDirectory && /\.[cm]?[jt]sx?$/.test(name))
+    .map(({ name }) => `${name} ${Deno.statSync(join(folder, name)).mtime?.getTime()}`)
+    .toSorted();
 }

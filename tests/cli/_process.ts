@@ -6,6 +6,11 @@
 
 const MAIN = new URL("../../src/cli/main.ts", import.meta.url).pathname;
 
+/** All permissions but for reading. */
+const OTHERS = ["net", "env", "sys", "write", "run", "ffi", "import"].map((name) =>
+  `--allow-${name}`
+);
+
 /** A process that runs a config, with its lines as they come. */
 export interface Process extends AsyncDisposable {
   /** Waits for a line of standard output that `pattern` matches. */
@@ -21,9 +26,10 @@ export interface Process extends AsyncDisposable {
 export function start(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  allowed: readonly string[] = ["--allow-read"],
 ): Process {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", "--no-check", "-A", MAIN, "run", ...args],
+    args: ["run", "--no-prompt", "--no-check", ...OTHERS, ...allowed, MAIN, "run", ...args],
     cwd: new URL("../../", import.meta.url),
     // Without a config of its own the admin API wants 8787, which others may use: this takes a free port.
     env: { DENO_SERVE_ADDRESS: "tcp:127.0.0.1:0", ...env },

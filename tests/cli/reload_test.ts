@@ -117,6 +117,23 @@ Deno.test("run --watch says once that the file is gone, runs on, and loads it wh
   assert.equal(err.match(/the one before runs on/g)?.length, 2);
 });
 
+Deno.test("run --watch says at the start that it cannot list the folder, and sees changes of the config", async () => {
+  await using folder = await temporaryFolder();
+  const file = join(folder.path, "pools.json");
+  await Deno.writeTextFile(file, configText({ handler: "sleep" }));
+  await using process = start([file, "--watch"], {}, [`--allow-read=${file}`]);
+
+  await process.errorLine(
+    /The folder \\".*\\" cannot be listed: --watch notices changes of the config/,
+  );
+  await process.line(/^Try/);
+  await Deno.writeTextFile(file, configText({ handler: "sleep", tickMs: 20 }));
+  await process.line(/tickMs: 50 -> 20$/);
+  const { code } = await ended(process);
+
+  assert.equal(code, 0);
+});
+
 Deno.test("run --watch ignores what else happens in the folder", async () => {
   await using folder = await temporaryFolder();
   const file = join(folder.path, "pools.json");
