@@ -4,21 +4,43 @@
  * @module
  */
 
-/** A duration with the unit that suits it. */
+/** A duration with the units that suit it: `12 ms`, `1.5 s`, `1 min 55 s`, `2 h 5 min`, `3 d 4 h`. */
 export function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  return ms < 3_600_000 ? `${(ms / 60_000).toFixed(1)} min` : `${(ms / 3_600_000).toFixed(1)} h`;
+  if (ms < 999.5) return `${ms < 9.95 ? tenths(ms) : Math.round(ms)} ms`;
+  if (ms < 59_950) return `${tenths(ms / 1_000)} s`;
+  if (ms < 3_599_500) return twoUnits(Math.round(ms / 1_000), 60, ["min", "s"]);
+  if (ms < 86_370_000) return twoUnits(Math.round(ms / 60_000), 60, ["h", "min"]);
+  return twoUnits(Math.round(ms / 3_600_000), 24, ["d", "h"]);
+}
+
+function twoUnits(small: number, each: number, [large, rest]: readonly [string, string]): string {
+  const left = small % each;
+  const whole = `${grouped((small - left) / each)} ${large}`;
+  return left === 0 ? whole : `${whole} ${left} ${rest}`;
+}
+
+function tenths(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** A number with its digits in groups of three: `12,345`. */
+export function grouped(value: number): string {
+  const text = String(value);
+  if (value < 1_000 || !/^[\d.]+$/.test(text)) return text;
+  const [whole = "", ...rest] = text.split(".");
+  return [whole.replaceAll(/\B(?=(\d{3})+$)/g, ","), ...rest].join(".");
 }
 
 /** A rate with as many digits as are of use. */
 export function rate(perSec: number): string {
-  return perSec < 10 ? perSec.toFixed(1) : String(Math.round(perSec));
+  return perSec < 9.95 ? perSec.toFixed(1) : grouped(Math.round(perSec));
 }
 
-/** A word with its count, which may be a figure already: `1 pool`, `2 pools`, `0.5 jobs`. */
+/** A word with its count, which may be a figure already: `1 pool`, `2,000 pools`, `0.5 jobs`. */
 export function counted(count: number | string, word: string): string {
-  return `${count} ${agreeing(count, word, `${word}s`)}`;
+  return `${typeof count === "number" ? grouped(count) : count} ${
+    agreeing(count, word, `${word}s`)
+  }`;
 }
 
 /** The form of a word that agrees with a count: `agreeing(1, "is", "are")`. */

@@ -44,7 +44,7 @@ Deno.test("diagnose() says at-capacity, when age is over target at the limit for
 
   assert.match(
     finding.saw,
-    /^For 60 s 2 workers, all that cap "db-pool-cap" allows, were not enough: the oldest job of lane "jobs" waits/,
+    /^For 1 min 2 workers, all that cap "db-pool-cap" allows, were not enough: the oldest job of lane "jobs" waits/,
   );
   assert.equal(finding.numbers.limit, 2);
   assert.match(finding.change, /^Shed at the door .*, or raise what binds: cap "db-pool-cap"$/);
@@ -241,7 +241,7 @@ Deno.test("diagnose() says fixed-would-do, when one count above the minimum serv
     },
   });
 
-  assert.match(finding.saw, /^For 6\d\d s always \d workers, 3\.5 busy on average$/);
+  assert.match(finding.saw, /^For 1\d min \d+ s always \d workers, 3\.5 busy on average$/);
   assert.match(finding.change, /^Set size\.min and size\.max to \d:/);
   assert.deepEqual(codesOf(varying), []);
   assert.deepEqual(codesOf(fixed), []);
@@ -268,7 +268,7 @@ Deno.test("diagnose() says stalled, when no attempt ends and jobs grow old, not 
 
   assert.match(
     finding.saw,
-    /^For 9\d s no attempt has ended: \d+ jobs are ready, the oldest for \d+ s; of 2 workers 2 are busy, 0 stuck$/,
+    /^For 1 min 3\d s no attempt has ended: \d+ jobs are ready, the oldest for 2 min \d+ s; of 2 workers 2 are busy, 0 stuck$/,
   );
   assert.equal(finding.change, "See what the handler waits for, and give it a timeoutMs");
   assert.ok(!codesOf(long).includes("stalled"), codesOf(long).join());

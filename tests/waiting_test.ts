@@ -139,11 +139,11 @@ Deno.test("waitingOf() names each thing that may hold a job, and what would end 
       "handler",
       'No handler is named "send" in this process: name it in the config',
     ],
-    [holds(due, pool()), "delayed", "It is delayed: due in 1.5 min"],
+    [holds(due, pool()), "delayed", "It is delayed: due in 1 min 30 s"],
     [
       holds({ ...due, attempt: 2 }, pool()),
       "delayed",
-      "Attempt 2 failed: the next is due in 1.5 min",
+      "Attempt 2 failed: the next is due in 1 min 30 s",
     ],
     [
       holds({ key: "k" }, pool(), { runningOfKey: 1, maxRunningPerKey: 1 }),
@@ -226,7 +226,7 @@ Deno.test("waitingOf() estimates the start from the pace of the lane, failures t
   const waiting = waitingOf(job(), pool({}, { window }), beside({ ahead: 7 }));
 
   assert.equal(waiting?.startAtMs, NOW + 2_000); // 8 jobs at 4 a second
-  assert.equal(waiting?.basis, "At the pace of its lane: 4.0 jobs a second over the last 10.0 s");
+  assert.equal(waiting?.basis, "At the pace of its lane: 4.0 jobs a second over the last 10 s");
 });
 
 Deno.test("waitingOf() estimates the start from workers and run time, if none of the lane ended lately", () => {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { counted } from "../../src/figures.ts";
+import { counted, duration } from "../../src/figures.ts";
 import * as v from "valibot";
 import { defineAdmission, type Plugin, type PluginContext } from "../../src/plugin.ts";
 import type { Admission, Verdict } from "../../src/strategy.ts";
@@ -144,5 +144,5 @@ function limitOf(view: PoolView): string {
 }
 
 function ms(value: number): string {
-  return value < Infinity ? `${Math.round(value)} ms` : "endless";
+  return value < Infinity ? duration(value) : "endless";
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { counted } from "../../src/figures.ts";
+import { counted, duration } from "../../src/figures.ts";
 import type { Limit } from "../../src/strategy.ts";
 import type { PoolView } from "../../src/view.ts";
 import { GateBase, KNOWN, runningIn, TOLERANCE, waitingIn } from "./_gate_base.ts";
@@ -99,7 +99,7 @@ export class Gate {
     if (forMs === 0) return;
     const recent = this.#meter.recent(Math.max(KNOWN, view.live >> 1, 24 * this.#meter.variation));
     if (!this.#base.isSlowerThanEver(recent)) return;
-    this.#why = `late for ${Math.round(forMs)} ms, and slower than ever, with ${
+    this.#why = `late for ${duration(forMs)}, and slower than ever, with ${
       counted(view.live, "worker")
     }`;
     this.#refuse(view, Math.max(view.live, view.target));

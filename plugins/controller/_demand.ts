@@ -4,6 +4,7 @@
  * @module
  */
 
+import { duration } from "../../src/figures.ts";
 import type { LaneView, PoolView } from "../../src/view.ts";
 import {
   GRAIN_MS,
@@ -70,8 +71,8 @@ function predicted(
   const lacking = (ready - starts) / (1 + growMs / serviceOf(lane));
   if (lacking <= 1e-9) return undefined;
   const reason = `${lane.name}: ${ready} ready, ${Math.max(0, starts).toFixed(1)} start within ${
-    round(growMs)
-  } ms`;
+    duration(growMs)
+  }`;
   return { extra: Math.ceil(lacking - 1e-9), reason };
 }
 
@@ -85,9 +86,9 @@ function due(
   const jobs = Math.max(1, olderThan(view, lane, growMs - GRAIN_MS)) - available.fresh;
   if (jobs <= 0) return undefined;
   const extra = jobs === 1 ? 1 : Math.max(1, Math.min(jobs, need(view, lane, targetMs, available)));
-  const reason = `${lane.name}: ${jobs} waited ${round(growMs)} ms, oldest ${
-    round(lane.oldestWaitMs)
-  } ms`;
+  const reason = `${lane.name}: ${jobs} waited ${duration(growMs)}, oldest ${
+    duration(lane.oldestWaitMs)
+  }`;
   return { extra, reason };
 }
 
@@ -108,8 +109,4 @@ function need(view: PoolView, lane: LaneView, targetMs: number, available: Suppl
 
 function larger(one: Found | undefined, other: Found | undefined): Found | undefined {
   return (one?.extra ?? 0) >= (other?.extra ?? 0) ? one : other;
-}
-
-function round(ms: number): number {
-  return Math.round(ms * 10) / 10;
 }

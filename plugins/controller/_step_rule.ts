@@ -4,6 +4,7 @@
  * @module
  */
 
+import { duration } from "../../src/figures.ts";
 import type { Controller, Proposal } from "../../src/strategy.ts";
 import type { PoolView } from "../../src/view.ts";
 import { GRAIN_MS, wantsWorkers } from "./_supply.ts";
@@ -62,10 +63,14 @@ export function stepRule({ growStep, idleMs, pressed }: StepRule): Controller {
     idleSinceMs ??= beganAtMs;
     const idleForMs = nowMs - idleSinceMs;
     if (idleForMs < idleMs - GRAIN_MS) {
-      return hold(view, `${used}, idle for ${Math.round(idleForMs)} ms`);
+      return hold(view, `${used}, idle for ${duration(idleForMs)}`);
     }
     idleSinceMs = nowMs;
-    return { ...hold(view, used), workers: target - 1, reason: `${used} for ${idleMs} ms: 1 less` };
+    return {
+      ...hold(view, used),
+      workers: target - 1,
+      reason: `${used} for ${duration(idleMs)}: 1 less`,
+    };
   }
 
   /** An idle pool has no ticks: asks to be asked when the idle period is over. */

@@ -6,6 +6,7 @@
 
 import * as v from "valibot";
 import { OptionError } from "../../src/errors.ts";
+import { duration } from "../../src/figures.ts";
 import { defineController, type Plugin } from "../../src/plugin.ts";
 import type { PoolView } from "../../src/view.ts";
 import { deadlineRule } from "./_deadline_rule.ts";
@@ -81,9 +82,8 @@ function isOld(view: PoolView): string | undefined {
   for (const lane of view.lanes) {
     if (lane.targetWaitMs === null || !wantsWorkers(lane)) continue;
     if (lane.oldestWaitMs > lane.targetWaitMs) {
-      return `${lane.name}: oldest ${
-        Math.round(lane.oldestWaitMs)
-      } ms, target ${lane.targetWaitMs} ms`;
+      const { name, oldestWaitMs, targetWaitMs } = lane;
+      return `${name}: oldest ${duration(oldestWaitMs)}, target ${duration(targetWaitMs)}`;
     }
   }
   return undefined;

@@ -12,6 +12,7 @@ import actions from "./client/actions.js" with { type: "text" };
 import chartData from "./client/chart_data.js" with { type: "text" };
 import chartOptions from "./client/chart_options.js" with { type: "text" };
 import dom from "./client/dom.js" with { type: "text" };
+import figures from "./client/figures.js" with { type: "text" };
 import frame from "./client/frame.js" with { type: "text" };
 import frameStyle from "./client/frame.css" with { type: "text" };
 import icon from "./client/icon.svg" with { type: "text" };
@@ -41,6 +42,7 @@ const FILES: Readonly<Record<string, string>> = {
   "chart_data.js": chartData,
   "chart_options.js": chartOptions,
   "dom.js": dom,
+  "figures.js": figures,
   "frame.js": frame,
   "icon.svg": icon,
   "live.js": live,

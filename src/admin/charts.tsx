@@ -7,7 +7,7 @@
 /** @jsxImportSource hono/jsx */
 
 import type { FC } from "hono/jsx";
-import { counted, duration, rate } from "../figures.ts";
+import { counted, duration, grouped, rate } from "../figures.ts";
 import type { History, Sample } from "../history.ts";
 import type { ShownPool } from "./pool_state.tsx";
 import { Time } from "./time.tsx";
@@ -71,10 +71,10 @@ const Figures: FC<{ samples: readonly Sample[] }> = ({ samples }) => {
                         <td>{duration(lane.oldestWaitMs)}</td>
                       </>
                     ))}
-                    <td>{sample.busy}</td>
-                    <td>{sample.live}</td>
-                    <td>{sample.target}</td>
-                    <td>{sample.limit}</td>
+                    <td>{grouped(sample.busy)}</td>
+                    <td>{grouped(sample.live)}</td>
+                    <td>{grouped(sample.target)}</td>
+                    <td>{grouped(sample.limit)}</td>
                   </tr>
                 ))}
               </tbody>
@@ -102,11 +102,11 @@ function demandOf(pool: ShownPool, { samples }: History): string {
 
 function supplyOf(pool: ShownPool, { samples }: History): string {
   const counts = [...latestOf(samples, pool.nowMs).map(({ live }) => live), pool.live];
-  const limit = Number.isFinite(pool.limit) ? `, limit ${pool.limit}` : "";
-  return `Supply over two minutes: ${pool.busy} of ${
+  const limit = Number.isFinite(pool.limit) ? `, limit ${grouped(pool.limit)}` : "";
+  return `Supply over two minutes: ${grouped(pool.busy)} of ${
     counted(pool.live, "worker")
   } busy${limit}; between ` +
-    `${Math.min(...counts)} and ${counted(Math.max(...counts), "worker")}.`;
+    `${grouped(Math.min(...counts))} and ${counted(Math.max(...counts), "worker")}.`;
 }
 
 /** Samples of the last two minutes, and the one before: a pool at rest takes none, and is as it was then. */

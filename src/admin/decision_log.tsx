@@ -8,7 +8,7 @@
 
 import type { FC } from "hono/jsx";
 import type { Decision } from "../decision.ts";
-import { counted, duration } from "../figures.ts";
+import { counted, duration, grouped } from "../figures.ts";
 import { folded, type FoldedDecision } from "./decision_fold.ts";
 import { Time } from "./time.tsx";
 
@@ -43,7 +43,7 @@ const Entry: FC<{ entry: FoldedDecision }> = ({ entry: { key, shown: decision, o
       <summary>
         <Line decision={decision} />
         {others.length > 0 && (
-          <span class="soft">{` and ${others.length} more that kept the size`}</span>
+          <span class="soft">{` and ${grouped(others.length)} more that kept the size`}</span>
         )}
       </summary>
       <table class="proposals">
@@ -114,10 +114,10 @@ function boundOf(boundBy: string): string {
 function inputsOf({ inputs, retire }: Decision): string {
   const { ready, blocked, oldestWaitMs, busy, live, starting, retiring, stuck } = inputs;
   const parts = [
-    `${ready} ready`,
-    blocked > 0 && `${blocked} held`,
+    `${grouped(ready)} ready`,
+    blocked > 0 && `${grouped(blocked)} held`,
     `oldest wait ${duration(oldestWaitMs)}`,
-    `${busy} of ${counted(live, "worker")} busy`,
+    `${grouped(busy)} of ${counted(live, "worker")} busy`,
     starting > 0 && `${starting} starting`,
     retiring > 0 && `${retiring} retiring`,
     stuck > 0 && `${stuck} stuck`,

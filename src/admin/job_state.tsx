@@ -7,7 +7,7 @@
 /** @jsxImportSource hono/jsx */
 
 import type { FC } from "hono/jsx";
-import { duration } from "../figures.ts";
+import { duration, grouped } from "../figures.ts";
 import type { DeadReason, JobRecord, JobState } from "../job.ts";
 import type { PoolSettings } from "../settings.ts";
 import { visible } from "../visible.ts";
@@ -53,9 +53,9 @@ const LONGEST_IN_LIST = 2_000;
 /** A text as a list shows it: a list is read again and again, so only its beginning. */
 export function beginningOf(text: string): string {
   if (text.length <= LONGEST_IN_LIST) return text;
-  return `${
-    text.slice(0, LONGEST_IN_LIST)
-  }… (${text.length} characters, all on the page of the job)`;
+  return `${text.slice(0, LONGEST_IN_LIST)}… (${
+    grouped(text.length)
+  } characters, all on the page of the job)`;
 }
 
 /** A payload or a result as it is shown: JSON that people can read. */

@@ -8,7 +8,7 @@
 
 import type { FC } from "hono/jsx";
 import { isRecord } from "../config/faults.ts";
-import { duration, rate } from "../figures.ts";
+import { duration, grouped, rate } from "../figures.ts";
 import type { PoolSettings } from "../settings.ts";
 import type { LaneView } from "../view.ts";
 import { Act, shellWord } from "./act.tsx";
@@ -84,11 +84,11 @@ const Lane: FC<{ pool: string; lane: LaneView; reserve: string; writes: boolean 
         {lane.name} {lane.paused && <span class="mark warn">paused</span>}
       </th>
       <OldestCell lane={lane} />
-      <td>{lane.ready}</td>
-      <td>{lane.blocked}</td>
-      <td>{lane.delayed}</td>
+      <td>{grouped(lane.ready)}</td>
+      <td>{grouped(lane.blocked)}</td>
+      <td>{grouped(lane.delayed)}</td>
       <td>
-        {lane.running}
+        {grouped(lane.running)}
         {Number.isFinite(lane.maxRunning) && <span class="soft">of {lane.maxRunning}</span>}
       </td>
       <td>{reserve}</td>

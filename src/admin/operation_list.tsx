@@ -6,6 +6,7 @@
 
 /** @jsxImportSource hono/jsx */
 
+import { grouped } from "../figures.ts";
 import type { FC } from "hono/jsx";
 import { Act } from "./act.tsx";
 import type { OperationJson } from "./api.ts";
@@ -83,5 +84,6 @@ function valueOf({ status, seen, total }: OperationJson): number | undefined {
 }
 
 function countsOf({ action, seen, matched, changed }: OperationJson): string {
-  return `${seen} looked at, ${matched} matched, ${changed} ${DID[action]}`;
+  const [all, some, done] = [seen, matched, changed].map(grouped);
+  return `${all} looked at, ${some} matched, ${done} ${DID[action]}`;
 }

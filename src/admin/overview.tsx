@@ -9,7 +9,7 @@
 import { type Context, Hono } from "hono";
 import type { BlankEnv } from "hono/types";
 import type { FC } from "hono/jsx";
-import { duration, rate } from "../figures.ts";
+import { duration, grouped, rate } from "../figures.ts";
 import type { PoolHandle } from "../sluice.ts";
 import type { LaneView } from "../view.ts";
 import { whyOf } from "../why.ts";
@@ -98,10 +98,13 @@ const Totals: FC<{ pools: readonly ShownPool[] }> = ({ pools }) => {
         text={amiss.length === 0 ? "none" : `${amiss.length} of ${pools.length}`}
         bad={amiss.length > 0}
       />
-      <Fact name="Workers busy" text={`${sum(({ busy }) => busy)} of ${sum(({ live }) => live)}`} />
+      <Fact
+        name="Workers busy"
+        text={`${grouped(sum(({ busy }) => busy))} of ${grouped(sum(({ live }) => live))}`}
+      />
       <Fact
         name="Ready jobs"
-        text={`${sum(({ lanes }) => lanes.reduce((all, { ready }) => all + ready, 0))}`}
+        text={grouped(sum(({ lanes }) => lanes.reduce((all, { ready }) => all + ready, 0)))}
       />
       <Fact name="Oldest wait" text={duration(Math.max(...pools.map(oldestWaitMs)))} />
       <Fact name="In per s" text={rate(sum(({ window }) => window.arrivalsPerSec))} />
@@ -157,12 +160,12 @@ const Pool: FC<{ base: string; pool: ShownPool }> = ({ base, pool }) => {
           <Marks pool={pool} />
         </th>
         <td>
-          {pool.busy} / {pool.live}
-          <span class="soft">{Number.isFinite(pool.limit) && ` limit ${pool.limit}`}</span>
+          {grouped(pool.busy)} / {grouped(pool.live)}
+          <span class="soft">{Number.isFinite(pool.limit) && ` limit ${grouped(pool.limit)}`}</span>
           <WorkersBar pool={pool} />
         </td>
         <td>{duration(oldestWaitMs(pool))}</td>
-        <td class="wide">{pool.lanes.reduce((sum, { ready }) => sum + ready, 0)}</td>
+        <td class="wide">{grouped(pool.lanes.reduce((sum, { ready }) => sum + ready, 0))}</td>
         <WindowCells window={pool.window} />
       </tr>
       {pool.lanes.map((lane) => <Lane key={lane.name} lane={lane} />)}
@@ -187,11 +190,11 @@ const Lane: FC<{ lane: LaneView }> = ({ lane }) => (
   <tr class="lane">
     <th scope="row">
       {lane.name} {lane.paused && <span class="mark warn">paused</span>}{" "}
-      {lane.blocked > 0 && <span class="soft">{lane.blocked} held</span>}
+      {lane.blocked > 0 && <span class="soft">{grouped(lane.blocked)} held</span>}
     </th>
-    <td>{lane.running}</td>
+    <td>{grouped(lane.running)}</td>
     <OldestCell lane={lane} />
-    <td class="wide">{lane.ready}</td>
+    <td class="wide">{grouped(lane.ready)}</td>
     <WindowCells window={lane.window} />
   </tr>
 );

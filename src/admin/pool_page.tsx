@@ -10,7 +10,7 @@ import { type Context, Hono } from "hono";
 import type { BlankEnv } from "hono/types";
 import type { FC } from "hono/jsx";
 import type { Decision } from "../decision.ts";
-import { duration, rate } from "../figures.ts";
+import { duration, grouped, rate } from "../figures.ts";
 import type { History } from "../history.ts";
 import { suggestion } from "../suggest.ts";
 import { whyOf } from "../why.ts";
@@ -125,15 +125,18 @@ const PoolPage: FC<PoolPageProps> = (props) => {
 
 const Facts: FC<{ pool: ShownPool }> = ({ pool }) => {
   const { window, size } = pool;
-  const limit = Number.isFinite(pool.limit) ? `, limit ${pool.limit}` : "";
+  const limit = Number.isFinite(pool.limit) ? `, limit ${grouped(pool.limit)}` : "";
   return (
     <dl class="facts">
-      <Fact name="Workers busy" text={`${pool.busy} of ${pool.live}${limit}`} />
+      <Fact name="Workers busy" text={`${grouped(pool.busy)} of ${grouped(pool.live)}${limit}`} />
       <Fact
         name="Target"
         text={`${pool.stopped ? "none" : pool.target} (${size.min} to ${size.max})`}
       />
-      <Fact name="Ready jobs" text={`${pool.lanes.reduce((sum, { ready }) => sum + ready, 0)}`} />
+      <Fact
+        name="Ready jobs"
+        text={grouped(pool.lanes.reduce((sum, { ready }) => sum + ready, 0))}
+      />
       <Fact name="Oldest wait" text={duration(oldestWaitMs(pool))} />
       <Fact name="In per s" text={rate(window.arrivalsPerSec)} />
       <Fact name="Done per s" text={rate(window.completionsPerSec)} />

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { counted } from "../figures.ts";
+import { counted, grouped } from "../figures.ts";
 import type { OperationJson, OperationRequest } from "../admin/api.ts";
 import { delay } from "../async.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
@@ -76,8 +76,9 @@ async function follow(
       await delay(lookMs, { signal: stop.signal }).catch(() => {}); // a signal ends the wait
       const method = stop.signal.aborted ? "DELETE" : "GET";
       seen = await call<OperationJson>(io, options, where, { method });
-      if (seen.total === undefined) bar.count(`${seen.seen} looked at, ${seen.changed} changed`);
-      else if (seen.total > 0) bar.show(Math.min(1, seen.seen / seen.total));
+      if (seen.total === undefined) {
+        bar.count(`${grouped(seen.seen)} looked at, ${grouped(seen.changed)} changed`);
+      } else if (seen.total > 0) bar.show(Math.min(1, seen.seen / seen.total));
     }
   } finally {
     bar.clear();

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { grouped } from "../figures.ts";
 import { visible } from "../visible.ts";
 import type { Io } from "./io.ts";
 
@@ -34,7 +35,9 @@ export function tableLines(
   head: readonly string[],
   rows: readonly (readonly Cell[])[],
 ): readonly string[] {
-  const texts = rows.map((row) => row.map((cell) => visible(String(cell))));
+  const texts = rows.map((row) =>
+    row.map((cell) => typeof cell === "number" ? grouped(cell) : visible(cell))
+  );
   const widths = head.map((title, column) =>
     Math.max(title.length, ...texts.map((row) => row[column]?.length ?? 0))
   );

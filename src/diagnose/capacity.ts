@@ -4,9 +4,9 @@
  * @module
  */
 
-import { agreeing, counted } from "../figures.ts";
+import { agreeing, counted, duration } from "../figures.ts";
 import type { History, LaneSample, Sample } from "../history.ts";
-import { figure, type Finding, named, span } from "./finding.ts";
+import { figure, type Finding, named } from "./finding.ts";
 import { latest, perSec, shareOf, type Window } from "./window.ts";
 
 /** At the limit for so long it is no spike. */
@@ -48,9 +48,9 @@ export function atCapacity(history: History): readonly Finding[] {
   return [{
     code: "at-capacity",
     lane: name,
-    saw: `For ${span(spanMs)} ${counted(last.live, "worker")}, ${held}, ` +
+    saw: `For ${duration(spanMs)} ${counted(last.live, "worker")}, ${held}, ` +
       `${agreeing(last.live, "was", "were")} not enough: the oldest job of lane ` +
-      `"${name}" waits ${span(oldestWaitMs)} (target ${span(targetWaitMs)})${shed}`,
+      `"${name}" waits ${duration(oldestWaitMs)} (target ${duration(targetWaitMs)})${shed}`,
     change: shedPerSec > 0 || history.admission === SHEDS
       ? `Send less, or raise what binds: ${binder}`
       : `Shed at the door (admission "shed-at-cap"), or raise what binds: ${binder}`,
@@ -82,8 +82,8 @@ function findingOf({ last, spanMs }: Window): Finding {
   return {
     code: "stalled",
     lane: undefined,
-    saw: `For ${span(spanMs)} ${seen}: ${counted(ready, "job")} ` +
-      `${agreeing(ready, "is", "are")} ready, the oldest for ${span(ageOf(last))}; of ` +
+    saw: `For ${duration(spanMs)} ${seen}: ${counted(ready, "job")} ` +
+      `${agreeing(ready, "is", "are")} ready, the oldest for ${duration(ageOf(last))}; of ` +
       `${counted(last.live, "worker")} ${last.busy} ${agreeing(last.busy, "is", "are")} busy, ` +
       `${last.stuck} stuck`,
     change: changeOf(last),

@@ -5,7 +5,8 @@
  */
 
 import type { History, LaneSample, Sample } from "../history.ts";
-import { figure, type Finding, span } from "./finding.ts";
+import { figure, type Finding } from "./finding.ts";
+import { duration } from "../figures.ts";
 import { latest, median, type Window } from "./window.ts";
 
 /** What is "now", and how much of it is looked at at a time: windows of the view are so long. */
@@ -57,8 +58,8 @@ function finding({ name }: LaneSample, { baseMs, serviceMs, window, before }: Sl
   return {
     code: "downstream-slower",
     lane: name,
-    saw: `Jobs of lane "${name}" run ${span(serviceMs)}, ${figure(times)} times the ` +
-      `${span(baseMs)} of before; workers went from ${workersBefore} to ${workers}`,
+    saw: `Jobs of lane "${name}" run ${duration(serviceMs)}, ${figure(times)} times the ` +
+      `${duration(baseMs)} of before; workers went from ${workersBefore} to ${workers}`,
     change:
       "Look at what the handler calls: more workers will not help and may make it worse; let " +
       "the handler say context.overloaded(), or lower what the pool may use",

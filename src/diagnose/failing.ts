@@ -4,9 +4,9 @@
  * @module
  */
 
-import { agreeing, counted } from "../figures.ts";
+import { agreeing, counted, duration } from "../figures.ts";
 import type { History, Sample } from "../history.ts";
-import { type Finding, span } from "./finding.ts";
+import { type Finding } from "./finding.ts";
 
 /** Over how long attempts are counted, less while the pool is young. */
 const COUNTED_MS = 60_000;
@@ -41,7 +41,7 @@ export function failing({ samples }: History): readonly Finding[] {
   return [{
     code: "failing",
     lane: undefined,
-    saw: `In ${span(spanMs)} ${failures} of ${counted(ended, "attempt")} failed and ` +
+    saw: `In ${duration(spanMs)} ${failures} of ${counted(ended, "attempt")} failed and ` +
       `${deferrals} ${agreeing(deferrals, "was", "were")} put off: ` +
       `${counted(done, "job")} ${agreeing(done, "was", "were")} done`,
     change: share >= MOST_FAILED

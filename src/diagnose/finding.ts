@@ -4,6 +4,8 @@
  * @module
  */
 
+import { grouped } from "../figures.ts";
+
 /** What kind of finding it is. */
 export type FindingCode =
   | "at-capacity"
@@ -51,14 +53,9 @@ export interface Finding {
   readonly numbers: Readonly<Record<string, number>>;
 }
 
-/** A duration for texts. */
-export function span(ms: number): string {
-  return ms < 10_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 1000)} s`;
-}
-
 /** A rate or mean for texts: one digit after the point below 10. */
 export function figure(value: number): string {
-  return value < 10 ? String(Math.round(value * 10) / 10) : String(Math.round(value));
+  return value < 10 ? String(Math.round(value * 10) / 10) : grouped(Math.round(value));
 }
 
 /** What binds a pool, as a text: `size.max`, or the cap by name. */

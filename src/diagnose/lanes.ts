@@ -4,9 +4,9 @@
  * @module
  */
 
-import { agreeing, counted } from "../figures.ts";
+import { agreeing, counted, duration } from "../figures.ts";
 import type { History, LaneSample } from "../history.ts";
-import { figure, type Finding, named, span } from "./finding.ts";
+import { figure, type Finding, named } from "./finding.ts";
 import { laneOf, latest, mean, median, type Window } from "./window.ts";
 
 /** Over how long waits are looked at. */
@@ -62,13 +62,16 @@ function reserveSmall(
   return [{
     code: "reserve-small",
     lane: name,
-    saw: `5 of 100 jobs of lane "${name}" wait ${span(waitMs)} or more, run ${span(serviceMs)}; ` +
+    saw:
+      `5 of 100 jobs of lane "${name}" wait ${duration(waitMs)} or more, run ${
+        duration(serviceMs)
+      }; ` +
       `${counted(come, "job")}/s ${agreeing(come, "keeps", "keep")} ` +
       `${counted(figure(load), "worker")} busy, ${kept} ${
         agreeing(kept, "is", "are")
       } kept for them`,
     change: `Reserve ${counted(reserve, "worker")} for "${name}": ${figure(arrivalsPerSec)}/s x ` +
-      `${span(serviceMs)} x ${HEADROOM}`,
+      `${duration(serviceMs)} x ${HEADROOM}`,
     numbers: { waitMs, serviceMs, arrivalsPerSec, load, kept, reserve },
   }];
 }
@@ -94,8 +97,11 @@ function noPreemption(
   return [{
     code: "no-preemption",
     lane: name,
-    saw: `1 of 100 jobs of lane "${name}" waits ${span(waitMs)} or more, run ${span(serviceMs)}: ` +
-      `jobs below it run ${span(runMs)} on ${
+    saw:
+      `1 of 100 jobs of lane "${name}" waits ${duration(waitMs)} or more, run ${
+        duration(serviceMs)
+      }: ` +
+      `jobs below it run ${duration(runMs)} on ${
         counted(figure(workers), "worker")
       } and are not interrupted`,
     change: `Reserve ${counted(reserve, "worker")} for "${name}", or let ` +
@@ -119,7 +125,10 @@ export function laneStarved(history: History): readonly Finding[] {
     return [{
       code: "lane-starved",
       lane: lane.name,
-      saw: `For ${span(spanMs)} lane "${lane.name}" got ${span(servedMs)} of ${span(busyMs)} ` +
+      saw:
+        `For ${duration(spanMs)} lane "${lane.name}" got ${duration(servedMs)} of ${
+          duration(busyMs)
+        } ` +
         `worker time although ${lane.ready} of its jobs are ready: lanes above it take the rest`,
       change:
         `More workers rather than another split: raise ${named(last.boundBy)}, or send less ` +

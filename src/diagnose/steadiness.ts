@@ -4,9 +4,9 @@
  * @module
  */
 
-import { counted } from "../figures.ts";
+import { counted, duration } from "../figures.ts";
 import type { History } from "../history.ts";
-import { figure, type Finding, span } from "./finding.ts";
+import { figure, type Finding } from "./finding.ts";
 import { latest, perSec, shareOf, type Window } from "./window.ts";
 
 /** Over how long reversals are counted, and the load is compared. */
@@ -63,7 +63,9 @@ export function fixedWouldDo(history: History): readonly Finding[] {
   return [{
     code: "fixed-would-do",
     lane: undefined,
-    saw: `For ${span(spanMs)} always ${counted(target, "worker")}, ${figure(busy)} busy on average`,
+    saw: `For ${duration(spanMs)} always ${counted(target, "worker")}, ${
+      figure(busy)
+    } busy on average`,
     change:
       `Set size.min and size.max to ${target}: a fixed pool is simpler, unless you wait for ` +
       "a spike",

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { counted } from "../figures.ts";
+import { counted, grouped } from "../figures.ts";
 import type { LaneReport, PoolReport, Report } from "./report.ts";
 
 /** What is better and what is worse, a phrase each with both figures. */
@@ -99,5 +99,5 @@ export function sentencesOf({ better, worse }: Comparison): readonly string[] {
 }
 
 function short(figure: number): string {
-  return String(Number(figure.toFixed(1)));
+  return grouped(Number(figure.toFixed(1)));
 }

@@ -30,7 +30,7 @@ Deno.test("enqueue - stores a job for each line of JSON, however many", async ()
 
   const { code, out, count } = await ran(`${lines.join("\n")}\n\n`);
 
-  assert.deepEqual([code, out, count], [0, "2500 jobs stored\n", 2_500]);
+  assert.deepEqual([code, out, count], [0, "2,500 jobs stored\n", 2_500]);
 });
 
 Deno.test("enqueue - takes JSON of several lines for one payload", async () => {

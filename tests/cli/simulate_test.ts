@@ -58,7 +58,7 @@ Deno.test("simulate shows a table of each pool", async () => {
 
   const lines = out.trimEnd().split("\n");
   assert.deepEqual([code, err], [0, ""]);
-  assert.equal(lines[0], `${at.config}: 2.0 s, seed 1`);
+  assert.equal(lines[0], `${at.config}: 2 s, seed 1`);
   assert.match(
     lines[2] ?? "",
     /^mail: \d+ to \d+ workers, .* worker-seconds\); \d+ scale events?, /,

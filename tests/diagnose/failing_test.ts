@@ -31,7 +31,7 @@ Deno.test("diagnose() says stalled soon, when every worker is stuck and jobs are
   const finding = found.find(({ code }) => code === "stalled");
   assert.match(
     finding?.saw ?? "",
-    /^For 1\d s no worker could take a job: \d+ jobs are ready, the oldest for \d+ s; of 0 workers 0 are busy, 3 stuck$/,
+    /^For 1\d s no worker could take a job: \d+ jobs are ready, the oldest for 1 min \d+ s; of 0 workers 0 are busy, 3 stuck$/,
   );
   assert.equal(
     finding?.change,
@@ -89,7 +89,7 @@ Deno.test("diagnose() says failing, when attempts fail or are all put off, not w
 
   assert.match(
     failing.saw,
-    /^In \d+ s (\d+) of \1 attempts failed and 0 were put off: 0 jobs were done$/,
+    /^In \d+(?:\.\d)? s (\d+) of \1 attempts failed and 0 were put off: 0 jobs were done$/,
   );
   assert.match(
     failing.change,

@@ -107,19 +107,6 @@ export function standingAt(changes, atMs) {
 }
 
 /**
- * A duration for an axis or a legend.
- *
- * @param {number} ms
- */
-export function shortDuration(ms) {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${Number((ms / 1_000).toFixed(1))} s`;
-  return ms < 3_600_000
-    ? `${Number((ms / 60_000).toFixed(1))} min`
-    : `${Number((ms / 3_600_000).toFixed(1))} h`;
-}
-
-/**
  * @param {Sample} a
  * @param {Sample} b
  */

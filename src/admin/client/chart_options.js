@@ -1,7 +1,7 @@
 // @ts-check
 /// <reference lib="dom" />
 
-import { shortDuration } from "./chart_data.js";
+import { duration, grouped, rate, tick } from "./figures.js";
 
 /**
  * How the charts look. Lines differ by dash as well as by color.
@@ -53,7 +53,7 @@ export function demandOptions(common) {
         side: 1,
         size: AXIS.right,
         grid: { show: false },
-        values: (_, ticks) => ticks.map(shortDuration),
+        values: (_, ticks) => ticks.map(tick),
       },
     ],
     series: [
@@ -65,18 +65,18 @@ export function demandOptions(common) {
         fill: ink("--fill"),
         width: 1,
         points: { show: false },
-        value: shown((value) => value.toFixed(1)),
+        value: shown(rate),
       },
       ...lanes.map(({ name, targetWaitMs }, index) => ({
         label: targetWaitMs === null
           ? `${name}, oldest wait`
-          : `${name}, oldest wait (target ${shortDuration(targetWaitMs)})`,
+          : `${name}, oldest wait (target ${duration(targetWaitMs)})`,
         scale: "ms",
         stroke: colors[index] ?? "",
         dash: DASHES[index % DASHES.length] ?? [],
         width: 2,
         points: { show: false },
-        value: shown(shortDuration),
+        value: shown(duration),
       })),
     ],
     hooks: {
@@ -103,7 +103,7 @@ export function supplyOptions(common) {
     width: 2,
     points: { show: false },
     ...(stepped === undefined ? {} : { paths: stepped }),
-    value: shown(String),
+    value: shown(grouped),
     ...more,
   });
   return {

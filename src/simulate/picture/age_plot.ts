@@ -8,7 +8,7 @@ import type { LaneSeries, SeriesReport } from "../report.ts";
 import { type Markup, markup } from "./markup.ts";
 import { grid, type Plot, stepArea, stepLine, y } from "./plot.ts";
 import { stepsOf } from "./workers_plot.ts";
-import { duration } from "./words.ts";
+import { tick } from "./words.ts";
 
 /** Draws it: what lies over the target is hatched. */
 export function agePlot(plot: Plot, series: SeriesReport, lane: LaneSeries): Markup {
@@ -19,7 +19,7 @@ export function agePlot(plot: Plot, series: SeriesReport, lane: LaneSeries): Mar
   const floor = age.map(([atMs]) => [atMs, target] as const);
   const line = targetWaitMs !== null &&
     markup`<path class="target" d="M${plot.left} ${y(plot, targetWaitMs)}H${plot.right}"/>`;
-  return markup`${grid(plot, 3, duration)}<path class="age-area" d="${
+  return markup`${grid(plot, 3, tick)}<path class="age-area" d="${
     stepArea(plot, age)
   }"/><path class="over" d="${stepArea(plot, over, floor)}"/>${
     line || undefined

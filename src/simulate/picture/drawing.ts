@@ -4,12 +4,12 @@
  * @module
  */
 
+import { duration } from "../../figures.ts";
 import type { PoolReport } from "../report.ts";
 import { agePlot, mostAge } from "./age_plot.ts";
 import { type Markup, markup } from "./markup.ts";
 import { type Plot, timeAxis } from "./plot.ts";
 import { isSome, mostRate, type Rates, ratesOf, ratesPlot } from "./rates_plot.ts";
-import { duration } from "./words.ts";
 import { workersPlot } from "./workers_plot.ts";
 
 /** A drawing without the element around it. */

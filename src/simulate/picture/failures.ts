@@ -4,8 +4,8 @@
  * @module
  */
 
+import { duration } from "../../figures.ts";
 import type { FailingStrategy, PoolReport } from "../report.ts";
-import { duration } from "./words.ts";
 
 /** What is said of one strategy. */
 export interface FailureText {

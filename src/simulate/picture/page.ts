@@ -4,6 +4,7 @@
  * @module
  */
 
+import { duration } from "../../figures.ts";
 import { compare, sentencesOf } from "../compare.ts";
 import { type Scales, scalesOf } from "./drawing.ts";
 import { Markup, markup } from "./markup.ts";
@@ -11,7 +12,6 @@ import { poolPart } from "./pool_part.ts";
 import { poolNames, type Shown } from "./shown.ts";
 import { DRAWING_STYLE, PAGE_STYLE } from "./style.ts";
 import { HATCH } from "./svg.ts";
-import { duration } from "./words.ts";
 
 /** A page on one report, or on several on the same scenario. */
 export function toHtml(shown: readonly Shown[], scenario: string): string {

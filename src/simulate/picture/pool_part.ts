@@ -4,13 +4,14 @@
  * @module
  */
 
+import { duration } from "../../figures.ts";
 import type { LaneReport, PoolReport } from "../report.ts";
 import { changesOf, type TargetChange } from "./changes.ts";
 import { failuresOf } from "./failures.ts";
 import { drawPool, type Scales } from "./drawing.ts";
 import { type Markup, markup } from "./markup.ts";
 import { verdictsOf, workersSentence } from "./verdict.ts";
-import { duration, listed, short } from "./words.ts";
+import { listed, short } from "./words.ts";
 
 /** All of it. */
 export function poolPart(pool: PoolReport, scales: Scales): Markup {

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { counted } from "../../figures.ts";
+import { counted, duration } from "../../figures.ts";
 import type { LaneReport, LaneSeries, PoolReport } from "../report.ts";
-import { duration, short } from "./words.ts";
+import { short } from "./words.ts";
 
 /** What became of one lane. */
 export interface Verdict {

@@ -4,8 +4,10 @@
  * @module
  */
 
-/** A duration with the unit that suits it. */
-export function duration(ms: number): string {
+import { grouped } from "../../figures.ts";
+
+/** A duration at an axis, with the one unit that suits it. */
+export function tick(ms: number): string {
   if (ms < 1000) return `${short(ms)} ms`;
   if (ms < 120_000) return `${short(ms / 1000)} s`;
   return ms < 7_200_000 ? `${short(ms / 60_000)} min` : `${short(ms / 3_600_000)} h`;
@@ -14,7 +16,7 @@ export function duration(ms: number): string {
 /** A count or rate: groups of three digits, one digit after the point below 10. */
 export function short(value: number): string {
   const rounded = value < 10 ? Math.round(value * 10) / 10 : Math.round(value);
-  return String(rounded).replaceAll(/\B(?=(\d{3})+$)/g, ",");
+  return grouped(rounded);
 }
 
 /** `a`, `a and b`, `a, b and c`. */

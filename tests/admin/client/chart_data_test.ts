@@ -1,11 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  changesOf,
-  columnsOf,
-  joined,
-  shortDuration,
-  standingAt,
-} from "../../../src/admin/client/chart_data.js";
+import { changesOf, columnsOf, joined, standingAt } from "../../../src/admin/client/chart_data.js";
 import type { DecisionJson } from "../../../src/admin/api.ts";
 import type { Sample } from "../../../src/history.ts";
 
@@ -71,16 +65,6 @@ Deno.test("changesOf() keeps changes of the size, each once, oldest first; stand
   assert.equal(standingAt(changes, 1_999), undefined);
   assert.deepEqual(standingAt(changes, 4_999), grew);
   assert.deepEqual(standingAt(changes, 5_000), shrank);
-});
-
-Deno.test("shortDuration() has the unit that suits", () => {
-  assert.deepEqual([0, 50, 1_500, 90_000, 7_200_000].map(shortDuration), [
-    "0 ms",
-    "50 ms",
-    "1.5 s",
-    "1.5 min",
-    "2 h",
-  ]);
 });
 
 function decisionAt(atMs: number, from: number, to: number): DecisionJson {

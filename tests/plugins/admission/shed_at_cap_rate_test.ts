@@ -37,7 +37,7 @@ Deno.test("shedAtCap names the start rate when that binds", () => {
 
   assert.deepEqual(verdict, {
     admit: false,
-    reason: '10000 ms predicted wait + 20 ms p95 run time in lane "urgent" is over its deadline ' +
+    reason: '10 s predicted wait + 20 ms p95 run time in lane "urgent" is over its deadline ' +
       "of 500 ms, bound by the start rate",
     retryAfterMs: 9520,
   });

@@ -263,7 +263,7 @@ Deno.test("shedAtCap refuses by age when hanging handlers give no run time to pr
   const verdict = submit(make(shedAtCap, {}, noChance), hanging);
 
   assert.ok(!verdict.admit);
-  assert.match(verdict.reason, /over its deadline of 100 ms for 1100 ms/);
+  assert.match(verdict.reason, /over its deadline of 100 ms for 1\.1 s/);
   assert.equal(verdict.retryAfterMs, 1100);
 });
 

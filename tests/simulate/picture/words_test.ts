@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { duration, listed, short } from "../../../src/simulate/picture/words.ts";
+import { listed, short, tick } from "../../../src/simulate/picture/words.ts";
 
-Deno.test("duration() takes the unit that suits", () => {
-  assert.deepEqual([0, 7.26, 950, 1500, 60_000, 90 * 60_000, 86_400_000].map(duration), [
+Deno.test("tick() takes the one unit that suits", () => {
+  assert.deepEqual([0, 7.26, 950, 1500, 60_000, 90 * 60_000, 86_400_000].map(tick), [
     ...["0 ms", "7.3 ms", "950 ms", "1.5 s", "60 s", "90 min", "24 h"],
   ]);
 });
