@@ -6,7 +6,7 @@
 
 import { agreeing, counted, duration } from "../figures.ts";
 import type { History, Sample } from "../history.ts";
-import { type Finding } from "./finding.ts";
+import type { Finding } from "./finding.ts";
 
 /** Over how long attempts are counted, less while the pool is young. */
 const COUNTED_MS = 60_000;
