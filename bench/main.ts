@@ -25,6 +25,7 @@ import { durableSeed } from "./durable_seed.ts";
 import { idle } from "./idle.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
+import { requests } from "./requests.ts";
 import { simulation } from "./simulate.ts";
 import { streams } from "./streams.ts";
 
@@ -43,6 +44,7 @@ const benches: readonly Bench[] = [
   durableBacklog,
   durableSeed,
   clusterRate,
+  requests,
 ];
 
 if (import.meta.main) await main(Deno.args);
