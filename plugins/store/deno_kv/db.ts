@@ -59,6 +59,8 @@ export class Db {
   readonly random: () => number;
   /** True if one commit is made after the other, however many are on their way. */
   readonly isSerial: boolean;
+  /** Commits that were asked for. */
+  commits = 0;
   /** Commits of this process that others should hear of. */
   signals = 0;
   /** Commits on their way that others should hear of. */
@@ -130,6 +132,7 @@ export class Db {
 
   /** Commits. The version of what it has set. `undefined`: a check failed, and nothing was changed. */
   async commit({ atomic, signals, bytes = 0 }: Operation): Promise<string | undefined> {
+    this.commits++;
     if (signals) this.signalsInFlight++;
     let version: string | undefined;
     try {

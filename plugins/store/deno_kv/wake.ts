@@ -5,10 +5,8 @@
  */
 
 import type { Db } from "./db.ts";
+import { FileWatch } from "./file_watch.ts";
 import { SIGNAL_KEY } from "./keys.ts";
-
-/** How long a commit may take to become visible after its file has changed, ms. */
-const VISIBLE_MS = 5;
 
 /** First wait between two polls after something came, ms. Doubles while nothing does. */
 const SHORTEST_POLL_MS = 100;
@@ -37,9 +35,8 @@ export class Wake {
   #heard: number; // commits of others that `changed` was called for: never more than there are
   #pollMs: number; // nothing has come yet: the longest wait
   #poll: ReturnType<typeof setTimeout> | undefined;
-  #soon: ReturnType<typeof setTimeout> | undefined;
   #later: ReturnType<typeof setTimeout> | undefined;
-  #files: Deno.FsWatcher | undefined;
+  #file: FileWatch | undefined;
   #reader: ReadableStreamDefaultReader<unknown> | undefined;
   #looking: Promise<void> | undefined;
   #again = false;
@@ -53,7 +50,9 @@ export class Wake {
     this.#heard = options.seen;
     this.#pollMs = options.pollMs;
     if (options.pollMs === Infinity) return;
-    if (options.file !== undefined) this.#watchFile(options.file);
+    if (options.file !== undefined) {
+      this.#file = new FileWatch(options.file, db, () => this.#look());
+    }
     if (options.remote) this.#watchKey();
     this.#schedulePoll();
   }
@@ -62,9 +61,8 @@ export class Wake {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#poll);
-    clearTimeout(this.#soon);
     clearTimeout(this.#later);
-    this.#files?.close();
+    this.#file?.close();
     await this.#reader?.cancel().catch(() => {}); // the handle may be gone already
     await this.#looking;
   }
@@ -119,28 +117,6 @@ export class Wake {
     }
     if (total - signals > this.#heard) this.#pollSoon(); // known once the own ones have come back
     return false;
-  }
-
-  /**
-   * The log grows with each commit, and tells sometimes before the commit is visible: hence the wait.
-   *
-   * Only the log may be watched, never its folder: `Deno.watchFs` opens and closes each file that
-   * changes, and a process that closes a file loses all its POSIX locks on it, those of SQLite
-   * included. On the log there are none; on the database there are, and others would delete the log.
-   */
-  async #watchFile(file: string): Promise<void> {
-    try {
-      this.#files = Deno.watchFs(`${file}-wal`, { recursive: false });
-      for await (const _ of this.#files) {
-        if (this.#soon !== undefined) continue;
-        this.#soon = setTimeout(() => {
-          this.#soon = undefined;
-          this.#look();
-        }, VISIBLE_MS);
-      }
-    } catch {
-      // Not allowed, or no more watches to be had: polling goes on.
-    }
   }
 
   async #watchKey(): Promise<void> {
