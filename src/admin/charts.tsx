@@ -61,7 +61,7 @@ const Figures: FC<{ samples: readonly Sample[] }> = ({ samples }) => {
               </thead>
               <tbody>
                 {shown.map((sample) => (
-                  <tr key={String(sample.atMs)}>
+                  <tr data-key={String(sample.atMs)}>
                     <th scope="row">
                       <Time atMs={sample.atMs} />
                     </th>

@@ -47,7 +47,7 @@ function show(c: Context, context: AdminContext): Response | Promise<Response> {
       )}
     >
       {["", ...context.sluice.pools.map(({ name }) => name)].map((pool) => (
-        <section class="card" key={pool} aria-label={pool === "" ? "Store" : `Pool ${pool}`}>
+        <section class="card" aria-label={pool === "" ? "Store" : `Pool ${pool}`}>
           <h2>
             {pool === ""
               ? "Store"
@@ -96,7 +96,7 @@ const Plugins: FC<{ pool: string; plugins: readonly PluginJson[] }> = ({ pool, p
       </thead>
       <tbody>
         {plugins.map((plugin) => (
-          <tr key={`${plugin.kind} ${plugin.name} ${plugin.type ?? ""}`}>
+          <tr>
             <th scope="row">{plugin.kind}</th>
             <td class="text">
               {plugin.name}

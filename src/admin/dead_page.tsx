@@ -99,7 +99,7 @@ const Bulk: FC<{ filter: JobFilter; pools: readonly string[] }> = ({ filter, poo
     {pools.map((pool) => {
       const chosen = `all dead jobs of "${pool}"${saidOf(filter)}`;
       return (
-        <div key={pool} class="row" role="group" aria-label={`All that match in ${pool}`}>
+        <div data-key={pool} class="row" role="group" aria-label={`All that match in ${pool}`}>
           <span>
             {filter.match === "" && filter.lane === "" ? "All" : "All that match"} in{" "}
             <strong>{pool}</strong>

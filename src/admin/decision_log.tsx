@@ -26,7 +26,7 @@ export function DecisionLog(
   return (
     <div class="card log">
       <ol aria-label={`Decisions of ${pool}, newest first`}>
-        {folded(log).map((entry) => <Entry key={entry.key} entry={entry} />)}
+        {folded(log).map((entry) => <Entry entry={entry} />)}
       </ol>
       {hasMore && (
         <p>
@@ -38,7 +38,7 @@ export function DecisionLog(
 }
 
 const Entry: FC<{ entry: FoldedDecision }> = ({ entry: { key, shown: decision, others } }) => (
-  <li key={key}>
+  <li data-key={key}>
     <details>
       <summary>
         <Line decision={decision} />
@@ -56,7 +56,7 @@ const Entry: FC<{ entry: FoldedDecision }> = ({ entry: { key, shown: decision, o
         </thead>
         <tbody>
           {decision.proposals.map((part, index) => (
-            <tr key={String(index)}>
+            <tr data-key={String(index)}>
               <th scope="row">
                 {part.by} <span class="soft">{part.kind}</span>
               </th>
@@ -75,7 +75,7 @@ const Entry: FC<{ entry: FoldedDecision }> = ({ entry: { key, shown: decision, o
       {others.length > 0 && (
         <ol class="others" aria-label="Others that kept the size">
           {others.slice(0, MOST_OTHERS).map((other) => (
-            <li key={keyOf(other)}>
+            <li data-key={keyOf(other)}>
               <Line decision={other} />
             </li>
           ))}

@@ -28,7 +28,7 @@ export function Effective(
     <>
       <dl class="numbers">
         {numbers.map(([key, text]) => (
-          <div key={key}>
+          <div>
             <dt>{key}</dt>
             <dd>{text}</dd>
           </div>
@@ -39,14 +39,14 @@ export function Effective(
           <thead>
             <tr>
               <th scope="col">Lane</th>
-              {COLUMNS.map(([key]) => <th key={key} scope="col">{key}</th>)}
+              {COLUMNS.map(([key]) => <th scope="col">{key}</th>)}
             </tr>
           </thead>
           <tbody>
             {lanes.map((lane) => (
-              <tr key={lane.name}>
+              <tr>
                 <th scope="row">{lane.name}</th>
-                {COLUMNS.map(([key, text]) => <td key={key}>{text(lane)}</td>)}
+                {COLUMNS.map(([, text]) => <td>{text(lane)}</td>)}
               </tr>
             ))}
           </tbody>

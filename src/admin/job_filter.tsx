@@ -85,9 +85,7 @@ const Choice: FC<{
     <label for={`filter-${name}`}>{label}</label>
     <select id={`filter-${name}`} name={name} autocomplete="off">
       <option value="">{none}</option>
-      {values.map((value) => (
-        <option key={value} value={value} selected={value === chosen}>{value}</option>
-      ))}
+      {values.map((value) => <option value={value} selected={value === chosen}>{value}</option>)}
     </select>
   </div>
 );

@@ -96,7 +96,7 @@ const Why: FC<{ waiting: Waiting; lane: string; nowMs: number }> = ({ waiting, l
     {waiting.holds.length === 0 ? <p>Nothing holds it: it starts at once.</p> : (
       <ul class="holds">
         {waiting.holds.map(({ code, detail }) => (
-          <li key={code}>
+          <li data-key={code}>
             {visible(detail)} <span class="chip">{code}</span>
           </li>
         ))}

@@ -45,7 +45,7 @@ export function JobTable(props: JobTableProps): ReturnType<FC> {
         <thead role="rowgroup">
           <tr role="row">
             {columnsOf(props).map((name) => (
-              <th key={name} scope="col" role="columnheader" class="text">{name}</th>
+              <th scope="col" role="columnheader" class="text">{name}</th>
             ))}
             {writes && (
               <th scope="col" role="columnheader">
@@ -55,7 +55,7 @@ export function JobTable(props: JobTableProps): ReturnType<FC> {
           </tr>
         </thead>
         <tbody role="rowgroup">
-          {jobs.map((job) => <Row key={job.id} {...props} job={job} nowMs={nowMs} />)}
+          {jobs.map((job) => <Row {...props} job={job} nowMs={nowMs} />)}
         </tbody>
       </table>
     </div>

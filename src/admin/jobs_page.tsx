@@ -70,7 +70,7 @@ export function Faults({ faults }: { faults: readonly string[] }): ReturnType<FC
   if (faults.length === 0) return null;
   return (
     <div class="fault" role="alert">
-      {faults.map((fault) => <p key={fault}>{fault}</p>)}
+      {faults.map((fault) => <p>{fault}</p>)}
     </div>
   );
 }

@@ -62,7 +62,6 @@ export function LaneTable(
         <tbody>
           {pool.lanes.map((lane) => (
             <Lane
-              key={lane.name}
               pool={pool.pool}
               lane={lane}
               reserve={reserve(lane.name)}
@@ -79,7 +78,7 @@ const Lane: FC<{ pool: string; lane: LaneView; reserve: string; writes: boolean 
   const { pool, lane, reserve, writes } = props;
   const { waitMs, serviceMs, failuresPerSec, shedPerSec } = lane.window;
   return (
-    <tr key={lane.name} class="lane">
+    <tr data-key={lane.name} class="lane">
       <th scope="row">
         {lane.name} {lane.paused && <span class="mark warn">paused</span>}
       </th>

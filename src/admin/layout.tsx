@@ -118,10 +118,10 @@ const Head: FC<LayoutProps> = (
     <link rel="icon" href={`${base}/assets/icon.svg`} />
     <script src={`${base}/assets/theme.js`}></script>
     <link rel="stylesheet" href={`${base}/assets/style.css`} />
-    {styles.map((name) => <link key={name} rel="stylesheet" href={`${base}/assets/${name}`} />)}
-    {libraries.map((name) => <script key={name} defer src={`${base}/assets/${name}`}></script>)}
+    {styles.map((name) => <link rel="stylesheet" href={`${base}/assets/${name}`} />)}
+    {libraries.map((name) => <script defer src={`${base}/assets/${name}`}></script>)}
     {(actor === undefined ? [] : ["frame.js", ...scripts]).map((name) => (
-      <script key={name} type="module" src={`${base}/assets/${name}`}></script>
+      <script type="module" src={`${base}/assets/${name}`}></script>
     ))}
     {refresh !== undefined && refresh > 0 && (
       <noscript>
@@ -135,7 +135,6 @@ const Navigation: FC<{ base: string; place: Place | undefined }> = ({ base, plac
   <nav aria-label="Main">
     {PLACES.map((entry) => (
       <a
-        key={entry.place}
         href={entry.path === "/" ? base || "/" : base + entry.path}
         aria-current={entry.place === place ? "page" : undefined}
       >

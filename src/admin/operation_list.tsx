@@ -40,7 +40,7 @@ export function OperationList(
       <h2 id="bulk-work">Bulk work</h2>
       <ul class="operations">
         {operations.map((operation) => (
-          <li key={operation.id} id={`operation-${operation.id}`} class="row">
+          <li id={`operation-${operation.id}`} class="row">
             <span>{nameOf(operation)}</span>
             <span class={TONES[operation.status]}>{operation.status}</span>
             <progress

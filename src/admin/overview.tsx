@@ -79,7 +79,7 @@ const Overview: FC<OverviewProps> = ({ base, actor, pools, order, refresh }) => 
           <div class="card scroll" tabindex={0} role="region" aria-label="Pools and their lanes">
             <table class="pools">
               <Head order={order} />
-              {pools.map((pool) => <Pool key={pool.pool} base={base} pool={pool} />)}
+              {pools.map((pool) => <Pool base={base} pool={pool} />)}
             </table>
           </div>
         </>
@@ -137,7 +137,7 @@ const Head: FC<{ order: PoolOrder | undefined }> = ({ order }) => (
           ? order.descending ? "descending" : "ascending"
           : undefined;
         return (
-          <th key={key} scope="col" class={wide === true ? "wide" : undefined} aria-sort={sorted}>
+          <th scope="col" class={wide === true ? "wide" : undefined} aria-sort={sorted}>
             <a href={sortBy(key, order)} title={`Sort by ${name.toLowerCase()}`}>
               {name}
               {sorted !== undefined && (
@@ -153,7 +153,7 @@ const Head: FC<{ order: PoolOrder | undefined }> = ({ order }) => (
 
 const Pool: FC<{ base: string; pool: ShownPool }> = ({ base, pool }) => {
   return (
-    <tbody key={pool.pool} class={pool.stale ? "stale" : undefined}>
+    <tbody data-key={pool.pool} class={pool.stale ? "stale" : undefined}>
       <tr class="whole">
         <th scope="rowgroup">
           <a href={`${base}/pools/${encodeURIComponent(pool.pool)}`}>{pool.pool}</a>{" "}
@@ -168,14 +168,14 @@ const Pool: FC<{ base: string; pool: ShownPool }> = ({ base, pool }) => {
         <td class="wide">{grouped(pool.lanes.reduce((sum, { ready }) => sum + ready, 0))}</td>
         <WindowCells window={pool.window} />
       </tr>
-      {pool.lanes.map((lane) => <Lane key={lane.name} lane={lane} />)}
+      {pool.lanes.map((lane) => <Lane lane={lane} />)}
       <tr class="why">
         <td colspan={COLUMNS.length}>
           <p>{whyOf(pool)}</p>
           {!pool.stopped && <Meanings pool={pool} tone="bad" />}
           <p class="narrow soft">{narrowText(pool)}</p>
           {pool.diagnosis.map(({ code, lane, saw, change }) => (
-            <p key={`${code} ${lane ?? ""}`} class="finding">
+            <p data-key={`${code} ${lane ?? ""}`} class="finding">
               <strong>{code.replaceAll("-", " ")}:</strong> {saw}.{" "}
               <span class="soft">{change}.</span>
             </p>

@@ -154,7 +154,7 @@ const Facts: FC<{ pool: ShownPool }> = ({ pool }) => {
 const Findings: FC<{ pool: ShownPool }> = ({ pool }) => (
   <>
     {pool.diagnosis.map(({ code, lane, saw, change }) => (
-      <div key={`${code} ${lane ?? ""}`} class="finding card">
+      <div data-key={`${code} ${lane ?? ""}`} class="finding card">
         <h2>{code.replaceAll("-", " ")}</h2>
         <p>{saw}.</p>
         <p>

@@ -48,7 +48,7 @@ export function Marks({ pool }: { pool: ShownPool }): ReturnType<FC> {
   return (
     <span class="marks">
       {marksOf(pool).map(({ text, tone, means }) => (
-        <span key={text} class={`mark ${tone}`} title={means}>{text}</span>
+        <span data-key={text} class={`mark ${tone}`} title={means}>{text}</span>
       ))}
     </span>
   );
@@ -64,7 +64,7 @@ export function Meanings(
   return (
     <>
       {marks.map(({ text, tone, means }) => (
-        <p key={text} class={tone === "bad" ? "meaning bad" : "meaning"}>
+        <p data-key={text} class={tone === "bad" ? "meaning bad" : "meaning"}>
           <strong>{text}:</strong> {means}
         </p>
       ))}

@@ -60,7 +60,7 @@ export function badQuery(
   if (!isForPeople(c)) return badRequest(errors);
   const faults = (
     <div class="fault" role="alert">
-      {errors.map(({ detail }) => <p key={detail}>{detail}</p>)}
+      {errors.map(({ detail }) => <p>{detail}</p>)}
     </div>
   );
   return page(c, context, 400, "That cannot be shown", faults);

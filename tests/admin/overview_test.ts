@@ -181,3 +181,16 @@ async function textOf(response: Response): Promise<string> {
     .replaceAll(/<[^>]+>/g, (tag) => /^<\/?(span|a|strong)/.test(tag) ? "" : " ")
     .replaceAll(/\s+/g, " ");
 }
+
+for (const path of ["/", "/pools/mail", "/jobs", "/dead", "/config", "/docs", "/nowhere"]) {
+  Deno.test(`GET ${path} has no attribute "key", which HTML does not know`, async () => {
+    await using system = await running();
+    await system.sluice.enqueue("mail", { lane: "urgent", payload: { fail: "no" } });
+    await system.clock.advance(100);
+
+    const page = await (await system.app.request(path, { headers: { accept: "text/html" } }))
+      .text();
+
+    assert.doesNotMatch(page, /<[^>]* key=/);
+  });
+}

@@ -89,5 +89,5 @@ function isOwn(element, name) {
  */
 function keyOf(node) {
   if (!(node instanceof Element)) return undefined;
-  return node.getAttribute("key") ?? (node.id === "" ? undefined : `#${node.id}`);
+  return node.getAttribute("data-key") ?? (node.id === "" ? undefined : `#${node.id}`);
 }

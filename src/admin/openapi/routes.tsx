@@ -41,24 +41,24 @@ const Docs: FC<FrameProps> = ({ base, actor }) => {
       <nav aria-label="Contents">
         <ul class="row">
           {[...tags, "Shapes"].map((tag) => (
-            <li key={tag}>
+            <li>
               <a href={`#${tag}`}>{tag}</a>
             </li>
           ))}
         </ul>
       </nav>
       {tags.map((tag) => (
-        <section key={tag} id={tag} aria-label={tag}>
+        <section id={tag} aria-label={tag}>
           <h2>{tag}</h2>
           {endpoints.filter((endpoint) => endpoint.tag === tag).map((endpoint) => (
-            <Route key={endpoint.method + endpoint.path} endpoint={endpoint} />
+            <Route endpoint={endpoint} />
           ))}
         </section>
       ))}
       <section id="Shapes" aria-label="Shapes">
         <h2>Shapes</h2>
         {Object.entries(schemas).map(([name, schema]) => (
-          <details key={name} id={`shape-${name}`} class="pool">
+          <details id={`shape-${name}`} class="pool">
             <summary>{name}</summary>
             <pre tabindex={0}>{JSON.stringify(schema, null, 2)}</pre>
           </details>
@@ -79,7 +79,7 @@ const Route: FC<{ endpoint: Endpoint }> = ({ endpoint }) => (
     {endpoint.description !== undefined && <p class="soft">{endpoint.description}</p>}
     <dl>
       {Object.entries({ ...endpoint.query, ...endpoint.headers }).map(([name, text]) => (
-        <Entry key={name} name={name} text={text} />
+        <Entry name={name} text={text} />
       ))}
     </dl>
     {endpoint.body !== undefined && (
