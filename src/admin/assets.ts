@@ -25,6 +25,7 @@ import partsStyle from "./client/parts.css" with { type: "text" };
 import poolCharts from "./client/pool_charts.js" with { type: "text" };
 import poolsStyle from "./client/pools.css" with { type: "text" };
 import reload from "./client/reload.js" with { type: "text" };
+import retry from "./client/retry.js" with { type: "text" };
 import theme from "./client/theme.js" with { type: "text" };
 import uplot from "uplot/dist/uPlot.iife.min.js" with { type: "text" };
 import uplotStyle from "uplot/dist/uPlot.min.css" with { type: "text" };
@@ -51,6 +52,7 @@ const FILES: Readonly<Record<string, string>> = {
   "override.js": override,
   "pool_charts.js": poolCharts,
   "reload.js": reload,
+  "retry.js": retry,
   "style.css": frameStyle + partsStyle + poolsStyle + jobsStyle,
   "theme.js": theme,
   "uplot.css": uplotStyle,

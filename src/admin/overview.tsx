@@ -25,7 +25,7 @@ import {
   type PoolOrder,
   sortBy,
 } from "./pool_order.ts";
-import { Marks, Meanings, needsAttention, type ShownPool } from "./pool_state.tsx";
+import { findingClass, Marks, Meanings, needsAttention, type ShownPool } from "./pool_state.tsx";
 import { queryFaults, queryNumber } from "./problem.ts";
 import { badQuery } from "./trouble.tsx";
 
@@ -174,10 +174,10 @@ const Pool: FC<{ base: string; pool: ShownPool }> = ({ base, pool }) => {
           <p>{whyOf(pool)}</p>
           {!pool.stopped && <Meanings pool={pool} tone="bad" />}
           <p class="narrow soft">{narrowText(pool)}</p>
-          {pool.diagnosis.map(({ code, lane, saw, change }) => (
-            <p data-key={`${code} ${lane ?? ""}`} class="finding">
-              <strong>{code.replaceAll("-", " ")}:</strong> {saw}.{" "}
-              <span class="soft">{change}.</span>
+          {pool.diagnosis.map((finding) => (
+            <p data-key={`${finding.code} ${finding.lane ?? ""}`} class={findingClass(finding)}>
+              <strong>{finding.code.replaceAll("-", " ")}:</strong> {finding.saw}.{" "}
+              <span class="soft">{finding.change}.</span>
             </p>
           ))}
         </td>

@@ -23,7 +23,7 @@ import { answerPage, frameOf, type FrameProps, Layout, mayWrite } from "./layout
 import { shownPool } from "./overview.tsx";
 import { OverrideNotice, PoolActions } from "./pool_actions.tsx";
 import { oldestWaitMs } from "./pool_order.ts";
-import { Marks, Meanings, type ShownPool } from "./pool_state.tsx";
+import { findingClass, isWell, Marks, Meanings, type ShownPool } from "./pool_state.tsx";
 import { queryFaults, queryNumber } from "./problem.ts";
 import { badQuery } from "./trouble.tsx";
 
@@ -110,7 +110,10 @@ const PoolPage: FC<PoolPageProps> = (props) => {
       refresh={refresh}
     >
       {!pool.stopped && <p class="lead">{whyOf(pool)}</p>}
-      <Meanings pool={pool} />
+      <div class="meanings">
+        <Meanings pool={pool} />
+        {isWell(pool) && <p class="meaning good">No lane waits longer than its target.</p>}
+      </div>
       <OverrideNotice pool={pool} writes={writes} />
       <Findings pool={pool} />
       <Facts pool={pool} />
@@ -153,12 +156,15 @@ const Facts: FC<{ pool: ShownPool }> = ({ pool }) => {
 
 const Findings: FC<{ pool: ShownPool }> = ({ pool }) => (
   <>
-    {pool.diagnosis.map(({ code, lane, saw, change }) => (
-      <div data-key={`${code} ${lane ?? ""}`} class="finding card">
-        <h2>{code.replaceAll("-", " ")}</h2>
-        <p>{saw}.</p>
+    {pool.diagnosis.map((finding) => (
+      <div
+        data-key={`${finding.code} ${finding.lane ?? ""}`}
+        class={`${findingClass(finding)} card`}
+      >
+        <h2>{finding.code.replaceAll("-", " ")}</h2>
+        <p>{finding.saw}.</p>
         <p>
-          <strong>What to change:</strong> {change}.
+          <strong>What to change:</strong> {finding.change}.
         </p>
       </div>
     ))}

@@ -43,6 +43,11 @@ export function needsAttention(pool: ShownPool): boolean {
   return marksOf(pool).some(({ tone }) => tone === "bad");
 }
 
+/** True if nothing is to be said of the pool. */
+export function isWell(pool: ShownPool): boolean {
+  return marksOf(pool).every(({ tone }) => tone === "good");
+}
+
 /** The marks of a pool. */
 export function Marks({ pool }: { pool: ShownPool }): ReturnType<FC> {
   return (
@@ -70,6 +75,11 @@ export function Meanings(
       ))}
     </>
   );
+}
+
+/** Class of what tells of a finding: as pressing as its mark is. */
+export function findingClass({ code }: Finding): string {
+  return PRESSING_CODES.includes(code) ? "finding bad" : "finding";
 }
 
 function troubles(pool: ShownPool): readonly PoolMark[] {

@@ -98,6 +98,9 @@ function storeFailed(
         </p>
         <p class="row">
           <a class="button" href={pathname + search}>Try again</a>
+          <span id="retry" class="soft" data-seconds={STORE_RETRY_S}>
+            It is tried again every {STORE_RETRY_S} s.
+          </span>
         </p>
       </>
     );
@@ -118,7 +121,12 @@ function page(
   const frame = frameOf(c, context);
   return answerPage(
     c,
-    <Layout {...frame} title={title} refresh={status === 503 ? STORE_RETRY_S : undefined}>
+    <Layout
+      {...frame}
+      title={title}
+      scripts={status === 503 ? ["retry.js"] : []}
+      refresh={status === 503 ? STORE_RETRY_S : undefined}
+    >
       {content}
       <p>
         <a href={frame.base || "/"}>All pools</a>

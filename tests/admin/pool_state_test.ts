@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
-import { marksOf, needsAttention, type ShownPool } from "../../src/admin/pool_state.tsx";
+import {
+  findingClass,
+  isWell,
+  marksOf,
+  needsAttention,
+  type ShownPool,
+} from "../../src/admin/pool_state.tsx";
 import type { WorkerView } from "../../src/view.ts";
 import { running } from "./_app.ts";
 
@@ -35,6 +41,17 @@ Deno.test("marksOf() says what makes jobs suffer, and what that means", async ()
     ["at capacity", "bad", undefined],
   ]);
   assert.equal(needsAttention(pool), true);
+});
+
+Deno.test("A finding has the color of its mark, and a pool is well if it has none", async () => {
+  const finding = { lane: undefined, saw: "", change: "", numbers: {} };
+  const codes = ["at-capacity", "fixed-would-do"] as const;
+  const classes = codes.map((code) => findingClass({ ...finding, code }));
+  const capped = await aPool({ diagnosis: [{ ...finding, code: "at-capacity" }] });
+
+  assert.deepEqual(classes, ["finding bad", "finding"]);
+  assert.deepEqual([isWell(await aPool()), isWell(capped)], [true, false]);
+  assert.equal(isWell(await aPool({ paused: true })), false);
 });
 
 Deno.test("marksOf() counts a pool that was drained among those to look at: only a restart mends it", async () => {

@@ -275,6 +275,13 @@ browserTest(
       await page.getByRole("heading", { name: "The store does not answer" }).waitFor();
       await page.getByText("The store failed: database is locked.").waitFor();
       assert.deepEqual(await violationsOn(page), []);
+      await page.getByText(/^It is tried again in [1-4] s\.$/).waitFor();
+      await page.reload();
+      reports.find = find;
+      await page.getByText("1 job of its key runs").waitFor(); // by itself
+      reports.find = () => Promise.reject(locked);
+      await page.reload();
+      await page.getByRole("heading", { name: "The store does not answer" }).waitFor();
       reports.find = find;
       await page.getByRole("link", { name: "Try again" }).click();
       await page.getByText("1 job of its key runs").waitFor();

@@ -156,6 +156,23 @@ browserTest(
   },
 );
 
+browserTest("Charts stay where they are when a lane waits longer than its target", async () => {
+  await using system = await startSystem();
+  const mail = system.pool("mail");
+  await mail.enqueue({ lane: "urgent", payload: {} });
+
+  await visit(system.url, async ({ page }) => {
+    await page.goto("/pools/mail");
+    await page.locator("#charts canvas").nth(1).waitFor();
+    await page.getByText("No lane waits longer than its target.").waitFor();
+    const before = await page.locator("#charts").boundingBox();
+    await mail.enqueueAll(jobs(9));
+    await page.getByText(/^over target: Jobs of lane "urgent" wait longer/).waitFor();
+
+    assert.deepEqual(await page.locator("#charts").boundingBox(), before);
+  });
+});
+
 browserTest(
   "Charts draw demand and supply on the same time, say the latest figures, and follow",
   async () => {

@@ -20,7 +20,7 @@ import { duration, grouped, rate, tick } from "./figures.js";
 const HEIGHT = 180;
 
 /** Both charts keep the same room beside them, so that their times are aligned. */
-const AXIS = { left: 48, right: 64 };
+const AXIS = { left: 60, right: 64 };
 
 const DASHES = [[], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [1, 3]];
 
