@@ -12,6 +12,9 @@ import type { MaybePromise } from "../store.ts";
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5000;
 
+/** A call that may be made again and is not for so long, and a tick more, is not wanted, ms. */
+const UNWANTED_AFTER_MS = 250;
+
 /** True for what must be awaited. */
 export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
   return typeof value === "object" && value !== null && "then" in value &&
@@ -39,7 +42,7 @@ export class StoreGuard {
   readonly #now: () => number;
   readonly #failing = new Map<StoreCall, Failing>();
   /** Calls that are not answered yet, oldest first. */
-  readonly #open = new Set<{ readonly sinceMs: number }>();
+  readonly #open = new Set<{ readonly call: StoreCall; readonly sinceMs: number }>();
 
   /** `now` reads the clock; `random` spreads the retries of several processes. */
   constructor(state: PoolState, hub: EventHub, random: () => number, now: () => number) {
@@ -90,7 +93,7 @@ export class StoreGuard {
       ok(answer);
       return;
     }
-    const open = { sinceMs: this.#now() };
+    const open = { call, sinceMs: this.#now() };
     this.#open.add(open);
     answer.then((value) => {
       this.#open.delete(open);
@@ -119,10 +122,12 @@ export class StoreGuard {
 
   #recover(call: StoreCall): void {
     const nowMs = this.#now();
+    const unwantedAfterMs = UNWANTED_AFTER_MS + this.#state.settings.tickMs;
     this.#failing.delete(call);
     for (const [other, { resumeAtMs }] of this.#failing) {
-      // What nobody has wanted to call again for so long says nothing about the store of now.
-      if (resumeAtMs + LONGEST_PAUSE_MS <= nowMs) this.#failing.delete(other);
+      // What nobody wants to call again says nothing about the store of now.
+      const isOpen = this.#open.values().some((open) => open.call === other);
+      if (!isOpen && resumeAtMs + unwantedAfterMs <= nowMs) this.#failing.delete(other);
     }
     if (this.#failing.size > 0) return;
     this.#state.stale = false;
