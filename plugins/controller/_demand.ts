@@ -4,7 +4,7 @@
  * @module
  */
 
-import { duration } from "../../src/figures.ts";
+import { duration, grouped } from "../../src/figures.ts";
 import type { LaneView, PoolView } from "../../src/view.ts";
 import {
   GRAIN_MS,
@@ -48,7 +48,7 @@ export function findGrowth(view: PoolView, grow: number): Growth | undefined {
     const extra = Math.min(found.extra, room);
     const workers = available.workers + extra;
     if (workers <= (best?.workers ?? available.workers)) continue;
-    best = { workers, reason: `${found.reason}: ${extra} more` };
+    best = { workers, reason: `${found.reason}: ${grouped(extra)} more` };
   }
   return best;
 }
@@ -70,9 +70,9 @@ function predicted(
   const starts = startsWithin(view, lane, growMs, available);
   const lacking = (ready - starts) / (1 + growMs / serviceOf(lane));
   if (lacking <= 1e-9) return undefined;
-  const reason = `${lane.name}: ${ready} ready, ${Math.max(0, starts).toFixed(1)} start within ${
-    duration(growMs)
-  }`;
+  const reason = `${lane.name}: ${grouped(ready)} ready, ${
+    Math.max(0, starts).toFixed(1)
+  } start within ${duration(growMs)}`;
   return { extra: Math.ceil(lacking - 1e-9), reason };
 }
 
@@ -86,7 +86,7 @@ function due(
   const jobs = Math.max(1, olderThan(view, lane, growMs - GRAIN_MS)) - available.fresh;
   if (jobs <= 0) return undefined;
   const extra = jobs === 1 ? 1 : Math.max(1, Math.min(jobs, need(view, lane, targetMs, available)));
-  const reason = `${lane.name}: ${jobs} waited ${duration(growMs)}, oldest ${
+  const reason = `${lane.name}: ${grouped(jobs)} waited ${duration(growMs)}, oldest ${
     duration(lane.oldestWaitMs)
   }`;
   return { extra, reason };

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { grouped } from "../figures.ts";
 import type { Decision, DecisionInputs, DecisionPart } from "../decision.ts";
 import type { Plan } from "../planner.ts";
 import type { PoolState } from "./pool_state.ts";
@@ -122,7 +123,7 @@ function causeOf(state: Figures, plan: Plan): string {
 }
 
 function wishOf(part: DecisionPart): string {
-  return `${part.by} wants ${Math.ceil(part.workers - 1e-9)} (${part.reason})`;
+  return `${part.by} wants ${grouped(Math.ceil(part.workers - 1e-9))} (${part.reason})`;
 }
 
 function leaving(retire: readonly string[]): string {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { grouped } from "../figures.ts";
 import type { ShadowReport } from "../decision.ts";
 import { messageOf } from "../errors.ts";
 import { faultOfProposal, type Named, type Plan } from "../planner.ts";
@@ -164,7 +165,7 @@ function sentenceOf(
   name: string,
   { workers, reason }: Pick<Proposal, "workers" | "reason">,
 ): string {
-  return `${name} wants ${Math.ceil(workers - 1e-9)} (${reason})`;
+  return `${name} wants ${grouped(Math.ceil(workers - 1e-9))} (${reason})`;
 }
 
 function rounded(value: number): number {

@@ -326,6 +326,25 @@ browserTest("A page that is held still shows what its reader has done", async ()
   });
 });
 
+browserTest(
+  "An action that nobody answers may be done all the same: the page says so",
+  async () => {
+    await using system = await startSystem();
+
+    await visit(system.url, async ({ page, allow }) => {
+      allow(/ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE/);
+      await page.goto("/pools/mail");
+      await page.getByRole("button", { name: "Pause", exact: true }).click();
+      await system.stopServing();
+      await dialogButton(page, "Pause").click();
+
+      const alert = page.getByRole("dialog").getByRole("alert");
+      await alert.getByText(/^The server does not answer: it may be done all the same, so look/)
+        .waitFor();
+    });
+  },
+);
+
 browserTest("Pages fit a phone, and lead past the navigation with the keyboard", async () => {
   await using system = await startSystem();
   await system.pool("mail").enqueueAll(jobs(9));

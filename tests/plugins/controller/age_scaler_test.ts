@@ -36,6 +36,12 @@ Deno.test("ageScaler adds one, when the head is half its target old", () => {
   });
 });
 
+Deno.test("ageScaler says large numbers and long ages as people read them", () => {
+  const proposal = make(ageScaler)(saturated({ ready: 12_345, oldestWaitMs: 115_168.8 }));
+
+  assert.equal(proposal.reason, "mail: 12,343 waited 25 ms, oldest 1 min 55 s: 12,343 more");
+});
+
 Deno.test("ageScaler adds what is lacking until the target, when a burst is due and nothing can be predicted", () => {
   const burst = saturated({ ready: 40, oldestWaitMs: 25, meanServiceMs: 0 }, {
     readyOlderThan: (ageMs) => ageMs <= 25 ? 40 : 0,
