@@ -156,23 +156,6 @@ browserTest(
   },
 );
 
-browserTest("Charts stay where they are when a lane waits longer than its target", async () => {
-  await using system = await startSystem();
-  const mail = system.pool("mail");
-  await mail.enqueue({ lane: "urgent", payload: {} });
-
-  await visit(system.url, async ({ page }) => {
-    await page.goto("/pools/mail");
-    await page.locator("#charts canvas").nth(1).waitFor();
-    await page.getByText("No lane waits longer than its target.").waitFor();
-    const before = await page.locator("#charts").boundingBox();
-    await mail.enqueueAll(jobs(9));
-    await page.getByText(/^over target: Jobs of lane "urgent" wait longer/).waitFor();
-
-    assert.deepEqual(await page.locator("#charts").boundingBox(), before);
-  });
-});
-
 browserTest(
   "Charts draw demand and supply on the same time, say the latest figures, and follow",
   async () => {
@@ -325,25 +308,6 @@ browserTest("A page that is held still shows what its reader has done", async ()
     await page.getByText("Held still").waitFor();
   });
 });
-
-browserTest(
-  "An action that nobody answers may be done all the same: the page says so",
-  async () => {
-    await using system = await startSystem();
-
-    await visit(system.url, async ({ page, allow }) => {
-      allow(/ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE/);
-      await page.goto("/pools/mail");
-      await page.getByRole("button", { name: "Pause", exact: true }).click();
-      await system.stopServing();
-      await dialogButton(page, "Pause").click();
-
-      const alert = page.getByRole("dialog").getByRole("alert");
-      await alert.getByText(/^The server does not answer: it may be done all the same, so look/)
-        .waitFor();
-    });
-  },
-);
 
 browserTest("Pages fit a phone, and lead past the navigation with the keyboard", async () => {
   await using system = await startSystem();

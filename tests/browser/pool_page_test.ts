@@ -1,0 +1,43 @@
+/// <reference lib="dom" />
+
+import assert from "node:assert/strict";
+import { browserTest, visit } from "./_chromium.ts";
+import { startSystem } from "./_system.ts";
+
+browserTest("Charts stay where they are when a lane waits longer than its target", async () => {
+  await using system = await startSystem();
+  const mail = system.pool("mail");
+  await mail.enqueue({ lane: "urgent", payload: {} });
+
+  await visit(system.url, async ({ page }) => {
+    await page.goto("/pools/mail");
+    await page.locator("#charts canvas").nth(1).waitFor();
+    await page.getByText("No lane waits longer than its target.").waitFor();
+    const before = await page.locator("#charts").boundingBox();
+    await mail.enqueueAll(
+      Array.from({ length: 9 }, () => ({ lane: "urgent", payload: { hold: true } })),
+    );
+    await page.getByText(/^over target: Jobs of lane "urgent" wait longer/).waitFor();
+
+    assert.deepEqual(await page.locator("#charts").boundingBox(), before);
+  });
+});
+
+browserTest(
+  "An action that nobody answers may be done all the same: the page says so",
+  async () => {
+    await using system = await startSystem();
+
+    await visit(system.url, async ({ page, allow }) => {
+      allow(/ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE/);
+      await page.goto("/pools/mail");
+      await page.getByRole("button", { name: "Pause", exact: true }).click();
+      await system.stopServing();
+      await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
+
+      const alert = page.getByRole("dialog").getByRole("alert");
+      await alert.getByText(/^The server does not answer: it may be done all the same, so look/)
+        .waitFor();
+    });
+  },
+);
