@@ -141,8 +141,8 @@ export const TIME_FLAWS: readonly Flaw[] = [
         caps: [{ use: "api-rate-cap", with: { callsPerSec: 100 } }],
       },
     },
-    numbers: { maxDepth: 10_000, perSec: 98, deadlineMs: 500 },
-    change: /^Lower maxDepth to 49$/,
+    numbers: { maxDepth: 10_000, perSec: 96, deadlineMs: 500 },
+    change: /^Lower maxDepth to 48$/,
   },
   {
     code: "depth-below-target",
