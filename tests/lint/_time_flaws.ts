@@ -137,7 +137,7 @@ export const TIME_FLAWS: readonly Flaw[] = [
     },
     mended: {
       pool: {
-        lanes: [{ name: "x", deadlineMs: 500, maxDepth: 49 }],
+        lanes: [{ name: "x", deadlineMs: 500, maxDepth: 48 }],
         caps: [{ use: "api-rate-cap", with: { callsPerSec: 100 } }],
       },
     },
