@@ -80,7 +80,7 @@ export class Db {
     this.#tokens = new Tokens(this.#line, random);
   }
 
-  /** The handle, for what is no read and no commit. Another one after an outage of the network. */
+  /** The handle, for watches and to begin a commit. Another one after an outage of the network. */
   get kv(): Deno.Kv {
     return this.#line?.kv ?? this.#kv;
   }
@@ -144,6 +144,11 @@ export class Db {
     }
     if (version !== undefined && signals) this.signals++;
     return version;
+  }
+
+  /** Deletes one key, whatever it holds. */
+  async delete(key: Deno.KvKey): Promise<void> {
+    await this.commit({ atomic: this.kv.atomic().delete(key), signals: false });
   }
 
   /** A wait that differs from one process to the next. */

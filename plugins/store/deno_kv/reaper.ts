@@ -45,7 +45,7 @@ export async function declareDead(
   const atomic = db.kv.atomic().check(heartbeat).delete(keys.of("w", worker));
   if (await db.commit({ atomic, signals: false }) === undefined) return; // it lives
   await dropLostChunks(context, worker);
-  await db.kv.delete(heartbeat.key);
+  await db.delete(heartbeat.key);
 }
 
 /** Takes back the jobs of all workers without a fence. How many jobs that were. */
@@ -57,7 +57,7 @@ export async function takeBackOrphans(context: QueueContext, nowMs: number): Pro
     if (fence.versionstamp !== null) continue;
     const guard = (step: Step): void => step.check(fence);
     taken += await giveBack(context, { worker, charged: true, guard }, nowMs);
-    await db.kv.delete(keys.of("y", worker));
+    await db.delete(keys.of("y", worker));
   }
   return taken;
 }

@@ -110,6 +110,36 @@ interface Listening {
   readonly woken: Promise<void>;
 }
 
+Deno.test("KvQueue.renew() takes the jobs of a dead process back, whichever answer is lost", async () => {
+  for (const fate of ["lose", "cut"] as const) {
+    for (let nth = 1, isLast = false; !isLast; nth++) {
+      await withServer({}, async (server) => {
+        const [store, other] = [await openRemote(server), await openRemote(server)];
+        try {
+          const dying = await openQueue(other);
+          const queue = await openQueue(store);
+          await dying.add([entry()], NOW);
+          assert.equal((await dying.lease([1], NOW)).length, 1);
+          for (const ms of [0, 15_000]) assert.equal((await queue.renew(NOW + ms)).reaped, 0);
+          let writes = 0;
+          server.knobs.fate = (method) =>
+            method === "atomic_write" && ++writes === nth ? fate : "answer";
+
+          const { reaped } = await queue.renew(NOW + 30_000); // a lease without a sign of life
+
+          server.knobs.fate = undefined;
+          isLast = writes < nth;
+          assert.equal(reaped, 1, `write ${nth}, ${fate}`);
+          assert.deepEqual(await auditOf(server), []);
+        } finally {
+          await store.close();
+          await other.close();
+        }
+      });
+    }
+  }
+});
+
 Deno.test("KvStore hears of other processes by a watch", async () => {
   await withServer({}, async (server) => {
     const { store, woken } = await listen(server);
