@@ -22,8 +22,8 @@ const CALM_PER_SEC = 50;
 const POLL_MS = 10;
 
 /**
- * Watches the log, or looks every few ms where this process commits so often itself that a watch would
- * tell of nothing else: each event costs dozens of system calls.
+ * Watches the log, or looks every few ms where this process is alone and commits so often itself that a
+ * watch would tell of nothing else: each event costs dozens of system calls.
  *
  * Only the log may be watched, never its folder: `Deno.watchFs` opens and closes each file that changes,
  * and a process that closes a file loses all its POSIX locks on it, those of SQLite included. On the log
@@ -32,6 +32,7 @@ const POLL_MS = 10;
 export class FileWatch {
   readonly #log: string;
   readonly #db: Pick<Db, "commits">;
+  readonly #isAlone: () => boolean;
   readonly #changed: () => void;
   #files: Deno.FsWatcher | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -40,9 +41,15 @@ export class FileWatch {
   #closed = false;
 
   /** Begins to watch. `changed` is called when the database may have changed. */
-  constructor(file: string, db: Pick<Db, "commits">, changed: () => void) {
+  constructor(
+    file: string,
+    db: Pick<Db, "commits">,
+    isAlone: () => boolean,
+    changed: () => void,
+  ) {
     this.#log = `${file}-wal`;
     this.#db = db;
+    this.#isAlone = isAlone;
     this.#changed = changed;
     this.#watch();
   }
@@ -58,7 +65,7 @@ export class FileWatch {
     try {
       this.#files = Deno.watchFs(this.#log, { recursive: false });
       for await (const _ of this.#files) {
-        if ((this.#ownPerSec() ?? 0) >= BUSY_PER_SEC) break;
+        if ((this.#ownPerSec() ?? 0) >= BUSY_PER_SEC && this.#isAlone()) break;
         // The log tells sometimes before the commit is visible.
         this.#timer ??= setTimeout(() => {
           this.#timer = undefined;
@@ -77,7 +84,7 @@ export class FileWatch {
   #poll(): void {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      if ((this.#ownPerSec() ?? Infinity) > CALM_PER_SEC) this.#poll();
+      if ((this.#ownPerSec() ?? Infinity) > CALM_PER_SEC && this.#isAlone()) this.#poll();
       else this.#watch();
       this.#changed(); // last: a watch that has just begun tells of what comes after this
     }, POLL_MS);

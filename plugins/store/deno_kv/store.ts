@@ -40,7 +40,11 @@ export class KvStore implements Store {
   constructor(db: Db, options: KvStoreOptions) {
     this.#db = db;
     this.#alive = options.file === undefined ? undefined : new Alive(options.file);
-    this.#wake = new Wake(db, { ...options, changed: () => this.#changed() });
+    this.#wake = new Wake(db, {
+      ...options,
+      isAlone: () => [...this.#queues.values()].every((queues) => queues.values().every(isAlone)),
+      changed: () => this.#changed(),
+    });
   }
 
   /** Name of this process. `undefined`: others cannot look whether it still is. */
@@ -138,4 +142,8 @@ export class KvStore implements Store {
     const queues = [...this.#queues.values()].flatMap((queues) => [...queues]);
     await Promise.all(queues.map((queue) => queue.changed()));
   }
+}
+
+function isAlone({ leasesAdded }: KvQueue): boolean {
+  return leasesAdded;
 }

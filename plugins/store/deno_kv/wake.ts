@@ -24,6 +24,8 @@ export interface WakeOptions {
   readonly pollMs: number;
   /** Commits that are known of: others' later ones are changes. */
   readonly seen: number;
+  /** True while no other process is known to use it. @default {false} */
+  readonly isAlone?: () => boolean;
   /** Called when another process has committed something. May reject: then it is called again. */
   readonly changed: () => Promise<void>;
 }
@@ -51,7 +53,8 @@ export class Wake {
     this.#pollMs = options.pollMs;
     if (options.pollMs === Infinity) return;
     if (options.file !== undefined) {
-      this.#file = new FileWatch(options.file, db, () => this.#look());
+      const isAlone = options.isAlone ?? (() => false);
+      this.#file = new FileWatch(options.file, db, isAlone, () => this.#look());
     }
     if (options.remote) this.#watchKey();
     this.#schedulePoll();

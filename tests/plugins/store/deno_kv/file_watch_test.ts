@@ -6,6 +6,8 @@ import { withFolder } from "./_store.ts";
 interface Scene {
   /** Commits of this process. */
   readonly db: { commits: number };
+  /** Whether no other process is known. */
+  readonly alone: { is: boolean };
   /** Watches that were begun, and those of them that have ended. */
   readonly watches: { begun: number; ended: number };
   /** How often a change was told. */
@@ -17,6 +19,7 @@ interface Scene {
 async function withScene(test: (scene: Scene) => Promise<void>): Promise<void> {
   await withFolder(async (folder) => {
     const db = { commits: 0 };
+    const alone = { is: true };
     const watches = { begun: 0, ended: 0 };
     let changes = 0;
     const file = `${folder}/queue.db`;
@@ -38,10 +41,11 @@ async function withScene(test: (scene: Scene) => Promise<void>): Promise<void> {
         }),
       });
     };
-    const watch = new FileWatch(file, db, () => changes++);
+    const watch = new FileWatch(file, db, () => alone.is, () => changes++);
     try {
       await test({
         db,
+        alone,
         watches,
         changes: () => changes,
         grow: () => Deno.writeTextFile(`${file}-wal`, "x", { append: true }),
@@ -85,6 +89,25 @@ Deno.test("FileWatch looks without a watch while this process commits all the ti
     const calm = changes();
     await grow();
     await until(() => changes() > calm);
+    assert.deepEqual(watches, { begun: 2, ended: 1 });
+  });
+});
+
+Deno.test("FileWatch watches again once there are others, and goes on however often this process commits", async () => {
+  await withScene(async ({ db, alone, grow, watches }) => {
+    while (watches.ended === 0) {
+      db.commits += 5;
+      await grow();
+    }
+
+    alone.is = false;
+    await until(() => (db.commits += 5) > 0 && watches.begun === 2);
+    for (let grown = 0; grown < 200; grown++) {
+      db.commits += 50;
+      await grow();
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+
     assert.deepEqual(watches, { begun: 2, ended: 1 });
   });
 });
