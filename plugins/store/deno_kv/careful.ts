@@ -58,10 +58,13 @@ interface Ready {
 
 /** Adds jobs, and answers or fails each. */
 export async function addCarefully(context: QueueContext, items: readonly Item[]): Promise<void> {
+  let most = MOST_JOBS;
   for (let from = 0; from < items.length;) {
-    const some = items.slice(from, from + MOST_JOBS);
+    const some = items.slice(from, from + most);
     try {
-      from += await context.gate.run(() => addSome(context, some));
+      const done = await context.gate.run(() => addSome(context, some));
+      from += done;
+      most = Math.min(MOST_JOBS, 2 * done);
     } catch (thrown) {
       for (const { ticket, place } of some) ticket.fail(place, thrown);
       from += some.length;
@@ -69,23 +72,38 @@ export async function addCarefully(context: QueueContext, items: readonly Item[]
   }
 }
 
-/** Adds the first of some jobs, as many as fit into a commit. How many those were. */
+/** Adds or fails the first of some jobs, as many as fit into a commit. How many those were. */
 async function addSome(context: QueueContext, items: readonly Item[]): Promise<number> {
   let ready = items.map((item) => prepare(context, item));
+  const leave = async (count: number): Promise<void> => {
+    for (const { chunk, job } of ready.splice(count)) {
+      if (chunk !== undefined) await dropChunks(context, job);
+    }
+  };
   try {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       // What is stored apart is so in the name of a worker: with a lost term it is gone.
       ready = ready.map((one) => isOutdated(context, one) ? prepare(context, one.item) : one);
       const done = await attempt(context, ready);
-      if (done > 0) return done;
+      if (done > 0) {
+        await leave(done);
+        return done;
+      }
+      await leave(Math.max(1, ready.length >> 1)); // others are less often quicker where fewer keys count
       await context.db.pause(tries);
     }
+    await leave(0);
   } catch (thrown) { // of what has been stored apart nothing is known
-    for (const { item, term } of ready) if (item.apart > 0) term.strays = true;
+    if (items.some(({ apart }) => apart > 0)) {
+      for (const term of [context.holder.term, ...ready.map(({ term }) => term)]) {
+        term.strays = true;
+      }
+    }
     throw thrown;
   }
-  for (const { chunk, job } of ready) if (chunk !== undefined) await dropChunks(context, job);
-  throw new Error("Jobs could not be stored: others change the same keys all the time");
+  const [{ ticket, place }] = items as readonly [Item]; // the one that was left in the end
+  ticket.fail(place, new Error("The job could not be stored: others change its keys all the time"));
+  return 1;
 }
 
 function prepare(context: QueueContext, item: Item): Ready {
@@ -137,9 +155,14 @@ async function attempt(context: QueueContext, ready: readonly Ready[]): Promise<
     if (dedupeKey !== undefined) {
       let ownerId = owners.get(dedupeKey);
       if (ownerId === undefined) {
-        const entry = await db.get<Owner>(keys.of("i", dedupeKey));
-        const owner = await ownerIn(context, entry, step.nowMs);
-        if (owner === "ended") return 0;
+        const key = keys.of("i", dedupeKey);
+        let entry = await db.get<Owner>(key);
+        let owner = await ownerIn(context, entry, step.nowMs);
+        if (owner === "ended") {
+          entry = await db.get<Owner>(key);
+          owner = await ownerIn(context, entry, step.nowMs);
+          if (owner === "ended") return 0; // by someone else
+        }
         ownerId = owner;
         if (owner === undefined) {
           step.check(entry);
