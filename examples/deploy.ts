@@ -17,6 +17,10 @@ const ON_DEPLOY = Deno.env.has("DENO_DEPLOYMENT_ID");
 /** The bearer token of the API; at least 16 characters. Without it only this machine is answered. */
 const TOKEN = Deno.env.get("SLUICE_TOKEN");
 
+if (TOKEN !== undefined && TOKEN.length < 16) {
+  throw new TypeError("SLUICE_TOKEN is too short: expected at least 16 characters");
+}
+
 /** The pools. On Deno Deploy jobs live in the database that is attached to the app. */
 const CONFIG: ConfigInput = {
   store: { use: "deno-kv", with: ON_DEPLOY ? {} : { path: "./data/queue.db" } },

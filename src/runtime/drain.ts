@@ -92,7 +92,7 @@ export class Drain {
       runner.handBackAll(clock.nowMs());
     }
     loop.schedule();
-    await this.#until(() => settler.outstanding === 0, SETTLE_MS);
+    if (!await this.#until(() => settler.outstanding === 0, SETTLE_MS)) this.#tellUnstored();
     crew.dismissIdle(clock.nowMs());
     await this.#until(() => state.workers.every((worker) => worker.state === "stuck"), SETTLE_MS);
     loop.close();
@@ -103,6 +103,14 @@ export class Drain {
     this.#ended = true;
     emit("stopped");
     return { handedBack: settler.handedBack, stuck: runner.stuckJobs(), waiting };
+  }
+
+  /** The store has not taken how jobs ended, or that they go back. */
+  #tellUnstored(): void {
+    const { state: { pool }, settler, log } = this.#parts;
+    const message =
+      "What became of running jobs could not be stored: they run again after leaseMs, an attempt charged";
+    log.error(message, { pool, jobs: settler.outstanding });
   }
 
   /** Leaves the queue. A store that does not answer holds nobody up: leases of a process that is gone end. */

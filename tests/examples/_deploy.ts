@@ -38,22 +38,19 @@ export class Instance implements AsyncDisposable {
 
   /** Starts one, with the database that is attached to the app. */
   static async start(env: Readonly<Record<string, string>>): Promise<Instance> {
-    const child = new Deno.Command(Deno.execPath(), {
-      args: ["run", "--no-prompt", "--no-check", "-A", `--preload=${CRON}`, ENTRY],
-      cwd: new URL("../../", import.meta.url),
-      env: {
-        DENO_DEPLOYMENT_ID: "a deployment",
-        DENO_SERVE_ADDRESS: "tcp:127.0.0.1:0",
-        SLUICE_TOKEN,
-        ...env,
-      },
-      stdout: "null",
-      stderr: "piped",
-    }).spawn();
+    const child = command(env).spawn();
     const log = logOf(child.stderr);
     const listening = /Listening on http:\/\/127\.0\.0\.1:(\d+)/;
     await log.until((text) => listening.test(text));
     return new Instance(child, log, Number(listening.exec(log.text())?.[1]));
+  }
+
+  /** Starts one that ends by itself: its exit code, and what it has written. */
+  static async failing(
+    env: Readonly<Record<string, string>>,
+  ): Promise<{ readonly code: number; readonly text: string }> {
+    const { code, stderr } = await command(env).output();
+    return { code, text: new TextDecoder().decode(stderr) };
   }
 
   /** Sends a request, with the token. */
@@ -128,4 +125,19 @@ function logOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Log {
       }
     },
   };
+}
+
+function command(env: Readonly<Record<string, string>>): Deno.Command {
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-prompt", "--no-check", "-A", `--preload=${CRON}`, ENTRY],
+    cwd: new URL("../../", import.meta.url),
+    env: {
+      DENO_DEPLOYMENT_ID: "a deployment",
+      DENO_SERVE_ADDRESS: "tcp:127.0.0.1:0",
+      SLUICE_TOKEN,
+      ...env,
+    },
+    stdout: "null",
+    stderr: "piped",
+  });
 }

@@ -114,3 +114,10 @@ Deno.test("examples/deploy.ts tells of a database that is not attached", async (
   assert.equal(status, 500);
   assert.match(instance.text(), /No database is attached to this app: what Deno Deploy gives/);
 });
+
+Deno.test("examples/deploy.ts does not begin to serve with a token that is too short", async () => {
+  const { code, text } = await Instance.failing({ SLUICE_TOKEN: "short" });
+
+  assert.equal(code, 1);
+  assert.match(text, /SLUICE_TOKEN is too short: expected at least 16 characters/);
+});

@@ -319,6 +319,7 @@ Deno.test(
 
       assert.deepEqual([handedBack, ids], [[], [id]]);
       assert.deepEqual(logged, [
+        "What became of running jobs could not be stored: they run again after leaseMs, an attempt charged",
         "The store could not be left: jobs held here go back after leaseMs",
       ]);
       const next = await startPool(server, () => "ran");
