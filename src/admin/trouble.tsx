@@ -144,7 +144,9 @@ function methodsOf(c: Context, routes: readonly KnownRoute[]): readonly string[]
   for (const { method, path } of routes) {
     const wanted = path.split("/");
     const fits = method !== "ALL" && wanted.length === parts.length &&
-      wanted.every((part, index) => part.startsWith(":") || part === parts[index]);
+      wanted.every((part, index) =>
+        part.startsWith(":") ? parts[index] !== "" : part === parts[index]
+      );
     if (fits) allowed.add(method);
   }
   return [...allowed];

@@ -173,9 +173,12 @@ function failureOf(status: number, answer: unknown, options: RemoteOptions): Cli
   const problem = answer as Partial<Problem>; // checked field by field below
   const detail = typeof problem.detail === "string" ? problem.detail : `It answered ${status}`;
   const all = Array.isArray(problem.errors) ? problem.errors : [];
-  const errors = all.length > 1 || all[0]?.file !== undefined ? all : [];
+  const isConfig = all[0]?.file !== undefined;
+  const errors = all.length > 1 || isConfig ? all : [];
   const lines = errors.map((error) => `  ${formatFault({ ...error, message: error.detail })}`);
   return new CliError(
-    [errors.length > 0 ? "The request has faults:" : detail, ...lines].join("\n"),
+    [errors.length > 0 ? `The ${isConfig ? "config" : "request"} has faults:` : detail, ...lines]
+      .join("\n"),
+    isConfig ? 2 : 1,
   );
 }

@@ -284,12 +284,14 @@ Deno.test("Routes answer 405 with what is allowed, where only the method is wron
   const pause = await system.send("GET", "/api/pools/mail/pause");
   const override = await system.send("POST", "/api/pools/mail/override");
   const nowhere = await system.send("POST", "/api/pools/mail/nowhere");
+  const nameless = await system.send("GET", "/api/pools/");
 
   assert.equal(pause.status, 405);
   assert.equal(pause.headers.get("allow"), "POST");
   assert.equal((await problemOf(pause)).detail, "Expected POST but received GET");
   assert.equal(override.headers.get("allow"), "PUT, DELETE");
   assert.equal(nowhere.status, 404);
+  assert.equal(nameless.status, 404);
 });
 
 Deno.test("PUT override refuses what holds for more than a week", async () => {

@@ -203,10 +203,10 @@ Deno.test("reload and check --against speak to a system that runs", async () => 
   assert.deepEqual([dry.code, JSON.parse(dry.out).changes.length], [0, 6]);
   assert.deepEqual([done.code, done.out], [0, `6 changes\n${changes}`]);
   assert.deepEqual([again.code, again.out], [0, "Nothing has changed\n"]);
-  assert.equal(faulty.code, 1);
+  assert.equal(faulty.code, 2);
   assert.match(
     faulty.err,
-    /^The request has faults:\n {2}\S*pools\.json:\d+:\d+ \/store\/use: No store is named "nowhere"/,
+    /^The config has faults:\n {2}\S*pools\.json:\d+:\d+ \/store\/use: No store is named "nowhere"/,
   );
   assert.equal(refused.code, 1);
   assert.match(refused.out, /^ {2}refused \/admin$/m);
