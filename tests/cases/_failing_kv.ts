@@ -6,6 +6,7 @@
 
 import type { Store } from "../../src/store.ts";
 import { openStore } from "../plugins/store/deno_kv/_store.ts";
+import { throughCommits } from "../plugins/store/deno_kv/_commits.ts";
 
 /** Kinds of calls to a database. */
 export type KvCall = "get" | "getMany" | "list" | "commit";
@@ -46,7 +47,6 @@ function failing(kv: Deno.Kv, fault: KvFault, nowMs: () => number): Deno.Kv {
   const get = kv.get.bind(kv);
   const getMany = kv.getMany.bind(kv);
   const list = kv.list.bind(kv);
-  const atomic = kv.atomic.bind(kv);
   kv.get = async <T>(...given: Parameters<typeof get>) => {
     mayFail("get");
     return await get<T>(...given);
@@ -59,14 +59,9 @@ function failing(kv: Deno.Kv, fault: KvFault, nowMs: () => number): Deno.Kv {
     mayFail("list");
     return list<T>(...given);
   };
-  kv.atomic = () => {
-    const operation = atomic();
-    const commit = operation.commit.bind(operation);
-    operation.commit = async () => {
-      mayFail("commit");
-      return await commit();
-    };
-    return operation;
-  };
+  throughCommits(kv, async (commit) => {
+    mayFail("commit");
+    return await commit();
+  });
   return kv;
 }

@@ -1,6 +1,6 @@
 /** A database that fails: for tests. */
 
-type Commit = () => Promise<Deno.KvCommitResult | Deno.KvCommitError>;
+import { throughCommits } from "./_commits.ts";
 
 /** From now on each `every`th call to any database fails, of each kind in turn: nothing was done then. */
 export function failInTurn(every: number): void {
@@ -22,7 +22,6 @@ function faulty(kv: Deno.Kv, every: number): Deno.Kv {
   const get = kv.get.bind(kv);
   const getMany = kv.getMany.bind(kv);
   const list = kv.list.bind(kv);
-  const atomic = kv.atomic.bind(kv);
   kv.get = async <T>(...given: Parameters<typeof get>) => {
     mayFail("get");
     return await get<T>(...given);
@@ -37,14 +36,9 @@ function faulty(kv: Deno.Kv, every: number): Deno.Kv {
     mayFail("list");
     return list<T>(...given);
   };
-  kv.atomic = () => {
-    const operation = atomic();
-    const commit: Commit = operation.commit.bind(operation);
-    operation.commit = async () => {
-      mayFail("commit");
-      return await commit();
-    };
-    return operation;
-  };
+  throughCommits(kv, async (commit) => {
+    mayFail("commit");
+    return await commit();
+  });
   return kv;
 }

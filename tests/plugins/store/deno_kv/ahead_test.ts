@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { start } from "../../../../mod.ts";
 import { audit } from "../../../../plugins/store/deno_kv/audit.ts";
-import { Db } from "../../../../plugins/store/deno_kv/db.ts";
 import { PoolKeys } from "../../../../plugins/store/deno_kv/keys.ts";
 import { denoKv } from "../../../../plugins/store/deno_kv/mod.ts";
-import { KvStore } from "../../../../plugins/store/deno_kv/store.ts";
 import type { JobEntry, Leased, Queue, QueueOptions } from "../../../../src/store.ts";
+import { deafStore, throughCommits, twinOf } from "./_commits.ts";
 import { end, entry, NOW, openQueue, withFolder } from "./_store.ts";
 
 /** A queue with six jobs of which two have been leased: ending them leases ahead. */
@@ -31,25 +30,15 @@ interface Given {
 
 async function withScene(given: Given, test: (scene: Scene) => Promise<void>): Promise<void> {
   const kv = await Deno.openKv(":memory:");
-  const watched = await Deno.openKv(":memory:"); // its methods are replaced by those of the other
+  const watched = await twinOf(kv);
   let commits = 0;
   let failing = 0;
-  for (const name of ["get", "getMany", "list", "watch"] as const) {
-    Object.assign(watched, { [name]: kv[name].bind(kv) });
-  }
-  watched.atomic = () => {
-    const operation = kv.atomic();
-    const commit = operation.commit.bind(operation);
-    operation.commit = () => {
-      commits++;
-      return failing-- > 0 ? Promise.reject(new TypeError("disk I/O error")) : commit();
-    };
-    return operation;
-  };
-  const options = { remote: false, maxChecks: 100, random: () => 0 };
-  const unheard = { file: undefined, remote: false, pollMs: Infinity, seen: 0 };
-  const one = new KvStore(new Db(watched, options), unheard);
-  const two = new KvStore(new Db(kv, options), unheard);
+  throughCommits(watched, (commit) => {
+    commits++;
+    return failing-- > 0 ? Promise.reject(new TypeError("disk I/O error")) : commit();
+  });
+  const one = deafStore(watched, () => 0);
+  const two = deafStore(kv, () => 0);
   try {
     const queue = await openQueue(one, given.options);
     const jobs = [1, 2, 3, 4, 5, 6].map((payload) => entry({ payload, ...given.entry }));

@@ -5,9 +5,8 @@ import type { KvQueue } from "../../../../plugins/store/deno_kv/queue.ts";
 import { KvStore } from "../../../../plugins/store/deno_kv/store.ts";
 import { StoreError } from "../../../../src/errors.ts";
 import type { Leased } from "../../../../src/store.ts";
+import { type Commit, throughCommits } from "./_commits.ts";
 import { end, entry, NOW, openQueue } from "./_store.ts";
-
-type Commit = () => Promise<Deno.KvCommitResult | Deno.KvCommitError>;
 
 /** A database whose commits go through `commit`. */
 async function withCommits(
@@ -16,13 +15,7 @@ async function withCommits(
   test: (store: KvStore, kv: Deno.Kv) => Promise<void>,
 ): Promise<void> {
   const kv = await Deno.openKv(":memory:");
-  const atomic = kv.atomic.bind(kv);
-  kv.atomic = () => {
-    const operation = atomic();
-    const real = operation.commit.bind(operation);
-    operation.commit = () => commit(real);
-    return operation;
-  };
+  throughCommits(kv, commit);
   const db = new Db(kv, { remote, maxChecks: 100, random: () => 0.1 });
   const store = new KvStore(db, { file: undefined, remote: false, pollMs: Infinity, seen: 0 });
   try {

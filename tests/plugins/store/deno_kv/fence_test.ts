@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { audit } from "../../../../plugins/store/deno_kv/audit.ts";
-import { Db } from "../../../../plugins/store/deno_kv/db.ts";
-import { KvStore } from "../../../../plugins/store/deno_kv/store.ts";
 import type { Queue } from "../../../../src/store.ts";
+import { deafStore, throughCommits, twinOf } from "./_commits.ts";
 import { end, entry, NOW, openQueue } from "./_store.ts";
 
 const LEASE_MS = 1000;
@@ -21,37 +20,27 @@ interface Scene {
 
 async function withScene(test: (scene: Scene) => Promise<void>): Promise<void> {
   const kv = await Deno.openKv(":memory:");
-  const slow = await Deno.openKv(":memory:"); // its methods are replaced by those of the other
+  const slow = await twinOf(kv);
   const held: {
     current?: { where: "before" | "after"; reached: () => void; gone: Promise<void> } | undefined;
   } = {};
-  for (const name of ["get", "getMany", "watch"] as const) {
-    Object.assign(slow, { [name]: kv[name].bind(kv) });
-  }
   let fails = false;
   slow.list = (selector, options) => {
     if (!fails) return kv.list(selector, options);
     fails = false;
     throw new TypeError("disk I/O error");
   };
-  slow.atomic = () => {
-    const operation = kv.atomic();
-    const commit = operation.commit.bind(operation);
-    operation.commit = async () => {
-      const hold = held.current;
-      held.current = undefined;
-      if (hold === undefined) return await commit();
-      const result = hold.where === "after" ? await commit() : undefined;
-      hold.reached();
-      await hold.gone;
-      return result ?? await commit();
-    };
-    return operation;
-  };
-  const options = { remote: false, maxChecks: 100, random: () => 0.1 };
-  const unheard = { file: undefined, remote: false, pollMs: Infinity, seen: 0 };
-  const one = new KvStore(new Db(slow, options), unheard);
-  const other = new KvStore(new Db(kv, options), unheard);
+  throughCommits(slow, async (commit) => {
+    const hold = held.current;
+    held.current = undefined;
+    if (hold === undefined) return await commit();
+    const result = hold.where === "after" ? await commit() : undefined;
+    hold.reached();
+    await hold.gone;
+    return result ?? await commit();
+  });
+  const one = deafStore(slow, () => 0.1);
+  const other = deafStore(kv, () => 0.1);
   try {
     await test({
       kv,

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import * as v from "valibot";
 import { type ConfigInput, start } from "../../../../mod.ts";
 import { denoKv } from "../../../../plugins/store/deno_kv/mod.ts";
-import { Db } from "../../../../plugins/store/deno_kv/db.ts";
-import { KvStore } from "../../../../plugins/store/deno_kv/store.ts";
 import { defineStore } from "../../../../src/plugin.ts";
+import { deafStore, throughCommits } from "./_commits.ts";
 import { openStore, withFolder } from "./_store.ts";
 
 function configWith(
@@ -206,21 +205,11 @@ Deno.test("A pool on deno-kv takes other lanes of a reload, and keeps the jobs o
 Deno.test("A pool on deno-kv that has a free worker starts a job with the commit that stores it", async () => {
   const kv = await Deno.openKv(":memory:");
   let commits = 0;
-  const atomic = kv.atomic.bind(kv);
-  kv.atomic = () => {
-    const operation = atomic();
-    const commit = operation.commit.bind(operation);
-    operation.commit = () => commit().finally(() => commits++);
-    return operation;
-  };
+  throughCommits(kv, (commit) => commit().finally(() => commits++));
   const counted = defineStore({
     name: "counted",
     options: v.strictObject({}),
-    create: () => {
-      const db = new Db(kv, { remote: false, maxChecks: 100, random: () => 0 });
-      const unheard = { file: undefined, remote: false, pollMs: Infinity, seen: 0 };
-      return new KvStore(db, unheard);
-    },
+    create: () => deafStore(kv, () => 0),
   });
   const starts: number[] = [];
   const handler = (): void => void starts.push(commits);

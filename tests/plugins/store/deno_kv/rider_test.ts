@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { audit } from "../../../../plugins/store/deno_kv/audit.ts";
-import { Db } from "../../../../plugins/store/deno_kv/db.ts";
 import type { KvQueue } from "../../../../plugins/store/deno_kv/queue.ts";
-import { KvStore } from "../../../../plugins/store/deno_kv/store.ts";
 import type { Queue } from "../../../../src/store.ts";
+import { deafStore, throughCommits, twinOf } from "./_commits.ts";
 import { end, entry, NOW, openQueue } from "./_store.ts";
 
 /** Two queues of one pool, of which the first knows of no other yet. */
@@ -23,38 +22,28 @@ interface Scene {
 
 async function withScene(test: (scene: Scene) => Promise<void>): Promise<void> {
   const kv = await Deno.openKv(":memory:");
-  const watched = await Deno.openKv(":memory:"); // its methods are replaced by those of the other
+  const watched = await twinOf(kv);
   const commits: boolean[] = [];
   let hooks: Parameters<Scene["around"]>[0] = {};
   let fails = false;
   let lists = 0;
-  for (const name of ["get", "getMany", "watch"] as const) {
-    Object.assign(watched, { [name]: kv[name].bind(kv) });
-  }
   watched.list = (selector, options) => {
     lists++;
     if (!fails) return kv.list(selector, options);
     fails = false;
     throw new TypeError("disk I/O error");
   };
-  watched.atomic = () => {
-    const operation = kv.atomic();
-    const commit = operation.commit.bind(operation);
-    operation.commit = async () => {
-      const { before, after } = hooks;
-      hooks = {};
-      await before?.();
-      const result = await commit();
-      await after?.();
-      commits.push(result.ok);
-      return result;
-    };
-    return operation;
-  };
-  const options = { remote: false, maxChecks: 100, random: () => 0 };
-  const unheard = { file: undefined, remote: false, pollMs: Infinity, seen: 0 };
-  const one = new KvStore(new Db(watched, options), unheard);
-  const other = new KvStore(new Db(kv, options), unheard);
+  throughCommits(watched, async (commit) => {
+    const { before, after } = hooks;
+    hooks = {};
+    await before?.();
+    const result = await commit();
+    await after?.();
+    commits.push(result.ok);
+    return result;
+  });
+  const one = deafStore(watched, () => 0);
+  const other = deafStore(kv, () => 0);
   try {
     const mine = await openQueue(one, { leaseMs: 1000 });
     const theirs = await openQueue(other, { leaseMs: 1000 });
