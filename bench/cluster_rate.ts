@@ -4,6 +4,7 @@
  * @module
  */
 
+import { delay } from "../src/async.ts";
 import { quantile } from "../src/stats.ts";
 import { TOKEN } from "../tests/_kvconnect/server.ts";
 import { mostInASecond } from "../tests/_rate.ts";
@@ -76,10 +77,10 @@ async function measure(of: string): Promise<Figures> {
     workers.push(worker);
     await worker.line();
   }
-  await sleep(SETTLE_MS);
+  await delay(SETTLE_MS);
   const before = await usageOf(workers, server);
   const fromMs = now();
-  await sleep(DURATION_MS);
+  await delay(DURATION_MS);
   const after = await usageOf(workers, server);
   const toMs = now();
   const perSecOf = (figure: keyof Counted): number =>
@@ -129,7 +130,7 @@ function receive(): AsyncDisposable & { url: string; arrivals: ReadonlyMap<strin
   const arrivals = new Map<string, number>();
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
     arrivals.set(request.headers.get("sluice-job-id") ?? "", now());
-    await sleep(ANSWER_MS);
+    await delay(ANSWER_MS);
     return new Response(null, { status: 204 });
   });
   const { hostname, port } = server.addr;
@@ -142,8 +143,4 @@ function receive(): AsyncDisposable & { url: string; arrivals: ReadonlyMap<strin
 
 function now(): number {
   return performance.timeOrigin + performance.now();
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -8,6 +8,7 @@
 
 // deno-lint-ignore-file no-console
 import { start } from "../mod.ts";
+import { delay } from "../src/async.ts";
 import type { ConfigInput } from "../src/config.ts";
 import type { Sluice } from "../src/sluice.ts";
 
@@ -15,8 +16,6 @@ const BURSTS = 12;
 const JOBS = 60;
 const EVERY_MS = 1500;
 const RUN_MS = 20;
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function waitsAt(reportMs: number): Promise<readonly number[]> {
   const folder = await Deno.makeTempDir();
@@ -26,7 +25,7 @@ async function waitsAt(reportMs: number): Promise<readonly number[]> {
       store: { use: "deno-kv", with: { path: `${folder}/queue.db` } },
       pools: {
         p: {
-          handler: () => sleep(RUN_MS),
+          handler: () => delay(RUN_MS),
           size: { min: 1, max: 10 },
           lanes: [{ name: lane }],
           caps: [{ use: "fixed-cap", with: { workers: 10 }, scope: "cluster", reportMs }],
@@ -41,11 +40,11 @@ async function waitsAt(reportMs: number): Promise<readonly number[]> {
     });
   };
   const both = [await open("a"), await open("b")] as const;
-  await sleep(500);
+  await delay(500);
   for (let burst = 0; burst < BURSTS; burst++) {
     const [pool, lane] = [both[burst % 2]!.pool("p"), burst % 2 === 0 ? "a" : "b"];
     await pool.enqueueAll(Array.from({ length: JOBS }, () => ({ lane, payload: 0 })));
-    await sleep(EVERY_MS);
+    await delay(EVERY_MS);
   }
   await Promise.all(both.map((sluice) => sluice.stop()));
   await Deno.remove(folder, { recursive: true });

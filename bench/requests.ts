@@ -5,9 +5,12 @@
  */
 
 import { type Sluice, start } from "../mod.ts";
+import { delay } from "../src/async.ts";
 import { type Server, startServer, TOKEN } from "../tests/_kvconnect/server.ts";
 import type { Bench, Figures } from "./_bench.ts";
 
+/** What a pool asks for because it starts comes within that, ms. */
+const STARTS_WITHIN_MS = 6000;
 /** How long a pool is watched, ms. */
 const WATCHED_MS = 20_000;
 /** Jobs of a burst. */
@@ -16,7 +19,7 @@ const BURST = 1000;
 /** A case: how many workers there are, what is sent, and what the figures are divided by. */
 interface Case {
   readonly workers: number;
-  readonly drive: (sluice: Sluice, server: Server) => Promise<number>;
+  readonly drive: (sluice: Sluice) => Promise<number>;
 }
 
 const CASES: Readonly<Record<string, Case>> = {
@@ -41,7 +44,7 @@ async function measure(of: string): Promise<Figures> {
   const { workers, drive } = CASES[of]!; // one of the names above
   Deno.env.set("DENO_KV_ACCESS_TOKEN", TOKEN);
   await using server = startServer({ path: ":memory:" });
-  const before = of === "start" ? counted(server) : undefined;
+  let from = counted(server);
   await using sluice = await start({
     store: { use: "deno-kv", with: { url: server.url } },
     pools: {
@@ -52,15 +55,18 @@ async function measure(of: string): Promise<Figures> {
       },
     },
   });
-  const from = before ?? await settled(server);
-  const by = await drive(sluice, server);
+  if (of !== "start") {
+    await delay(STARTS_WITHIN_MS);
+    from = counted(server);
+  }
+  const by = await drive(sluice);
   const to = counted(server);
   return { reads: (to.reads - from.reads) / by, writes: (to.writes - from.writes) / by };
 }
 
 /** Watches a pool that has nothing to do. Answers seconds. */
 async function idle(): Promise<number> {
-  await sleep(3 * WATCHED_MS); // heartbeats are 10 s apart
+  await delay(3 * WATCHED_MS); // heartbeats are 10 s apart
   return 3 * WATCHED_MS / 1000;
 }
 
@@ -69,7 +75,7 @@ async function trickle(sluice: Sluice): Promise<number> {
   const jobs = WATCHED_MS / 1000;
   for (let sent = 0; sent < jobs; sent++) {
     const { done } = await sluice.enqueue("mail", job());
-    await Promise.all([done, sleep(1000)]);
+    await Promise.all([done, delay(1000)]);
   }
   return jobs;
 }
@@ -85,12 +91,6 @@ function job(): { readonly lane: string; readonly payload: unknown } {
   return { lane: "batch", payload: { ms: 20 } };
 }
 
-/** What was asked so far, once a pool that has started asks no more. */
-async function settled(server: Server): Promise<Counted> {
-  await sleep(6000);
-  return counted(server);
-}
-
 interface Counted {
   readonly reads: number;
   readonly writes: number;
@@ -98,8 +98,4 @@ interface Counted {
 
 function counted({ requests }: Server): Counted {
   return { reads: requests.snapshot_read, writes: requests.atomic_write };
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
