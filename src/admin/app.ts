@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import type { BlankEnv } from "hono/types";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Logger } from "../job.ts";
@@ -148,6 +148,10 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     allowedHosts: options.allowedHosts ?? [],
     identify: context.identify,
   });
+  const refuse = (c: Context): Response | Promise<Response> | undefined => {
+    const refusal = check(c);
+    return refusal && refused(refusal, c);
+  };
   const closed = new Hono()
     .route("/", jobRoutes(context))
     .route("/", waitingRoutes(context))
@@ -169,15 +173,9 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     .route("/", hasToken(tokens) ? loginRoutes(tokens, sessions, context) : new Hono());
   // Hint: Hono runs a route without middleware far faster than one with.
   for (const { method, path, handler } of closed.routes) {
-    app.on(method, path, (c, next) => {
-      const refusal = check(c);
-      return refusal === undefined ? handler(c, next) : refused(refusal, c);
-    });
+    app.on(method, path, (c, next) => refuse(c) ?? handler(c, next));
   }
-  app.notFound((c) => {
-    const refusal = check(c);
-    return refusal === undefined ? noRoute(c, context, app.routes) : refused(refusal, c);
-  });
+  app.notFound((c) => refuse(c) ?? noRoute(c, context, app.routes));
   app.onError((error, c) => failed(error, c, context));
   // `hc` types come from the schemas that the routes declare.
   return app as unknown as AdminApp;

@@ -156,13 +156,9 @@ async function attempt(context: QueueContext, ready: readonly Ready[]): Promise<
       let ownerId = owners.get(dedupeKey);
       if (ownerId === undefined) {
         const key = keys.of("i", dedupeKey);
-        let entry = await db.get<Owner>(key);
-        let owner = await ownerIn(context, entry, step.nowMs);
-        if (owner === "ended") {
-          entry = await db.get<Owner>(key);
-          owner = await ownerIn(context, entry, step.nowMs);
-          if (owner === "ended") return 0; // by someone else
-        }
+        let { entry, owner } = await ownerOf(context, key, step.nowMs);
+        if (owner === "ended") ({ entry, owner } = await ownerOf(context, key, step.nowMs));
+        if (owner === "ended") return 0; // others are at it too
         ownerId = owner;
         if (owner === undefined) {
           step.check(entry);
@@ -201,6 +197,16 @@ async function attempt(context: QueueContext, ready: readonly Ready[]): Promise<
   if (changes && !await step.commit()) return 0;
   for (const answer of answers) answer();
   return answers.length;
+}
+
+/** What stands at a dedupe key, and who owns it. */
+async function ownerOf(
+  context: QueueContext,
+  key: Deno.KvKey,
+  nowMs: number,
+): Promise<{ readonly entry: Deno.KvEntryMaybe<Owner>; readonly owner: string | undefined }> {
+  const entry = await context.db.get<Owner>(key);
+  return { entry, owner: await ownerIn(context, entry, nowMs) };
 }
 
 /**
