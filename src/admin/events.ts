@@ -83,7 +83,7 @@ function stream(c: Context, { feed, sluice }: AdminContext): Response {
   const pools = c.req.queries("pool") ?? [];
   const kinds = c.req.queries("kind") ?? [];
   const errors = [
-    ...queryFaults(c, ["pool", "kind", "after"]),
+    ...queryFaults(c, ["after"], ["pool", "kind"]),
     ...unknowns("pool", pools, sluice.pools.map((pool) => pool.name)),
     ...unknowns("kind", kinds, EVENT_KINDS),
   ];

@@ -13,9 +13,13 @@ import { openCursor, sealCursor } from "./cursor.ts";
 import { isState, LIST_ORDER, pageOfPools, type Place, STATES } from "./job_list.ts";
 import { shownJob } from "./jobs.ts";
 import { matcher } from "./match.ts";
+import { queryFaults } from "./problem.ts";
 
 /** Jobs of one page. */
 const PAGE = 50;
+
+/** Query parameters of such a page. */
+const FIELDS = ["pool", "lane", "state", "match", "cursor"];
 
 /** What a page of jobs is asked for. */
 export interface JobFilter {
@@ -53,7 +57,7 @@ export interface FoundJobs {
 export function readSearch(c: Context, context: AdminContext, state?: JobState): JobSearch {
   const all = context.sluice.pools;
   const read = (name: string): string => (c.req.query(name) ?? "").trim().slice(0, 2_048);
-  const faults: string[] = [];
+  const faults = queryFaults(c, FIELDS).map(({ detail }) => detail);
   const pool = read("pool");
   const pools = pool === "" ? all : all.filter(({ name }) => name === pool);
   if (pools.length === 0 && all.length > 0) {

@@ -18,7 +18,7 @@ import { Ends } from "./ends.ts";
 import { type Desk, enqueue, LONGEST_WAIT_MS } from "./enqueue.ts";
 import { isState, LIST_ORDER, pageOf, STATES } from "./job_list.ts";
 import { matcher } from "./match.ts";
-import { answer, badRequest, problem, queryFaults, queryNumber } from "./problem.ts";
+import { answer, badRequest, noQuery, problem, queryFaults, queryNumber } from "./problem.ts";
 import { Remembered } from "./remembered.ts";
 import { rounded } from "./rounded.ts";
 import { laneFault } from "./submitted.ts";
@@ -144,7 +144,9 @@ async function change(
   id: string,
   to: Change,
   context: AdminContext,
-): Promise<ReturnType<typeof answer> | ReturnType<typeof problem<404 | 409>>> {
+): Promise<ReturnType<typeof answer> | ReturnType<typeof problem<400 | 404 | 409>>> {
+  const faults = noQuery(c);
+  if (faults.length > 0) return badRequest(faults);
   for (const pool of context.sluice.pools) {
     const before = (await pool.find(id))?.state;
     if (before === undefined) continue;

@@ -15,7 +15,7 @@ import { readShape } from "./body.ts";
 import { type AdminContext, noPool, type Target } from "./context.ts";
 import { matcher } from "./match.ts";
 import { ACTIONS, MAX_RUNNING } from "./operations.ts";
-import { answer, API_HEADERS, badRequest, problem } from "./problem.ts";
+import { answer, API_HEADERS, badRequest, noQuery, problem } from "./problem.ts";
 import { baseOf } from "./origin.ts";
 import { type OperationBody, operationShape } from "./shape.ts";
 import { laneFault } from "./submitted.ts";
@@ -42,6 +42,8 @@ export function operationRoutes(context: AdminContext): Hono<BlankEnv, Operation
       return found === undefined ? noOperation(c.req.param("id")) : answer(found, 200);
     })
     .delete("/api/operations/:id", async (c) => {
+      const faults = noQuery(c);
+      if (faults.length > 0) return badRequest(faults);
       const found = await operations.cancel(c.req.param("id"));
       return found === undefined ? noOperation(c.req.param("id")) : answer(found, 200);
     });

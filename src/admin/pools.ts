@@ -13,7 +13,7 @@ import type { DecisionJson, PoolJson, PoolRoutes } from "./api.ts";
 import { audit } from "./audit.ts";
 import { readShape } from "./body.ts";
 import { type AdminContext, noPool, type Target } from "./context.ts";
-import { answer, badRequest, problem, queryFaults, queryNumber } from "./problem.ts";
+import { answer, badRequest, noQuery, problem, queryFaults, queryNumber } from "./problem.ts";
 import { rounded } from "./rounded.ts";
 import { drainShape, overrideShape, pauseShape } from "./shape.ts";
 import { laneFault } from "./submitted.ts";
@@ -77,6 +77,8 @@ export function poolRoutes(context: AdminContext): Hono<BlankEnv, PoolRoutes, "/
       "/api/pools/:pool/override",
       (c) =>
         onPool(context, c.req.param("pool"), ({ handle }) => {
+          const faults = noQuery(c);
+          if (faults.length > 0) return badRequest(faults);
           const refusal = ended(handle);
           if (refusal !== undefined) return refusal;
           const before = handle.snapshot().override;

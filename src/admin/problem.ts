@@ -100,12 +100,36 @@ export function badRequest(
   return problem(400, `${first}${more}`, { errors });
 }
 
-/** A fault for each query parameter that is not known. */
-export function queryFaults(c: Context, known: readonly string[]): readonly ProblemError[] {
+/**
+ * A fault for each query parameter that is not known, and for each that is given again: one of the
+ * values would be left out unheard. Those of `lists` may be given more than once.
+ */
+export function queryFaults(
+  c: Context,
+  known: readonly string[],
+  lists: readonly string[] = [],
+): readonly ProblemError[] {
   if (!c.req.raw.url.includes("?")) return [];
-  return Object.keys(c.req.queries()).filter((name) => !known.includes(name)).map((name) => ({
-    pointer: `?${name}`,
-    detail: `No query parameter is named ${display(name)}${suggestion(name, known)}`,
+  const faults: ProblemError[] = [];
+  for (const [name, { length: times }] of Object.entries(c.req.queries())) {
+    if (lists.includes(name)) continue;
+    const pointer = `?${name}`;
+    if (!known.includes(name)) {
+      const hint = suggestion(name, [...known, ...lists]);
+      faults.push({ pointer, detail: `No query parameter is named ${display(name)}${hint}` });
+    } else if (times > 1) {
+      const detail = `The query parameter ${display(name)} is given ${times} times: give it once`;
+      faults.push({ pointer, detail });
+    }
+  }
+  return faults;
+}
+
+/** A fault for each query parameter of a change that takes none. `instead`: what to do. */
+export function noQuery(c: Context, instead = "leave it out"): readonly ProblemError[] {
+  return queryFaults(c, []).map(({ pointer, detail }) => ({
+    pointer,
+    detail: `${detail}: ${instead}`,
   }));
 }
 

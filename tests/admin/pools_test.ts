@@ -278,6 +278,74 @@ Deno.test("Routes answer 400 for a query parameter that does not exist", async (
   }
 });
 
+Deno.test("Routes answer 400 for a query parameter that is given again, with its name", async () => {
+  await using system = await running();
+  const job = { lane: "urgent", payload: 1 };
+  const detail = (name: string, times: number) =>
+    `The query parameter "${name}" is given ${times} times: give it once`;
+
+  for (
+    const [name, times, method, path, body] of [
+      ["limit", 2, "GET", "/api/pools/mail/decisions?limit=3&limit=4"],
+      ["afterMs", 2, "GET", "/api/pools/mail/history?afterMs=3&afterMs=3"],
+      ["lane", 3, "GET", "/api/pools/mail/jobs?lane=urgent&lane=batch&limit=3&lane=full"],
+      ["waitMs", 2, "GET", "/api/jobs/any?waitMs=0&waitMs=1"],
+      ["waitMs", 2, "POST", "/api/pools/mail/jobs?waitMs=0&waitMs=1", job],
+      ["waitMs", 2, "POST", "/api/pools/mail/jobs?waitMs=0&waitMs=1", [job]],
+      ["after", 2, "GET", "/api/events?pool=mail&pool=typed&after=1&after=2"],
+      ["dryRun", 2, "POST", "/api/reload?dryRun=0&dryRun=1", {}],
+    ] as const
+  ) {
+    const response = await system.send(method, path, body);
+
+    assert.equal(response.status, 400, path);
+    assert.deepEqual((await problemOf(response)).errors, [
+      { pointer: `?${name}`, detail: detail(name, times) },
+    ]);
+  }
+  for (const path of ["/jobs?lane=urgent&lane=batch", "/dead?pool=mail&pool=typed"]) {
+    const page = await system.app.request(path);
+
+    assert.equal(page.status, 400, path);
+    assert.match(await page.text(), /is given 2 times: give it once/);
+  }
+});
+
+Deno.test("Changes answer 400 for a query parameter, where they take none, and change nothing", async () => {
+  await using system = await running();
+  const delayed = await system.send("POST", "/api/pools/mail/jobs", {
+    lane: "batch",
+    payload: 1,
+    delayMs: 60_000,
+  });
+  const { id }: { id: string } = await delayed.json();
+  const inBody = 'No query parameter is named "lane": send it in the body';
+  const leaveOut = 'No query parameter is named "lane": leave it out';
+
+  for (
+    const [detail, method, path, body] of [
+      [inBody, "POST", "/api/pools/mail/pause", {}],
+      [inBody, "POST", "/api/pools/mail/resume", {}],
+      [inBody, "POST", "/api/pools/mail/drain", {}],
+      [inBody, "PUT", "/api/pools/mail/override", { max: 1, expiresInMs: 1_000 }],
+      [inBody, "POST", "/api/pools/mail/operations", { purge: true }],
+      [leaveOut, "DELETE", "/api/pools/mail/override"],
+      [leaveOut, "DELETE", "/api/operations/any"],
+      [leaveOut, "POST", `/api/jobs/${id}/cancel`],
+      [leaveOut, "POST", `/api/jobs/${id}/retry`],
+      [leaveOut, "DELETE", `/api/jobs/${id}`],
+    ] as const
+  ) {
+    const response = await system.send(method, `${path}?lane=urgent`, body);
+
+    assert.equal(response.status, 400, path);
+    assert.deepEqual((await problemOf(response)).errors, [{ pointer: "?lane", detail }]);
+  }
+  const { paused, override, draining } = system.sluice.pool("mail").snapshot();
+  assert.deepEqual([paused, override, draining], [false, undefined, false]);
+  assert.equal((await system.sluice.pool("mail").find(id))?.state, "delayed");
+});
+
 Deno.test("Routes answer 405 with what is allowed, where only the method is wrong", async () => {
   await using system = await running();
 

@@ -139,7 +139,7 @@ export const endpoints: readonly Endpoint[] = [
     tag: "Pools",
     summary: "Goes back to the config's bounds",
     answers: { 200: "Override" },
-    problems: [404, 409],
+    problems: [400, 404, 409],
   },
   {
     method: "post",
@@ -205,7 +205,7 @@ export const endpoints: readonly Endpoint[] = [
     tag: "Jobs",
     summary: "Forgets a job that has ended",
     answers: { 200: "Changed" },
-    problems: [404, 409, 503],
+    problems: [400, 404, 409, 503],
   },
   {
     method: "post",
@@ -213,7 +213,7 @@ export const endpoints: readonly Endpoint[] = [
     tag: "Jobs",
     summary: "Cancels a job; a running one is asked to stop",
     answers: { 200: "Changed" },
-    problems: [404, 409, 503],
+    problems: [400, 404, 409, 503],
   },
   {
     method: "post",
@@ -221,7 +221,7 @@ export const endpoints: readonly Endpoint[] = [
     tag: "Jobs",
     summary: "Makes a dead job ready again, its attempts counted anew",
     answers: { 200: "Changed" },
-    problems: [404, 409, 503],
+    problems: [400, 404, 409, 503],
   },
   {
     method: "post",
@@ -253,7 +253,7 @@ export const endpoints: readonly Endpoint[] = [
     tag: "Operations",
     summary: "Cancels an operation and waits until it stands still",
     answers: { 200: "Operation" },
-    problems: [404],
+    problems: [400, 404],
   },
   {
     method: "get",
