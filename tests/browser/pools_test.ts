@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
-import { overflowOf, violationsOn } from "./_axe.ts";
+import { violationsOn } from "./_axe.ts";
 import { browserTest, visit } from "./_chromium.ts";
 import { ADMIN, startSystem, until, VIEWER } from "./_system.ts";
 
@@ -307,46 +307,6 @@ browserTest("A page that is held still shows what its reader has done", async ()
     await page.getByText("paused: No job starts").waitFor();
     await page.getByText("Held still").waitFor();
   });
-});
-
-browserTest("Pages fit a phone, and lead past the navigation with the keyboard", async () => {
-  await using system = await startSystem();
-  await system.pool("mail").enqueueAll(jobs(9));
-
-  await visit(system.url, async ({ page }) => {
-    for (const path of ["/", "/pools/mail", "/docs"]) {
-      await page.goto(path);
-      await page.locator("h1").waitFor();
-      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.equal(over <= 0, true, `${path} is ${over} px too wide`);
-    }
-    await page.keyboard.press("Tab");
-    await page.getByRole("link", { name: "Skip to the content" }).press("Enter");
-    assert.equal(await page.evaluate(() => document.activeElement?.id), "main");
-  }, { viewport: { width: 375, height: 700 } });
-});
-
-browserTest("Pages fit a phone, whatever lanes and errors are called", async () => {
-  const name = "deliveries to receivers that answer slowly & <b>late</b>";
-  const handler = (): never => {
-    throw new Error("E".repeat(3_000));
-  };
-  const lanes = [{ name, attempts: 1 }];
-  await using system = await startSystem({
-    pools: { mail: { handler, size: { min: 1, max: 1 }, lanes } },
-  });
-  await system.pool("mail").enqueue({ lane: name, payload: 1 });
-
-  await visit(system.url, async ({ page }) => {
-    await page.goto("/pools/mail");
-    await page.getByText(`${name}, oldest wait`).first().waitFor();
-    assert.equal(await overflowOf(page), 0);
-    await page.goto("/dead");
-    const error = page.getByText("EEEE");
-    await error.waitFor();
-    assert.ok((await error.boundingBox())!.height < 120, "the list shows how an error begins");
-    assert.equal(await overflowOf(page), 0);
-  }, { viewport: { width: 375, height: 700 } });
 });
 
 browserTest("Pages work below a path of another app, log in and actions included", async () => {
