@@ -4,6 +4,8 @@
  * @module
  */
 
+import { delayTooLong, LONGEST_DELAY_MS } from "./job.ts";
+
 /** One fault of a config or scenario. */
 export interface Fault {
   /** JSON Pointer to the place, such as `/pools/mail/size/min`. Empty for the whole. */
@@ -87,11 +89,12 @@ export class RetryLater extends Error {
   /**
    * Defers a job.
    *
-   * @throws {RangeError} If `ms` is not a number >= 0.
+   * @throws {RangeError} If `ms` is not a number >= 0, or is more than 100 years.
    */
   constructor(ms: number, reason = "the handler asked for a later retry") {
     super(reason);
-    if (!(ms >= 0 && ms < Infinity)) {
+    if (ms > LONGEST_DELAY_MS) throw new RangeError(delayTooLong("RetryLater ms", String(ms)));
+    if (!(ms >= 0)) {
       throw new RangeError(`Expected RetryLater ms >= 0 but received ${ms}`);
     }
     this.name = "RetryLater";

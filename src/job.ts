@@ -4,6 +4,14 @@
  * @module
  */
 
+/** Longest that a job may be put off, ms: a date has to say when it is due. */
+export const LONGEST_DELAY_MS = 100 * 365 * 86_400_000;
+
+/** The sentence for what would put a job off for longer. */
+export function delayTooLong(name: string, given: string): string {
+  return `Expected ${name} to be at most ${LONGEST_DELAY_MS} ms (100 years) but received ${given}`;
+}
+
 /** A job to enqueue. */
 export interface NewJob<Payload = unknown, Lane extends string = string> {
   /** Name of a lane of the pool. */
@@ -14,7 +22,7 @@ export interface NewJob<Payload = unknown, Lane extends string = string> {
   readonly payload: Payload;
   /** Jobs of one key share the lane's `maxRunningPerKey`. */
   readonly key?: string;
-  /** Not claimable before so many ms have passed. @default {0} */
+  /** Not claimable before so many ms have passed; at most 100 years. @default {0} */
   readonly delayMs?: number;
   /** While a job with this key has not ended, another with the same key is a duplicate of it. */
   readonly dedupeKey?: string;

@@ -6,6 +6,7 @@
 
 import * as v from "valibot";
 import { display } from "../config/faults.ts";
+import { delayTooLong, LONGEST_DELAY_MS } from "../job.ts";
 import { suggestion } from "../suggest.ts";
 
 /** Longest text that jobs are matched with, characters. */
@@ -28,7 +29,10 @@ export const jobShape = fields({
   ),
   payload: v.pipe(v.unknown(), v.description("What the handler works on: any JSON value.")),
   key: v.optional(text("key", LONGEST_KEY, "Jobs of one key share the lane's maxRunningPerKey.")),
-  delayMs: v.optional(whole("delayMs", 0, "Not claimable before so many ms have passed.")),
+  delayMs: v.optional(v.pipe(
+    whole("delayMs", 0, "Not claimable before so many ms have passed."),
+    v.maxValue(LONGEST_DELAY_MS, ({ input }) => delayTooLong("delayMs", display(input))),
+  )),
   dedupeKey: v.optional(text(
     "dedupeKey",
     LONGEST_KEY,

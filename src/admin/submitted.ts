@@ -5,7 +5,7 @@
  */
 
 import { display, isRecord, toPointer } from "../config/faults.ts";
-import type { NewJob } from "../job.ts";
+import { delayTooLong, LONGEST_DELAY_MS, type NewJob } from "../job.ts";
 import type { PoolSettings } from "../settings.ts";
 import { suggestion } from "../suggest.ts";
 import { LONGEST_KEY } from "./shape.ts";
@@ -57,7 +57,7 @@ export function isSubmitted(
       case "type":
         break;
       case "delayMs":
-        checkNumber(key, value[key], 0, faults);
+        checkDelay(value[key], faults);
         break;
       case "ttlMs":
         checkNumber(key, value[key], 1, faults);
@@ -111,6 +111,13 @@ function typeFault(type: unknown, takes: Takes): ProblemError {
   }
   const given = type === undefined ? "" : ` but received ${display(type)}`;
   return { pointer, detail: `Expected the type of a job${given}${suggestion("", takes.types)}` };
+}
+
+function checkDelay(value: unknown, faults: ProblemError[]): void {
+  if (typeof value !== "number" || value <= LONGEST_DELAY_MS) {
+    return checkNumber("delayMs", value, 0, faults);
+  }
+  faults.push({ pointer: "/delayMs", detail: delayTooLong("delayMs", display(value)) });
 }
 
 function checkNumber(key: string, value: unknown, min: number, faults: ProblemError[]): void {

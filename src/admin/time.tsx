@@ -8,7 +8,7 @@
 
 import type { FC } from "hono/jsx";
 
-/** Latest time that a date can say, ms. A delay may be longer. */
+/** Latest time that a date can say, ms. A store may hold a later one. */
 const LAST_MS = 8.64e15;
 
 /** A time, to the second. */

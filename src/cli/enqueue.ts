@@ -12,7 +12,7 @@ import { enqueueMany } from "./enqueue_many.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { json, line } from "./print.ts";
-import { durationMs, type Tools, withRemote } from "./verb.ts";
+import { delayMs, durationMs, type Tools, withRemote } from "./verb.ts";
 
 interface EnqueueOptions extends RemoteOptions {
   readonly lane: string;
@@ -34,7 +34,7 @@ export function addEnqueue(program: Command, { io }: Tools): void {
     .option("--payload <json>", "what the handler works on; - reads standard input", "null")
     .option("--type <type>", "which handler, for a pool with several")
     .option("--key <key>", "jobs of one key share the lane's maxRunningPerKey")
-    .option("--delay <duration>", "not claimable before")
+    .option("--delay <duration>", "not claimable before; at most 100 years")
     .option(
       "--dedupe-key <key>",
       "while a job with this key has not ended, others are duplicates of it",
@@ -90,7 +90,7 @@ function bodyOf(payload: unknown, options: EnqueueOptions): unknown {
     payload,
     type: options.type,
     key: options.key,
-    delayMs: durationMs("--delay", options.delay),
+    delayMs: delayMs("--delay", options.delay),
     dedupeKey: options.dedupeKey,
     ttlMs: durationMs("--ttl", options.ttl),
   };

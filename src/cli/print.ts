@@ -65,7 +65,7 @@ export function red(io: Io, text: string): string {
   return io.color ? `\x1b[31m${text}\x1b[39m` : text;
 }
 
-/** Latest time that a date can say, ms. A delay may be longer. */
+/** Latest time that a date can say, ms. A store may hold a later one. */
 const LAST_MS = 8.64e15;
 
 /** A time as ISO text. */

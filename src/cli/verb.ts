@@ -6,7 +6,7 @@
 
 import type { Command } from "commander";
 import type { Observer } from "../event.ts";
-import type { Logger } from "../job.ts";
+import { delayTooLong, type Logger, LONGEST_DELAY_MS } from "../job.ts";
 import type { Plugin } from "../plugin.ts";
 import type { AdminSettings, Settings } from "../settings.ts";
 import type { PlayOptions } from "../simulate/play.ts";
@@ -119,6 +119,13 @@ export function durationMs(name: string, given: string | undefined): number | un
     );
   }
   return Math.round(Number(parts[1]) * factor);
+}
+
+/** Reads a duration that puts a job off, to ms. @throws {CliError} If it is none, or too long. */
+export function delayMs(name: string, given: string | undefined): number | undefined {
+  const ms = durationMs(name, given);
+  if (ms === undefined || ms <= LONGEST_DELAY_MS) return ms;
+  throw new CliError(delayTooLong(name, `"${given}"`), 2);
 }
 
 const FACTORS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };

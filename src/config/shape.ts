@@ -18,6 +18,7 @@ import {
   flag,
   object,
   port,
+  putOff,
   text,
   texts,
   wants,
@@ -45,10 +46,13 @@ const size = object({
 
 const backoff = object({
   baseMs: described(
-    v.optional(atLeast(0), 1000),
+    v.optional(putOff(), 1000),
     "Wait after the first failure, ms; doubles with each further one.",
   ),
-  maxMs: described(v.optional(atLeast(0), 60_000), "Longest wait before jitter, ms."),
+  maxMs: described(
+    v.optional(putOff(), 60_000),
+    "Longest wait before jitter, ms.",
+  ),
   jitter: described(v.optional(between(0, 1), 0.5), "Share of the wait that chance adds, 0 to 1."),
 });
 

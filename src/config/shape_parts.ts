@@ -5,6 +5,7 @@
  */
 
 import * as v from "valibot";
+import { delayTooLong, LONGEST_DELAY_MS } from "../job.ts";
 import { display, isRecord, unknownKey } from "./faults.ts";
 
 /** An object that says of each key what is wrong with it: missing, unknown, or not there yet. */
@@ -61,6 +62,14 @@ export function port(): v.GenericSchema<number> {
 export function atLeast(min: number): v.GenericSchema<number> {
   const message = wants(`a number >= ${min}`);
   return v.pipe(v.number(message), v.finite(message), v.minValue(min, message));
+}
+
+/** How long a job is put off, ms. */
+export function putOff(): v.GenericSchema<number> {
+  return v.pipe(
+    atLeast(0),
+    v.maxValue(LONGEST_DELAY_MS, ({ input }) => delayTooLong("a wait", display(input))),
+  );
 }
 
 /** A finite number above `min`. */

@@ -6,7 +6,7 @@
 
 import { messageOf, RejectedError } from "../errors.ts";
 import type { EventHub } from "./event_hub.ts";
-import type { NewJob } from "../job.ts";
+import { delayTooLong, LONGEST_DELAY_MS, type NewJob } from "../job.ts";
 import type { Lane } from "./lane.ts";
 import { copyJson, Misfit } from "../payload.ts";
 import type { Handler } from "../plugin.ts";
@@ -93,7 +93,7 @@ export class Intake {
       if (checked instanceof Misfit) throw new TypeError(checked.fault);
     }
     const { delayMs, ttlMs, key, dedupeKey, traceparent } = job;
-    if (delayMs !== undefined) checkDuration("delayMs", delayMs);
+    if (delayMs !== undefined) checkDelay(delayMs);
     if (ttlMs !== undefined) checkDuration("ttlMs", ttlMs);
     if (key !== undefined) checkKey("key", key);
     if (dedupeKey !== undefined) checkKey("dedupeKey", dedupeKey);
@@ -178,6 +178,13 @@ export class Intake {
 function drainMs(lane: Lane): number {
   const perSec = lane.window.completionsPerSec;
   return perSec > 0 ? Math.max(1, 1000 / perSec) : UNKNOWN_RETRY_MS;
+}
+
+function checkDelay(value: unknown): void {
+  if (typeof value === "number" && value > LONGEST_DELAY_MS) {
+    throw new RangeError(delayTooLong("delayMs", String(value)));
+  }
+  checkDuration("delayMs", value);
 }
 
 function checkDuration(name: string, value: unknown): void {

@@ -5,6 +5,7 @@
  */
 
 import { type AbortCause, Fatal, messageOf, RetryLater } from "../errors.ts";
+import { LONGEST_DELAY_MS } from "../job.ts";
 import type { JobRun } from "./job_run.ts";
 
 /** What a throw counts as. `ended`: asked for from outside, neither a failure nor a deferral. */
@@ -65,7 +66,8 @@ function retryLaterMs(thrown: unknown): number | undefined {
   return readSafely(() => {
     if (thrown instanceof RetryLater) return thrown.ms;
     const is = thrown instanceof Error && thrown.name === "RetryLater" && "ms" in thrown;
-    return is && typeof thrown.ms === "number" ? thrown.ms : undefined;
+    if (!is || typeof thrown.ms !== "number" || !(thrown.ms >= 0)) return undefined;
+    return Math.min(thrown.ms, LONGEST_DELAY_MS); // nobody knows what the other copy has checked
   });
 }
 

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
+import { time } from "../../src/cli/print.ts";
+import { LONGEST_DELAY_MS } from "../../src/job.ts";
 import { sluice } from "./_io.ts";
 import { type Served, served } from "./_served.ts";
 
@@ -41,16 +43,29 @@ Deno.test("jobs ls, show, cancel and retry", async () => {
   assert.equal(retried.out, `Job ${dead} is ready\n`);
 });
 
-Deno.test("jobs show says never, when a job is due later than any date", async () => {
+Deno.test("jobs show says when a job is due that is put off for as long as can be", async () => {
   await using remote = await served();
-  const delayMs = Number.MAX_SAFE_INTEGER;
-  const job = { lane: "batch", payload: 1, delayMs };
+  const job = { lane: "batch", payload: 1, delayMs: LONGEST_DELAY_MS };
   const { id } = await remote.system.sluice.enqueue("mail", job);
 
   const { code, out } = await remote.run(["jobs", "show", id]);
 
+  const due = new Date(remote.system.clock.nowMs() + LONGEST_DELAY_MS).toISOString();
   assert.equal(code, 0);
-  assert.match(out, /, due never\n/);
+  assert.ok(out.includes(`, due ${due}\n`));
+  assert.equal(time(2 ** 53), "never"); // later than any date
+});
+
+Deno.test("enqueue refuses to put a job off for more than 100 years, before it sends any", async () => {
+  await using remote = await served();
+
+  const one = await remote.run(["enqueue", "mail", "--lane", "batch", "--delay", "876001h"]);
+
+  assert.deepEqual([one.code, one.err], [
+    2,
+    'Expected --delay to be at most 3153600000000 ms (100 years) but received "876001h"\n',
+  ]);
+  assert.deepEqual((await remote.system.sluice.pool("mail").list({ limit: 9 })).jobs, []);
 });
 
 Deno.test("jobs cancel goes on with the others, when one cannot be changed", async () => {

@@ -114,6 +114,9 @@ Deno.test("resolvePool() refuses a first wait that is longer than the longest", 
   assert.deepEqual(await poolLines({ lanes: [{ name: "a", backoff: { baseMs: 10, maxMs: 5 } }] }), [
     "/lanes/0/backoff/maxMs: Expected at least baseMs (10) but received 5",
   ]);
+  assert.deepEqual(await poolLines({ lanes: [{ name: "a", backoff: { maxMs: 1e15 } }] }), [
+    "/lanes/0/backoff/maxMs: Expected a wait to be at most 3153600000000 ms (100 years) but received 1000000000000000",
+  ]);
   assert.deepEqual(await poolLines({ lanes: [{ name: "a", backoff: { baseMs: 90_000 } }] }), [
     "/lanes/0/backoff/baseMs: Expected at most maxMs (60000) but received 90000",
   ]);

@@ -29,6 +29,14 @@ const FAULTS: readonly [Partial<NewJob> | null, string][] = [
   ],
   [{ delayMs: -1 }, "Expected delayMs >= 0 ms but received -1"],
   [{ delayMs: NaN }, "Expected delayMs >= 0 ms but received NaN"],
+  [
+    { delayMs: 2 ** 53 },
+    "Expected delayMs to be at most 3153600000000 ms (100 years) but received 9007199254740992",
+  ],
+  [
+    { delayMs: Infinity },
+    "Expected delayMs to be at most 3153600000000 ms (100 years) but received Infinity",
+  ],
   [{ ttlMs: Infinity }, "Expected ttlMs >= 0 ms but received Infinity"],
   [{ key: "" }, "Expected key to be a text of 1 to 1024 characters but received 0 characters"],
   [

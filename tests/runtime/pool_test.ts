@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Fatal, RejectedError, RetryLater } from "../../src/errors.ts";
-import type { Job, JobContext } from "../../src/job.ts";
+import { type Job, type JobContext, LONGEST_DELAY_MS } from "../../src/job.ts";
 import type { JobHandle } from "../../src/sluice.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
 import { sleeper, withPool } from "../_virtual.ts";
@@ -87,6 +87,30 @@ Deno.test("Pool spreads retries asked for by RetryLater, never before the time, 
     assert.ok(new Set(again.map(({ atMs }) => atMs)).size > 20);
     assert.equal(pool.snapshot().totals.deferrals, 30);
     assert.equal(pool.snapshot().totals.failures, 0);
+  }, { clock });
+});
+
+Deno.test("RetryLater takes at most 100 years, and Pool holds one of another copy to that", async () => {
+  const clock = new VirtualClock();
+  const message = (ms: number) =>
+    `Expected RetryLater ms to be at most 3153600000000 ms (100 years) but received ${ms}`;
+  const handler = ({ payload }: Job): never => {
+    throw Object.assign(new Error("of another copy"), { name: "RetryLater", ms: payload });
+  };
+  const lanes = [{ name: "high", attempts: 1, backoff: { jitter: 0 } }];
+
+  assert.throws(() => new RetryLater(2 ** 53), { name: "RangeError", message: message(2 ** 53) });
+  assert.throws(() => new RetryLater(Infinity), { message: message(Infinity) });
+  assert.throws(() => new RetryLater(NaN), {
+    message: "Expected RetryLater ms >= 0 but received NaN",
+  });
+  await withPool({ handler, lanes }, async ({ pool }) => {
+    const long = await pool.enqueue({ lane: "high", payload: 2 ** 53 });
+    const odd = await pool.enqueue({ lane: "high", payload: -1 });
+    await clock.settle();
+
+    assert.equal((await pool.find(long.id))?.dueAtMs, clock.nowMs() + LONGEST_DELAY_MS);
+    assert.equal((await odd.done).reason, "attempts");
   }, { clock });
 });
 
