@@ -120,6 +120,7 @@ const END_WITHIN_MS = 300_000;
  *
  * @param url Address of the admin API, such as `http://127.0.0.1:8787`; with the path that it is
  * mounted at. In a browser a path alone does.
+ * @throws {TypeError} If the address is of anything but `http:` and `https:`.
  *
  * @example
  * ```ts
@@ -177,6 +178,12 @@ export function connect<
 
 function senderOf(url: string, options: ClientOptions): Sender {
   const { token, attempts = 8, baseMs = 200, maxMs = 10_000, tryMs = 10_000 } = options;
+  // A colon before the first slash ends a scheme, or a host without one: no path has it there.
+  if (/^[^/?#]*:/.test(url) && !/^https?:\/\//i.test(url)) {
+    throw new TypeError(
+      `Expected an address that begins with http:// or https://, or a path, but received "${url}"`,
+    );
+  }
   if (!(attempts >= 1)) throw new RangeError(`Expected attempts >= 1 but received ${attempts}`);
   return {
     url: url.replace(/\/+$/, ""),

@@ -81,7 +81,10 @@ async function compared(
 ): Promise<ReloadReport | undefined> {
   if (against === undefined) return undefined;
   const { value } = await readSource(file);
-  return await requestReload(io, { url: against, tokenEnv }, { dryRun: true, config: value });
+  return await requestReload(io, { url: against, urlOption: "--against", tokenEnv }, {
+    dryRun: true,
+    config: value,
+  });
 }
 
 async function resolved(file: string, options: CheckOptions, tools: Tools): Promise<Settings> {

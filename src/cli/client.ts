@@ -13,6 +13,8 @@ import type { Io } from "./io.ts";
 export interface RemoteOptions {
   /** Address of its admin API. */
   readonly url: string;
+  /** Option that the address was given by. @default {"--url"} */
+  readonly urlOption?: string | undefined;
   /** Variable of the environment that holds the token. */
   readonly tokenEnv?: string | undefined;
   /** Print JSON. */
@@ -72,7 +74,7 @@ export async function send(
   const token = tokenOf(io, options);
   if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
   if (request.body !== undefined) headers["content-type"] = "application/json";
-  const url = urlOf(options.url, path, request.query ?? {});
+  const url = urlOf(options, path, request.query ?? {});
   let response: Response;
   try {
     response = await fetch(url, {
@@ -84,13 +86,19 @@ export async function send(
   } catch (thrown) {
     if (hasBroken(thrown)) throw broken(options, request, thrown);
     throw new CliError(
-      `Nothing answers at ${options.url}: start a system with "sluice run FILE", or give its address by --url`,
+      `Nothing answers at ${options.url}: start a system with "sluice run FILE", or give its address by ${
+        optionOf(options)
+      }`,
       1,
       { cause: thrown },
     );
   }
   if (response.ok) return response;
   throw failureOf(response.status, await readAnswer(response, options, request), options);
+}
+
+function optionOf({ urlOption = "--url" }: RemoteOptions): string {
+  return urlOption;
 }
 
 /** A path with each part escaped: `path("pools", name, "jobs")`. */
@@ -108,16 +116,17 @@ function tokenOf(io: Io, { tokenEnv }: RemoteOptions): string | undefined {
   );
 }
 
-function urlOf(base: string, path: string, query: NonNullable<Call["query"]>): URL {
-  let url: URL;
-  try {
-    url = new URL(`${base.replace(/\/+$/, "")}${path}`);
-  } catch {
+function urlOf(options: RemoteOptions, path: string, query: NonNullable<Call["query"]>): URL {
+  const base = options.url.replace(/\/+$/, "");
+  // "localhost:8787" can be read too, as an address of the scheme "localhost".
+  if (!/^https?:\/\//i.test(base) || !URL.canParse(base)) {
+    const option = optionOf(options);
     throw new CliError(
-      `Expected --url to be an address such as ${DEFAULT_URL} but received "${base}"`,
+      `Expected ${option} to begin with http:// or https://, such as ${DEFAULT_URL}, but received "${options.url}"`,
       2,
     );
   }
+  const url = new URL(`${base}${path}`);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) url.searchParams.set(name, String(value));
   }
@@ -141,7 +150,7 @@ async function readAnswer(
     throw new CliError(
       `What answers at ${options.url} is not a Sluice admin API (${response.status}, ${
         messageOf(thrown)
-      }): check --url`,
+      }): check ${optionOf(options)}`,
       1,
       { cause: thrown },
     );

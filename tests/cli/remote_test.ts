@@ -286,7 +286,6 @@ Deno.test("A verb says what to do, when nothing or something else answers", asyn
   const wrong = await sluice(["pools", "ls", "--url", url]);
   await other.shutdown();
   const nobody = await sluice(["pools", "ls", "--url", url]);
-  const noUrl = await sluice(["pools", "ls", "--url", "nowhere"]);
 
   assert.equal(wrong.code, 1);
   assert.match(
@@ -297,8 +296,20 @@ Deno.test("A verb says what to do, when nothing or something else answers", asyn
     1,
     `Nothing answers at ${url}: start a system with "sluice run FILE", or give its address by --url\n`,
   ]);
-  assert.deepEqual([noUrl.code, noUrl.err], [
+});
+
+Deno.test("verbs say what --url begins with, when it is of another scheme or has none", async () => {
+  for (const url of ["nowhere", "ftp://x", "localhost:8787", "127.0.0.1:8787", "http://"]) {
+    const { code, err } = await sluice(["pools", "ls", "--url", url]);
+
+    assert.deepEqual([code, err], [
+      2,
+      `Expected --url to begin with http:// or https://, such as http://127.0.0.1:8787, but received "${url}"\n`,
+    ]);
+  }
+  const { code, err } = await sluice(["check", "pools.example.json", "--against", "localhost:1"]);
+  assert.deepEqual([code, err], [
     2,
-    'Expected --url to be an address such as http://127.0.0.1:8787 but received "nowhere"\n',
+    'Expected --against to begin with http:// or https://, such as http://127.0.0.1:8787, but received "localhost:1"\n',
   ]);
 });

@@ -105,6 +105,27 @@ Deno.test("run() runs a job once when the connection was dropped after it arrive
   assert.deepEqual(system.ran, ["ann@example.com"]);
 });
 
+Deno.test("connect() takes addresses of http and https, and paths, and nothing else", async () => {
+  for (const url of ["ftp://x", "localhost:8787", "127.0.0.1:8787", "[::1]:8787", "file:///x"]) {
+    assert.throws(() => connect(url), {
+      name: "TypeError",
+      message:
+        `Expected an address that begins with http:// or https://, or a path, but received "${url}"`,
+    });
+  }
+  for (const url of ["HTTP://x", "https://x/queue/", "", "/queue", "queue"]) {
+    const asked: string[] = [];
+    const fetch = (address: string): Promise<Response> => {
+      asked.push(address);
+      return Promise.resolve(Response.json({ id: "1" }));
+    };
+
+    await connect(url, { fetch }).enqueue("mail", ANN);
+
+    assert.deepEqual(asked, [`${url.replace(/\/$/, "")}/api/pools/mail/jobs`]);
+  }
+});
+
 Deno.test("enqueue() throws UnavailableError with the key, if nothing answers", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr; // of a TCP listener
