@@ -34,13 +34,14 @@ export async function readJson(
   const length = headers.get("content-length");
   // Hint: `request.body` is costly to look at, so a body that announces its length goes without.
   if (length === "0" || (length === null && request.body === null)) return nothing(fallback);
-  if (!isJson(headers.get("content-type"))) {
+  const fault = typeFault(headers.get("content-type"));
+  if (fault !== undefined) {
     // A proxy may send an empty body in no chunks, so without a length.
     if (length === null && fallback !== undefined) {
       const read = await readText(request.body, maxBytes);
       if (read?.text === "") return { ok: true, value: fallback, bytes: 0 };
     }
-    return refuse(415, 'Expected a JSON body: send it with "Content-Type: application/json"');
+    return refuse(415, fault);
   }
   const bytes = length === null ? 0 : Number(length);
   if (bytes > maxBytes) return refuse(413, tooLarge(maxBytes));
@@ -53,6 +54,8 @@ export async function readJson(
     return { ok: true, value: JSON.parse(read.text), bytes: read.bytes };
   } catch (thrown) {
     if (!(thrown instanceof SyntaxError)) throw thrown;
+    const encoding = headers.get("content-encoding") ?? "identity";
+    if (encoding !== "identity") return refuse(415, encodingFault(encoding));
     return refuse(400, `The body is not JSON: ${messageOf(thrown)}`);
   }
 }
@@ -99,10 +102,23 @@ export function jobTooLarge(maxBytes: number): string {
   return `The job is too large: expected at most ${maxBytes} bytes of JSON, store the data elsewhere and send its address or key`;
 }
 
-function isJson(type: string | null): boolean {
-  if (type === "application/json") return true;
+/** What is wrong with a body of that `Content-Type`. `undefined`: it is JSON in UTF-8. */
+function typeFault(type: string | null): string | undefined {
+  if (type === "application/json") return undefined;
   const plain = type?.split(";", 1)[0]?.trim().toLowerCase();
-  return plain === "application/json" || plain?.endsWith("+json") === true;
+  if (plain !== "application/json" && plain?.endsWith("+json") !== true) {
+    return 'Expected a JSON body: send it with "Content-Type: application/json"';
+  }
+  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(type ?? "") ?? [];
+  if (/^(utf-?8|us-ascii)$/i.test(charset)) return undefined; // ASCII is UTF-8 too
+  return `Expected a body in UTF-8 but received the charset ${display(charset)}: send it in UTF-8`;
+}
+
+/** The sentence for a body that was packed: only what is not JSON is looked at for that. */
+function encodingFault(encoding: string): string {
+  return `Expected a body without Content-Encoding but received ${
+    display(encoding)
+  }: send it as it is`;
 }
 
 /** Reads a body as text. `undefined`: it is longer than is allowed. */
