@@ -188,6 +188,11 @@ function failureOf(status: number, answer: unknown, options: RemoteOptions): Cli
   return new CliError(
     [errors.length > 0 ? `The ${isConfig ? "config" : "request"} has faults:` : detail, ...lines]
       .join("\n"),
-    isConfig ? 2 : 1,
+    isFaulty(status, problem) ? 2 : 1,
   );
+}
+
+/** True if what was given would be refused again: a name that is not there, a value that does not fit. */
+function isFaulty(status: number, { pools }: Partial<Problem>): boolean {
+  return status === 400 || status === 413 || (status === 404 && pools !== undefined);
 }

@@ -45,12 +45,14 @@ export async function enqueueMany(
   const sum: Sum = { stored: 0, duplicates: 0, refused: 0, faults: [] };
   const bar = progressBar(io);
   let done = 0;
+  let faulty = 0; // no use in sending them again
   try {
     for (const part of partsOf(jobs)) {
       const body = part.map((job) => job.body);
       const where = path("pools", pool, "jobs");
       const { results } = await call<BulkAccepted>(io, options, where, { method: "POST", body });
       results.forEach((result, index) => count(sum, result, part[index]?.line ?? 0));
+      faulty += results.filter((one) => "error" in one && one.retryAfterMs === undefined).length;
       done += part.length;
       bar.show(done / jobs.length);
     }
@@ -62,26 +64,26 @@ export async function enqueueMany(
       : `none from line ${at} on`;
     throw new CliError(
       `${thrown.message}; ${stored(sum)}, ${rest}`,
-      thrown.exitCode,
+      done === 0 ? thrown.exitCode : 1,
       { cause: thrown },
     );
   } finally {
     bar.clear();
   }
   report(io, sum, options);
+  if (sum.refused === 0) return;
+  const { refused, faults } = sum;
+  const more = refused > faults.length ? `, the first ${faults.length} are shown` : "";
+  throw new CliError(`${counted(refused, "job")} refused${more}`, faulty === jobs.length ? 2 : 1);
 }
 
 function report(io: Io, sum: Sum, options: RemoteOptions): void {
-  const { stored, duplicates, refused, faults } = sum;
+  const { stored, duplicates, faults } = sum;
   if (options.json) json(io, sum);
   else {
     const others = duplicates === 0 ? "" : `, ${counted(duplicates, "duplicate")}`;
     line(io, `${counted(stored, "job")} stored${others}`);
     for (const { line: at, error } of faults) line(io, `  line ${at}: ${error}`);
-  }
-  if (refused > 0) {
-    const more = refused > faults.length ? `, the first ${faults.length} are shown` : "";
-    throw new CliError(`${counted(refused, "job")} refused${more}`);
   }
 }
 

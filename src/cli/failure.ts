@@ -9,7 +9,7 @@ export const INTERRUPTED = 130;
 
 /** A verb could not be done. Its message says what to do next. */
 export class CliError extends Error {
-  /** What the process ends with: 1 failed, 2 usage or config, 130 interrupted. */
+  /** What the process ends with: 1 failed, 2 usage, config or a request with faults, 130 interrupted. */
   readonly exitCode: 1 | 2 | typeof INTERRUPTED;
 
   /** Says what failed. */

@@ -1,5 +1,6 @@
 /**
- * The command line: `sluice VERB`. Exits 0 done, 1 failed, 2 usage or config.
+ * The command line: `sluice VERB`. Exits 0 done, 1 failed, 2 for what was given: usage, config, a
+ * request that the system refuses.
  *
  * @module
  */
@@ -43,7 +44,7 @@ export type { Screen, ScreenEvent } from "./screen.ts";
  *
  * @param args What stands after `sluice`.
  * @param io Where output goes and answers come from. @default {the process's own}
- * @returns What the process is to exit with: 0 done, 1 failed, 2 usage or config, 130 interrupted.
+ * @returns What the process is to exit with: 0 done, 1 failed, 2 usage, config or a request with faults, 130 interrupted.
  */
 export async function main(args: readonly string[], io: Io = systemIo()): Promise<number> {
   const tools: Tools = {

@@ -64,6 +64,13 @@ Deno.test("enqueue - says which lines were refused, and exits 1", async () => {
   assert.equal(count, 2);
 });
 
+Deno.test("enqueue - exits 2, when no line fits", async () => {
+  const all = await ran("1\n2\n", ["--type", "none"]);
+
+  assert.deepEqual([all.code, all.err, all.count], [2, "2 jobs refused\n", 0]);
+  assert.match(all.out, /^0 jobs stored\n {2}line 1: \/type: /);
+});
+
 Deno.test("enqueue - refuses --wait and --dedupe-key for several lines", async () => {
   const { code, err } = await ran("1\n2\n", ["--wait", "1s"]);
 

@@ -187,7 +187,7 @@ Deno.test("record says when nothing came, and what is wrong with its options", a
   assert.equal(await Deno.readTextFile(live.file), "what stood there");
   await assert.rejects(Deno.stat(other), Deno.errors.NotFound);
   assert.deepEqual([pool.code, pool.err], [
-    1,
+    2,
     'No pool is named "mails": did you mean "mail"?\n',
   ]);
   assert.deepEqual([length.code, length.err], [

@@ -204,7 +204,7 @@ Deno.test("enqueue --wait shows the result, and exits 1 when the job is dead", a
   assert.deepEqual([dead.code, dead.err], [1, "The job is dead: no such address\n"]);
 });
 
-Deno.test("enqueue exits 2 for a payload that is no JSON, and 1 with all faults that the server finds", async () => {
+Deno.test("enqueue exits 2 for a payload that is no JSON, and with all faults that the server finds", async () => {
   await using remote = await served();
 
   const payload = await remote.run(["enqueue", "mail", "--lane", "batch", "--payload", "hello"]);
@@ -221,7 +221,7 @@ Deno.test("enqueue exits 2 for a payload that is no JSON, and 1 with all faults 
     2,
     'Expected - after the pool but received "hello": give the payload by --payload\n',
   ]);
-  assert.equal(faults.code, 1);
+  assert.equal(faults.code, 2);
   assert.equal(
     faults.err,
     "The request has faults:\n" +
@@ -241,12 +241,45 @@ Deno.test("plugins --running lists those in use", async () => {
   assert.match(out, /^typed +handler +\S+ \(send\)/m);
 });
 
-Deno.test("A verb exits 1 with the server's advice, when the pool does not exist", async () => {
+Deno.test("A verb exits 2 with the server's advice, when what was given does not fit", async () => {
+  await using remote = await served();
+  const pool = 'No pool is named "mial": did you mean "mail"?';
+  const lane = 'No lane is named "bacth": did you mean "batch"?';
+
+  for (
+    const [advice, ...args] of [
+      [pool, "explain", "mial"],
+      [pool, "doctor", "mial"],
+      [pool, "pools", "pause", "mial"],
+      [pool, "record", "mial", "--for", "20ms"],
+      [pool, "enqueue", "mial", "--lane", "batch"],
+      [lane, "enqueue", "mail", "--lane", "bacth"],
+      [lane, "jobs", "ls", "mail", "--lane", "bacth"],
+      [lane, "pools", "pause", "mail", "--lane", "bacth"],
+      [lane, "dlq", "retry", "mail", "--all", "--lane", "bacth"],
+      ['No state is named "deda": did you mean "dead"?', "jobs", "ls", "mail", "--state", "deda"],
+      [
+        "The job is too large: expected at most 65536 bytes of JSON, store the data elsewhere and " +
+        "send its address or key",
+        ...["enqueue", "mail", "--lane", "batch", "--payload", `"${"x".repeat(70_000)}"`],
+      ],
+    ] as const
+  ) {
+    const { code, err } = await remote.run(args);
+
+    assert.deepEqual([code, err], [2, `${advice}\n`]);
+  }
+});
+
+Deno.test("A verb exits 1, when what was given fits but cannot be done", async () => {
   await using remote = await served();
 
-  const { code, err } = await remote.run(["explain", "mial"]);
+  const job = await remote.run(["jobs", "show", "nope"]);
+  const full = ["enqueue", "mail", "--lane", "full"];
+  await remote.run(full);
+  const shed = await remote.run(full);
 
-  assert.deepEqual([code, err], [1, 'No pool is named "mial": did you mean "mail"?\n']);
+  assert.deepEqual([job.code, shed.code], [1, 1]);
 });
 
 Deno.test("A verb sends the token that --token-env names, and says what is wrong with it", async () => {
