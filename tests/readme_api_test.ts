@@ -6,6 +6,11 @@
 
 import assert from "node:assert/strict";
 import { start } from "../mod.ts";
+import { MOST_STREAMS } from "../src/admin/event_feed.ts";
+import { MOST_LOOKED_AT } from "../src/admin/job_list.ts";
+import { BURST, REFILL_MS } from "../src/admin/login_limit.ts";
+import { endpoints } from "../src/admin/openapi/endpoints.ts";
+import { ACTIONS, MAX_RUNNING } from "../src/admin/operations.ts";
 import { startReceiver } from "../examples/receiver.ts";
 import { blocksIn, rowsIn, section } from "./_readme.ts";
 import { ROOT } from "./_source.ts";
@@ -92,4 +97,40 @@ Deno.test("docs/api.md has a curl line for every route of the API", () => {
   ).filter((route) => /\/(api|healthz|readyz|metrics|openapi|docs)/.test(route));
 
   assert.deepEqual(routes.filter((route) => !shown.includes(route)), []);
+});
+
+Deno.test("docs/api.md tells of every query parameter, where it tells of its route", () => {
+  const rows = rowsIn(section("docs/api.md", "API"));
+
+  for (const { method, path, query = {} } of endpoints) {
+    const row = rows.find(([cell = ""]) => cell.includes(`\`${method.toUpperCase()} ${path}\``));
+    const missing = Object.keys(query).filter((name) => !row?.[1]?.includes(`\`?${name}=`));
+    assert.deepEqual(missing, [], `${method} ${path}`);
+  }
+});
+
+Deno.test("the pages tell the limits that the admin API has", () => {
+  const api = section("docs/api.md", "API").replaceAll(/\s+/g, " ");
+  const operate = section("docs/operate.md", "Operate").replaceAll(/\s+/g, " ");
+
+  assert.ok(api.includes(`${MOST_STREAMS} event streams (\`maxStreams\` of \`admin\`)`));
+  assert.ok(api.includes(`${MAX_RUNNING} bulk operations: 429 beyond`));
+  assert.ok(api.includes('`{ "purge": true }` alone cancels every job of the pool that waits'));
+  assert.ok(api.includes(`${new Intl.NumberFormat("en").format(MOST_LOOKED_AT)} jobs`));
+  assert.ok(
+    operate.includes(
+      `${BURST} logins in a browser may fail at once, and one more each ${REFILL_MS / 1_000} s`,
+    ),
+  );
+});
+
+Deno.test("docs/api.md says which states each bulk operation takes", () => {
+  const text = section("docs/api.md", "API").replaceAll(/\s+/g, " ");
+  const [, bulk = ""] = /\*\*Bulk work\.\*\*(.*?)\*\*/.exec(text) ?? [];
+
+  for (const [action, { states }] of Object.entries(ACTIONS)) {
+    const [sentence = ""] = bulk.split(". ").filter((each) => each.includes(`\`${action}\``));
+    const missing = states.filter((state) => !sentence.includes(state));
+    assert.deepEqual(missing, [], `${action}: ${sentence}`);
+  }
 });

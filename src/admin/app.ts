@@ -24,7 +24,7 @@ import { assetRoutes } from "./assets.ts";
 import { configPageRoutes } from "./config_page.tsx";
 import { type AdminContext, targets } from "./context.ts";
 import { deadPageRoutes } from "./dead_page.tsx";
-import { EventFeed } from "./event_feed.ts";
+import { EventFeed, MOST_STREAMS } from "./event_feed.ts";
 import { eventRoutes, eventText } from "./events.ts";
 import { guard } from "./guard.ts";
 import { jobPageRoutes } from "./job_page.tsx";
@@ -134,7 +134,7 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
       observe: (observer) => sluice.observe(observer),
       textOf: eventText(show),
       clock,
-      maxStreams: options.maxStreams ?? 100,
+      maxStreams: options.maxStreams ?? MOST_STREAMS,
       signal: options.signal,
     }),
     operations: new Operations(() => clock.nowMs(), options.signal),

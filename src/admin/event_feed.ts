@@ -23,6 +23,9 @@ export interface FeedOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Most streams at once, unless the options say otherwise. */
+export const MOST_STREAMS = 100;
+
 /** Events that are kept for streams that were cut off. */
 const KEPT_EVENTS = 4_096;
 

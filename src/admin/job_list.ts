@@ -22,7 +22,7 @@ export const STATES: readonly JobState[] = [
 export const LIST_ORDER: Pick<JobQuery, "order"> = { order: "latest-end" };
 
 /** Most jobs that one search looks at before it answers. */
-const MOST_LOOKED_AT = 5_000;
+export const MOST_LOOKED_AT = 5_000;
 
 /** True for the name of a state. */
 export function isState(state: string | undefined): state is JobState {

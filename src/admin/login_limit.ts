@@ -5,10 +5,10 @@
  */
 
 /** Tries at once. */
-const BURST = 5;
+export const BURST = 5;
 
 /** One more try after so many ms. */
-const REFILL_MS = 12_000;
+export const REFILL_MS = 12_000;
 
 /** Most addresses that are told apart; the one heard of longest ago is forgotten first. */
 const MAX_ADDRESSES = 1_000;

@@ -71,14 +71,22 @@ export const overrideShape = fields({
   expiresInMs: whole("expiresInMs", 0, "The config's bounds hold again after so many ms."),
 }, { expiresInMs: "Say when the override ends: send expiresInMs" });
 
+/** Which jobs a bulk operation takes by itself. */
+const ALL = "all of the pool, unless lane and match choose";
+
 /** What a bulk operation takes. */
 export const operationShape = v.pipe(
   fields({
-    retry: v.optional(chosen("retry", "Makes dead jobs ready again.")),
+    retry: v.optional(chosen("retry", `Makes dead jobs ready again: ${ALL}.`)),
     discard: v.optional(
-      chosen("discard", "Forgets ended jobs: dead ones unless state says which."),
+      chosen("discard", `Forgets ended jobs, dead ones unless state says which: ${ALL}.`),
     ),
-    purge: v.optional(chosen("purge", "Cancels jobs that wait.")),
+    purge: v.optional(
+      chosen(
+        "purge",
+        `Cancels jobs that wait, ready and delayed ones unless state says which: ${ALL}.`,
+      ),
+    ),
     lane: v.optional(lane("Only this lane.")),
     state: v.optional(
       v.picklist(

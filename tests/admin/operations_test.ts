@@ -110,6 +110,21 @@ Deno.test("POST operations purge cancels what waits in a lane, ready or delayed,
   assert.equal((await idsOf(system, "lane=full&state=ready")).length, 1);
 });
 
+Deno.test("POST operations purge alone cancels every job that waits, in all lanes", async () => {
+  await using system = await running();
+  await system.send("POST", "/api/pools/mail/pause", {});
+  await system.send("POST", "/api/pools/mail/jobs", [
+    { lane: "urgent", payload: 1 },
+    { lane: "batch", payload: 2, delayMs: 60_000 },
+    { lane: "full", payload: 3 },
+  ]);
+
+  const operation = await ended(system, (await start(system, { purge: true })).id);
+
+  assert.equal(operation.changed, 3);
+  assert.equal((await idsOf(system, "state=cancelled")).length, 3);
+});
+
 Deno.test("POST operations discard forgets done jobs, when asked for those", async () => {
   await using system = await running();
   await system.send("POST", "/api/pools/mail/jobs", { lane: "batch", payload: 1 });

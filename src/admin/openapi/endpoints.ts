@@ -5,6 +5,9 @@
  */
 
 import type { GenericSchema } from "valibot";
+import { MOST_STREAMS } from "../event_feed.ts";
+import { BURST, REFILL_MS } from "../login_limit.ts";
+import { MAX_RUNNING } from "../operations.ts";
 import {
   drainShape,
   jobShape,
@@ -228,6 +231,10 @@ export const endpoints: readonly Endpoint[] = [
     path: "/api/pools/:pool/operations",
     tag: "Operations",
     summary: "Retries, discards or purges all jobs that match, in the background",
+    description:
+      "Without lane, state and match it takes all jobs of the pool: { purge: true } alone cancels " +
+      `every job that waits, and nothing asks first. At most ${MAX_RUNNING} run at once: 429 with ` +
+      "Retry-After beyond.",
     body: "StartOperation",
     answers: { 202: "Operation" },
     problems: [400, 404, 413, 415, 429],
@@ -262,7 +269,9 @@ export const endpoints: readonly Endpoint[] = [
     summary: "Events as they happen, as server-sent events",
     description:
       "Data of a message is one event as JSON. Besides come `beat` every 15 s, `gap` when events were " +
-      "lost ({ missed }), and `end` when the server stops.",
+      "lost ({ missed }), and `end` when the server stops. At most " +
+      `${MOST_STREAMS} streams at once, unless the app was made with another number: 503 with ` +
+      "Retry-After beyond.",
     query: {
       pool: "Only this pool, and events about no single one; may be given several times.",
       kind: "Only this kind of event; may be given several times.",
@@ -324,9 +333,14 @@ export const endpoints: readonly Endpoint[] = [
     path: "/login",
     tag: "Session",
     summary: "Opens a session for a browser: a cookie that lasts twelve hours",
+    description:
+      `From one address ${BURST} logins may fail at once, and one more each ${
+        REFILL_MS / 1000
+      } s: ` +
+      "429 with Retry-After beyond, to the right token too. All behind a proxy have its address.",
     body: "LogIn",
     answers: { 200: "Login" },
-    problems: [429],
+    problems: [401, 403, 429],
     open: true,
   },
   {
@@ -335,6 +349,7 @@ export const endpoints: readonly Endpoint[] = [
     tag: "Session",
     summary: "Ends the session",
     answers: { 200: "Logout" },
+    problems: [403],
     open: true,
   },
 ];
