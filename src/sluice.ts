@@ -183,6 +183,11 @@ export interface Sluice<Jobs extends Record<string, NewJob> = Record<string, New
   enqueue<Name extends keyof Jobs & string>(pool: Name, job: Jobs[Name]): Promise<JobHandle>;
   /** Stores a job and forgets it. Throws as `PoolHandle.post` does. */
   post<Name extends keyof Jobs & string>(pool: Name, job: Jobs[Name]): void;
+  /**
+   * W3C trace context of whoever calls, as a job enqueued now carries it: for jobs that are gathered
+   * and enqueued later. `undefined`: there is none, or nothing is traced.
+   */
+  traceparent(): string | undefined;
   /** Tells `observer` of every event until the function it returns is called. */
   observe(observer: Observer): () => void;
   /** Tells the observers what someone did from outside: an `audit` event. */

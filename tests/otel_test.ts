@@ -13,6 +13,8 @@ interface Result {
   readonly traceId: string;
   readonly stored?: string;
   readonly received: readonly (string | null)[];
+  /** Jobs of requests that came together: the trace of the request, and the one that the handler saw. */
+  readonly posted: readonly { readonly traceId: string; readonly ran: string }[];
 }
 
 /** A span as the console exporter writes it. */
@@ -72,7 +74,7 @@ Deno.test("With OTEL_DENO each job has a span in its enqueuer's trace, and the m
   const ofTrace = (traceId: unknown): SpanText =>
     jobs.find((span) => span.traceId === traceId) ?? assert.fail(out);
 
-  assert.equal(jobs.length, 5);
+  assert.equal(jobs.length, 7);
   const given = ofTrace(GIVEN);
   assert.equal(given.name, "process mail");
   assert.match(given.text, /^ +parent: b7ad6b7169203331$/m);
@@ -97,6 +99,10 @@ Deno.test("With OTEL_DENO each job has a span in its enqueuer's trace, and the m
   assert.equal(result.received.length, 1);
   assert.match(result.received[0] ?? "", new RegExp(`^00-${result.traceId}-[0-9a-f]{16}-01$`));
 
+  const requests = result.posted.map(({ traceId }) => traceId);
+  assert.equal(new Set(requests).size, 2);
+  assert.deepEqual(result.posted.map(({ ran }) => ran), requests);
+
   assert.match(
     metricIn(out, "sluice.jobs.done"),
     /\{(lane=urgent, pool=mail|pool=mail, lane=urgent)\} value=2\n/,
@@ -114,6 +120,7 @@ Deno.test("Without OTEL_DENO nothing is traced: jobs carry only the trace that t
 
   assert.equal(result.outcomes[0]?.result, "none");
   assert.equal(result.stored, undefined);
+  assert.deepEqual(result.posted.map(({ ran }) => ran), ["none", "none"]);
   assert.deepEqual(result.received, [null]);
   assert.doesNotMatch(out, /SPAN|METRIC/);
 });

@@ -22,6 +22,7 @@ import {
   queryNumber,
 } from "./problem.ts";
 import { type Ends, hasEnded } from "./ends.ts";
+import type { Gatherer } from "./gather.ts";
 import { giveKey, keyAt, keyIn } from "./idempotency.ts";
 import type { Remembered } from "./remembered.ts";
 import { isSubmitted } from "./submitted.ts";
@@ -39,6 +40,8 @@ const AGAIN_MS = 1000;
 export interface Desk {
   /** What the routes share. */
   readonly context: AdminContext;
+  /** Takes in what comes together. */
+  readonly gatherer: Gatherer;
   /** Waits for jobs of earlier requests. */
   readonly ends: Ends;
   /** Jobs of earlier requests by key. */
@@ -87,7 +90,7 @@ async function takeIn(
     readonly key: string | undefined;
     readonly waitMs: number;
   },
-  { context, ends, remembered }: Desk,
+  { context, gatherer, ends, remembered }: Desk,
 ): Promise<EnqueueAnswer> {
   const pool = target.handle.name;
   const known = key === undefined ? undefined : remembered.find(pool, key);
@@ -97,7 +100,9 @@ async function takeIn(
   }
   let handle: JobHandle;
   try {
-    handle = await target.handle.enqueue(job);
+    const traceparent = context.sluice.traceparent(); // of this request: it is not known later
+    const traced = traceparent === undefined ? job : { ...job, traceparent };
+    handle = await gatherer.enqueue(target.handle, traced);
   } catch (thrown) {
     return refusal(thrown);
   }

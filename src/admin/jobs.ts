@@ -15,6 +15,7 @@ import { audit } from "./audit.ts";
 import { type AdminContext, noPool, type Target } from "./context.ts";
 import { openCursor, sealCursor } from "./cursor.ts";
 import { Ends } from "./ends.ts";
+import { Gatherer } from "./gather.ts";
 import { type Desk, enqueue, LONGEST_WAIT_MS } from "./enqueue.ts";
 import { isState, LIST_ORDER, pageOf, STATES } from "./job_list.ts";
 import { matcher } from "./match.ts";
@@ -49,6 +50,7 @@ export function jobRoutes(context: AdminContext): Hono<BlankEnv, JobRoutes, "/">
   const { clock, signal, sluice } = context;
   const desk: Desk = {
     context,
+    gatherer: new Gatherer(clock),
     ends: new Ends({
       observe: (observer) => sluice.observe(observer),
       find: async (id) => (await findJob(id, context))?.job,

@@ -143,6 +143,10 @@ export class Supervisor implements Sluice {
     return undefined;
   }
 
+  traceparent(): string | undefined {
+    return this.#running.context.telemetry?.traceparent();
+  }
+
   observe(observer: Observer): () => void {
     return this.#running.context.hub.observe(observer);
   }

@@ -110,6 +110,9 @@ export function withPool(
     },
   });
   return new Proxy(sluice, {
-    get: (target, key) => key === "pools" ? [pool, ...rest] : Reflect.get(target, key, target),
+    get: (target, key) => {
+      const value = key === "pools" ? [pool, ...rest] : Reflect.get(target, key, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
   });
 }

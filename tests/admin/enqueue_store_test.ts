@@ -63,6 +63,21 @@ for (
   });
 }
 
+Deno.test("POST jobs answers every request 503, when the store does not take what came together", async () => {
+  await using sluice = await runningOn(failing(1));
+  const app = admin(sluice);
+
+  const responses = await Promise.all([1, 2].map((payload) =>
+    app.request("/api/pools/mail/jobs", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ lane: "all", payload }),
+    })
+  ));
+
+  assert.deepEqual(responses.map(({ status }) => status), [503, 503]);
+});
+
 Deno.test("connect() sends a job again, when the store did not take it", async () => {
   await using sluice = await runningOn(failing(2));
   const app = admin(sluice);

@@ -6,6 +6,7 @@
 
 import { trace } from "@opentelemetry/api";
 import { RetryLater, start } from "../../mod.ts";
+import { admin } from "../../src/admin/mod.ts";
 import type { Job } from "../../src/job.ts";
 
 const LANES = [{ name: "urgent", attempts: 1 }];
@@ -31,6 +32,7 @@ const size = { min: 1, max: 1 };
 const sluice = await start({
   pools: {
     mail: { handler: work, size, lanes: LANES },
+    posted: { handler: work, size, lanes: LANES },
     hook: { handler: { use: "http", with: { url } }, size, lanes: LANES },
   },
 });
@@ -46,12 +48,33 @@ const active = await trace.getTracer("test").startActiveSpan("request", async (s
   return { job, traceId: span.spanContext().traceId };
 });
 
+const app = admin(sluice);
+const posted = await Promise.all(["first", "second"].map((name) =>
+  // at the same time
+  trace.getTracer("test").startActiveSpan(name, async (span) => {
+    const response = await app.request("/api/pools/posted/jobs?waitMs=20000", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ lane: "urgent", payload: "ok" }),
+    });
+    span.end();
+    const { outcome } = await response.json();
+    return { traceId: span.spanContext().traceId, ran: outcome.result };
+  })
+));
+
 const outcomes = await Promise.all([given.done, root.done, failed.done, active.job.done]);
 const stored = await sluice.pool("hook").find(active.job.id);
 // Console lines are exported as logs: this one is for the test.
 Deno.stdout.writeSync(new TextEncoder().encode(
   `RESULT ${
-    JSON.stringify({ outcomes, traceId: active.traceId, stored: stored?.traceparent, received })
+    JSON.stringify({
+      outcomes,
+      traceId: active.traceId,
+      stored: stored?.traceparent,
+      received,
+      posted,
+    })
   }\n`,
 ));
 for await (const _ of Deno.stdin.readable); // figures are exported as long as it runs

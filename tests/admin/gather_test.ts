@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { admin } from "../../src/admin/mod.ts";
+import { Gatherer } from "../../src/admin/gather.ts";
+import type { NewJob } from "../../src/job.ts";
+import type { Sluice } from "../../src/sluice.ts";
+import { VirtualClock } from "../../src/virtual_clock.ts";
+import { running, withPool } from "./_app.ts";
+
+/** Posts jobs at the same time. */
+async function postTogether(
+  sluice: Sluice,
+  jobs: readonly (readonly [pool: string, job: NewJob])[],
+): Promise<readonly { readonly status: number; readonly body: { readonly id?: string } }[]> {
+  const app = admin(sluice);
+  return await Promise.all(jobs.map(async ([pool, job]) => {
+    const response = await app.request(`/api/pools/${pool}/jobs`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(job),
+    });
+    return { status: response.status, body: await response.json() };
+  }));
+}
+
+Deno.test("POST jobs gives the pool the jobs of requests that come together in one call, and each its own answer", async () => {
+  await using system = await running();
+  const calls: number[] = [];
+  const sluice = withPool(system.sluice, (pool) => ({
+    enqueueAll: async (jobs) => {
+      calls.push(jobs.length);
+      return await pool.enqueueAll(jobs);
+    },
+  }));
+  const payloads = [1, 2, 3, 4, 5];
+
+  const answers = await postTogether(
+    sluice,
+    payloads.map((payload) => ["mail", { lane: "batch", payload }]),
+  );
+
+  const stored = await Promise.all(
+    answers.map(({ body }) => system.sluice.pool("mail").find(body.id!)),
+  );
+  assert.deepEqual(calls, [5]);
+  assert.deepEqual(stored.map((job) => job?.payload), payloads);
+});
+
+Deno.test("POST jobs turns one job away, and takes those that came with it", async () => {
+  await using system = await running();
+
+  const answers = await postTogether(system.sluice, [
+    ["mail", { lane: "full", payload: 1 }],
+    ["mail", { lane: "full", payload: 2 }],
+    ["mail", { lane: "batch", payload: 3 }],
+    ["typed", { lane: "only", type: "send", payload: 4 }],
+  ]);
+
+  assert.deepEqual(answers.map(({ status }) => status), [202, 429, 202, 202]);
+});
+
+Deno.test("POST jobs answers requests with the same dedupeKey that come together with one job", async () => {
+  await using system = await running();
+  const job = { lane: "batch", payload: 1, delayMs: 5_000, dedupeKey: "order-1" };
+
+  const [first, second] = await postTogether(system.sluice, [["mail", job], ["mail", job]]);
+
+  assert.deepEqual([first?.status, second?.status], [202, 200]);
+  assert.deepEqual(second?.body, { id: first?.body.id, duplicateOf: first?.body.id });
+});
+
+Deno.test("Gatherer enqueue() stores a job though the clock has no event loop to wait for", async () => {
+  await using system = await running();
+  const pool = system.sluice.pool("mail");
+
+  const { id } = await new Gatherer(new VirtualClock()).enqueue(pool, {
+    lane: "batch",
+    payload: 1,
+  });
+
+  assert.equal((await pool.find(id))?.payload, 1);
+});
