@@ -76,43 +76,43 @@ export async function enqueue(c: Context, name: string, desk: Desk): Promise<Enq
   const faults: ProblemError[] = [];
   if (!isSubmitted(body.value, target.takes, faults)) return badRequest([...unknown, ...faults]);
   if (unknown.length > 0) return badRequest(unknown);
-  const waitMs = c.req.raw.url.includes("?")
-    ? queryNumber(c, "waitMs", { min: 0, max: LONGEST_WAIT_MS, default: 0 })
-    : 0;
+  const waitMs = waitOf(c);
   if (typeof waitMs === "object") return badRequest([waitMs]);
-  return await takeIn({ target, job: body.value, key, waitMs }, desk);
-}
-
-async function takeIn(
-  { target, job, key, waitMs }: {
-    readonly target: Target;
-    readonly job: NewJob;
-    readonly key: string | undefined;
-    readonly waitMs: number;
-  },
-  { context, gatherer, ends, remembered }: Desk,
-): Promise<EnqueueAnswer> {
-  const pool = target.handle.name;
-  const known = key === undefined ? undefined : remembered.find(pool, key);
-  if (known !== undefined) {
-    const record = waitMs > 0 ? await ends.until(known, waitMs) : undefined;
-    return taken(known, true, record && endingOf(record), context);
-  }
-  let handle: JobHandle;
+  const known = key === undefined ? undefined : desk.remembered.find(name, key);
+  if (known !== undefined) return await takenBefore(known, waitMs, desk);
+  const traceparent = context.sluice.traceparent(); // of this request: it is not known later
+  const job = traceparent === undefined ? body.value : { ...body.value, traceparent };
+  const { taken, place } = desk.gatherer.add(target.handle, job);
+  let handle: JobHandle | Error;
   try {
-    const traceparent = context.sluice.traceparent(); // of this request: it is not known later
-    const traced = traceparent === undefined ? job : { ...job, traceparent };
-    handle = await gatherer.enqueue(target.handle, traced);
+    handle = (await taken)[place]!; // one for each
   } catch (thrown) {
     return refusal(thrown);
   }
+  if (handle instanceof Error) return refusal(handle);
   const { id, duplicate } = handle;
-  if (key !== undefined) remembered.keep(pool, key, id);
+  if (key !== undefined) desk.remembered.keep(name, key, id);
   const outcome = waitMs > 0 ? await settled(handle.done, waitMs, context.signal) : undefined;
-  return taken(id, duplicate, outcome, context);
+  return accepted(id, duplicate, outcome, context);
 }
 
-function taken(
+/** How long an answer may be held, ms, or the fault of what was asked for. */
+function waitOf(c: Context): number | ProblemError {
+  if (!c.req.raw.url.includes("?")) return 0;
+  return queryNumber(c, "waitMs", { min: 0, max: LONGEST_WAIT_MS, default: 0 });
+}
+
+/** Answers with a job that an earlier request with the same key has brought. */
+async function takenBefore(
+  id: string,
+  waitMs: number,
+  { context, ends }: Desk,
+): Promise<EnqueueAnswer> {
+  const record = waitMs > 0 ? await ends.until(id, waitMs) : undefined;
+  return accepted(id, true, record && endingOf(record), context);
+}
+
+function accepted(
   id: string,
   duplicate: boolean,
   outcome: Outcome | undefined,

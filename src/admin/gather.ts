@@ -8,56 +8,45 @@ import type { Clock } from "../clock.ts";
 import type { NewJob } from "../job.ts";
 import type { JobHandle, PoolHandle } from "../sluice.ts";
 
-interface Waiting {
-  readonly job: NewJob;
-  readonly resolve: (handle: JobHandle) => void;
-  readonly reject: (thrown: unknown) => void;
+/** A job among those of its turn. */
+export interface Gathered {
+  /** What came of each: a handle, or why there is none. Rejects as `pool.enqueueAll` does. */
+  readonly taken: Promise<readonly (JobHandle | Error)[]>;
+  /** Which of them is that of this job. */
+  readonly place: number;
+}
+
+interface Batch extends Pick<Gathered, "taken"> {
+  readonly jobs: NewJob[];
 }
 
 /**
  * Gathers the jobs of one turn of the event loop. A server under load reads tens of requests in a
- * turn: one by one, each would take a turn of its pool, a commit of some stores, and an answer that
- * wakes its client alone.
+ * turn: one by one, each would take a turn of its pool, and an answer that wakes its client alone.
  */
 export class Gatherer {
   readonly #hop: (run: () => void) => void;
-  #gathered = new Map<PoolHandle, Waiting[]>();
+  readonly #open = new Map<PoolHandle, Batch>();
 
   /** Goes by the turns of the clock's event loop; without one, by those of microtasks. */
   constructor(clock: Clock) {
     this.#hop = clock.hop === undefined ? queueMicrotask : (run) => clock.hop?.(run);
   }
 
-  /** Stores a job with what else comes in this turn. Rejects as `pool.enqueue` does. */
-  enqueue(pool: PoolHandle, job: NewJob): Promise<JobHandle> {
-    const { promise, resolve, reject } = Promise.withResolvers<JobHandle>();
-    const waiting = { job, resolve, reject };
-    const others = this.#gathered.get(pool);
-    if (others !== undefined) {
-      others.push(waiting);
-      return promise;
-    }
-    if (this.#gathered.size === 0) this.#hop(this.#give);
-    this.#gathered.set(pool, [waiting]);
-    return promise;
+  /** Gives a job to its pool with what else comes in this turn. */
+  add(pool: PoolHandle, job: NewJob): Gathered {
+    const { jobs, taken } = this.#open.get(pool) ?? this.#begin(pool);
+    return { taken, place: jobs.push(job) - 1 };
   }
 
-  readonly #give = (): void => {
-    const gathered = this.#gathered;
-    this.#gathered = new Map();
-    for (const [pool, jobs] of gathered) give(pool, jobs);
-  };
-}
-
-async function give(pool: PoolHandle, jobs: readonly Waiting[]): Promise<void> {
-  try {
-    const taken = await pool.enqueueAll(jobs.map(({ job }) => job));
-    for (const [index, { resolve, reject }] of jobs.entries()) {
-      const one = taken[index]!; // one answer each
-      if (one instanceof Error) reject(one);
-      else resolve(one);
-    }
-  } catch (thrown) {
-    for (const { reject } of jobs) reject(thrown);
+  #begin(pool: PoolHandle): Batch {
+    const jobs: NewJob[] = [];
+    const taken = new Promise<void>((resolve) => this.#hop(resolve)).then(() => {
+      this.#open.delete(pool);
+      return pool.enqueueAll(jobs);
+    });
+    const batch = { jobs, taken };
+    this.#open.set(pool, batch);
+    return batch;
   }
 }

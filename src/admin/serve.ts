@@ -76,7 +76,10 @@ export async function openAdmin(settings: AdminSettings): Promise<AdminDoor> {
     serve(sluice, options = {}) {
       const stopping = new AbortController();
       const app = admin(sluice, { ...settings, ...options, signal: stopping.signal });
-      fetch = (request, info) => app.fetch(request, info);
+      const peer = localPeer(server.addr);
+      fetch = peer === undefined
+        ? (request, info) => app.fetch(request, info)
+        : (request) => app.fetch(request, peer);
       return serverOf(sluice, { settings, log: options.log, server, stopping, closing });
     },
     close,
@@ -139,6 +142,15 @@ function bind(
       { cause: thrown },
     );
   }
+}
+
+/**
+ * Who sends to a loopback address: this machine, so nobody needs to be looked up for each request.
+ * `undefined`: others may send too.
+ */
+function localPeer(address: Deno.Addr): { readonly remoteAddr: Deno.Addr } | undefined {
+  if (!("hostname" in address) || !isLoopback(address.hostname)) return undefined;
+  return alsoServed() === undefined ? { remoteAddr: address } : undefined;
 }
 
 /** Why an address may not be served without a token. `undefined`: it may. */

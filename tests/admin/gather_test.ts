@@ -68,14 +68,14 @@ Deno.test("POST jobs answers requests with the same dedupeKey that come together
   assert.deepEqual(second?.body, { id: first?.body.id, duplicateOf: first?.body.id });
 });
 
-Deno.test("Gatherer enqueue() stores a job though the clock has no event loop to wait for", async () => {
+Deno.test("Gatherer add() stores a job though the clock has no event loop to wait for", async () => {
   await using system = await running();
   const pool = system.sluice.pool("mail");
+  const gatherer = new Gatherer(new VirtualClock());
 
-  const { id } = await new Gatherer(new VirtualClock()).enqueue(pool, {
-    lane: "batch",
-    payload: 1,
-  });
+  const { taken, place } = gatherer.add(pool, { lane: "batch", payload: 1 });
+  const job = (await taken)[place];
 
-  assert.equal((await pool.find(id))?.payload, 1);
+  assert.ok(job !== undefined && !(job instanceof Error));
+  assert.equal((await pool.find(job.id))?.payload, 1);
 });

@@ -32,6 +32,19 @@ Deno.test("serveAdmin() answers on the address it gives, until it is stopped", a
   await assert.rejects(fetch(`${server.url}/healthz`), TypeError);
 });
 
+Deno.test("serveAdmin() tells where a request came from", async () => {
+  await using system = await running();
+  const actors: string[] = [];
+  system.sluice.observe((event) => void (event.kind === "audit" && actors.push(event.who)));
+  const server = await serveAdmin(system.sluice, FREE);
+
+  const response = await fetch(`${server.url}/api/pools/mail/pause`, { method: "POST" });
+  await response.body?.cancel();
+  await server.stop();
+
+  assert.deepEqual(actors, ["local from 127.0.0.1"]);
+});
+
 Deno.test("serveAdmin() counts a chunked body, which announces no length", async () => {
   await using system = await running();
   const server = await serveAdmin(system.sluice, FREE);
