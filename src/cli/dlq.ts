@@ -9,15 +9,13 @@ import type { Command } from "commander";
 import type { RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { changeJobs, listJobs, type ListOptions, showJob } from "./jobs.ts";
+import { changeJobs, listJobs, type ListOptions, MATCHING, showJob } from "./jobs.ts";
 import { operate } from "./operation.ts";
-
 import { confirmed, type Tools, withRemote, withYes } from "./verb.ts";
 
 interface ManyOptions extends ListOptions {
   readonly all?: boolean;
   readonly yes?: boolean;
-  readonly match?: string;
 }
 
 /** Adds the verb. */
@@ -25,6 +23,7 @@ export function addDlq(program: Command, { io }: Tools): void {
   const dlq = program.command("dlq").description("look at dead jobs, retry or discard them");
   withRemote(dlq.command("ls").description("list dead jobs, the latest first").argument("<pool>"))
     .option("--lane <lane>", "only this lane")
+    .option("--match <text>", MATCHING)
     .option("--limit <count>", "most jobs", "50")
     .option("--cursor <cursor>", "go on where the last page ended")
     .action((pool: string, options: ListOptions) =>
@@ -48,10 +47,7 @@ function many(command: Command): Command {
     .argument("[id...]", "which jobs")
     .option("--all", "all dead jobs of the pool")
     .option("--lane <lane>", "with --all: only this lane")
-    .option(
-      "--match <text>",
-      "with --all: only jobs with this text in id, key, type, error or payload",
-    );
+    .option("--match <text>", `with --all: ${MATCHING}`);
 }
 
 async function retry(

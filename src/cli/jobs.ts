@@ -21,11 +21,16 @@ export interface ListOptions extends RemoteOptions {
   readonly state?: string | undefined;
   /** Only this lane. */
   readonly lane?: string | undefined;
+  /** Only those with this text in them. */
+  readonly match?: string | undefined;
   /** Most jobs. */
   readonly limit?: string | undefined;
   /** Where the last page ended. */
   readonly cursor?: string | undefined;
 }
+
+/** What `--match` is for. */
+export const MATCHING = "only jobs with this text in id, key, type, error or payload";
 
 /** Adds the verb. */
 export function addJobs(program: Command, { io }: Tools): void {
@@ -37,6 +42,7 @@ export function addJobs(program: Command, { io }: Tools): void {
   )
     .option("--state <state>", "ready, delayed, running, done, dead or cancelled")
     .option("--lane <lane>", "only this lane")
+    .option("--match <text>", MATCHING)
     .option("--limit <count>", "most jobs", "50")
     .option("--cursor <cursor>", "go on where the last page ended")
     .action((pool: string, options: ListOptions) => listJobs(io, pool, options));
@@ -57,7 +63,11 @@ export function addJobs(program: Command, { io }: Tools): void {
 export async function listJobs(io: Io, pool: string, options: ListOptions): Promise<void> {
   const page = await fetchPage(io, pool, options, wholeNumber("--limit", options.limit, 1));
   if (options.json) return json(io, page);
-  if (page.jobs.length === 0) return line(io, "There are no such jobs");
+  const more = page.cursor === undefined ? undefined : `add --cursor ${page.cursor}`;
+  if (page.jobs.length === 0) { // one call looks through some jobs only
+    const none = "There are no such jobs";
+    return line(io, more === undefined ? none : `${none} so far: to look on, ${more}`);
+  }
   const dead = options.state === "dead"; // listed by when they died
   table(
     io,
@@ -71,7 +81,7 @@ export async function listJobs(io: Io, pool: string, options: ListOptions): Prom
       job.state === "done" ? "" : oneLine(job.error ?? ""),
     ]),
   );
-  if (page.cursor !== undefined) line(io, `There are more: add --cursor ${page.cursor}`);
+  if (more !== undefined) line(io, `There are more: ${more}`);
 }
 
 async function fetchPage(
@@ -80,9 +90,9 @@ async function fetchPage(
   options: ListOptions,
   limit: number | undefined,
 ): Promise<JobPageJson> {
-  const { state, lane, cursor } = options;
+  const { state, lane, match, cursor } = options;
   return await call<JobPageJson>(io, options, path("pools", pool, "jobs"), {
-    query: { state, lane, limit, cursor },
+    query: { state, lane, match, limit, cursor },
   });
 }
 

@@ -99,6 +99,33 @@ Deno.test("dlq ls and jobs ls --state dead say when jobs died", async () => {
   assert.ok(all.out.includes(said(createdAtMs)));
 });
 
+Deno.test("jobs ls and dlq ls list what has a text in it", async () => {
+  await using remote = await served();
+  const { sluice } = remote.system;
+  const ann = await sluice.enqueue("mail", { lane: "full", payload: { to: "ann" } });
+  await sluice.enqueue("mail", { lane: "batch", payload: { to: "bob" }, delayMs: 5_000 });
+  const dead = await deadJob(remote);
+
+  const jobs = await remote.run(["jobs", "ls", "mail", "--match", "Ann", "--json"]);
+  const letters = await remote.run(["dlq", "ls", "mail", "--match", "no way", "--json"]);
+  const none = await remote.run(["dlq", "ls", "mail", "--match", "ann"]);
+
+  const ids = ({ out }: { out: string }): string[] =>
+    JSON.parse(out).jobs.map(({ id }: { id: string }) => id);
+  assert.deepEqual([ids(jobs), ids(letters)], [[ann.id], [dead]]);
+  assert.equal(none.out, "There are no such jobs\n");
+});
+
+Deno.test("jobs ls says how to look on, when the first jobs of many have no such text", async () => {
+  await using remote = await served();
+  const jobs = Array.from({ length: 1_000 }, (_, n) => ({ lane: "batch", payload: n, delayMs: 1 }));
+  for (let left = 6; left > 0; left--) await remote.system.sluice.pool("mail").enqueueAll(jobs);
+
+  const { out } = await remote.run(["jobs", "ls", "mail", "--match", "nowhere"]);
+
+  assert.match(out, /^There are no such jobs so far: to look on, add --cursor \S+\n$/);
+});
+
 Deno.test("jobs ls shows no error of a job that is done after a failure, jobs show does", async () => {
   await using system = await start({
     admin: { port: 0 },
