@@ -223,7 +223,7 @@ export interface Queue {
   settle(settlements: readonly Settlement[], nowMs: number): MaybePromise<readonly boolean[]>;
   /** Says that this holder lives, and takes back the jobs of those that do not. */
   renew(nowMs: number): MaybePromise<Renewal>;
-  /** Counts by lane, in lane order, with due jobs moved up. */
+  /** Counts by lane, in lane order, with due jobs moved up. An answer after `reopen` is not used. */
   count(nowMs: number): MaybePromise<readonly LaneCounts[]>;
   /** Ready jobs of a lane that became claimable at `atMs` or before. A store that knows only the head answers 0 or 1. */
   readySince(lane: number, atMs: number): number;

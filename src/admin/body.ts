@@ -53,7 +53,10 @@ export async function readJson(
     if (read.text === "") return nothing(fallback);
     return { ok: true, value: JSON.parse(read.text), bytes: read.bytes };
   } catch (thrown) {
-    if (!(thrown instanceof SyntaxError)) throw thrown;
+    // Whoever hung up amid the body reads no answer, and it is no fault of ours to log.
+    if (!(thrown instanceof SyntaxError)) {
+      return refuse(400, `The body could not be read: ${messageOf(thrown)}`);
+    }
     const encoding = headers.get("content-encoding") ?? "identity";
     if (encoding !== "identity") return refuse(415, encodingFault(encoding));
     return refuse(400, `The body is not JSON: ${messageOf(thrown)}`);

@@ -70,7 +70,9 @@ export async function enqueue(c: Context, name: string, desk: Desk): Promise<Enq
   const unknown = queryFaults(c, ["waitMs"]);
   if (Array.isArray(body.value)) {
     if (unknown.length > 0) return badRequest(unknown);
-    return await enqueueMany({ target, given: body.value, bytes: body.bytes, key }, desk);
+    const many = { target, given: body.value, bytes: body.bytes, key };
+    if (key === undefined) return await enqueueMany(many, desk);
+    return await desk.remembered.inTurn(name, key, () => enqueueMany(many, desk));
   }
   if (body.bytes > context.maxJobBytes) return problem(413, jobTooLarge(context.maxJobBytes));
   const faults: ProblemError[] = [];
@@ -78,20 +80,20 @@ export async function enqueue(c: Context, name: string, desk: Desk): Promise<Enq
   if (unknown.length > 0) return badRequest(unknown);
   const waitMs = waitOf(c);
   if (typeof waitMs === "object") return badRequest([waitMs]);
-  const known = key === undefined ? undefined : desk.remembered.find(name, key);
-  if (known !== undefined) return await takenBefore(known, waitMs, desk);
   const traceparent = context.sluice.traceparent(); // of this request: it is not known later
   const job = traceparent === undefined ? body.value : { ...body.value, traceparent };
-  const { taken, place } = desk.gatherer.add(target.handle, job);
-  let handle: JobHandle | Error;
+  let handle: JobHandle | Error | string;
   try {
-    handle = (await taken)[place]!; // one for each
+    if (key === undefined) {
+      const { taken, place } = desk.gatherer.add(target.handle, job);
+      handle = (await taken)[place]!; // one for each
+    } else handle = await takeOnce(job, key, target, desk);
   } catch (thrown) {
     return refusal(thrown);
   }
+  if (typeof handle === "string") return await takenBefore(handle, waitMs, desk);
   if (handle instanceof Error) return refusal(handle);
   const { id, duplicate } = handle;
-  if (key !== undefined) desk.remembered.keep(name, key, id);
   const outcome = waitMs > 0 ? await settled(handle.done, waitMs, context.signal) : undefined;
   return accepted(id, duplicate, outcome, context);
 }
@@ -100,6 +102,23 @@ export async function enqueue(c: Context, name: string, desk: Desk): Promise<Enq
 function waitOf(c: Context): number | ProblemError {
   if (!c.req.raw.url.includes("?")) return 0;
   return queryNumber(c, "waitMs", { min: 0, max: LONGEST_WAIT_MS, default: 0 });
+}
+
+/** Takes a job in, unless an earlier request with the same key has brought one: then, its id. */
+async function takeOnce(
+  job: NewJob,
+  key: string,
+  { handle: pool }: Target,
+  { gatherer, remembered }: Desk,
+): Promise<JobHandle | Error | string> {
+  return await remembered.inTurn(pool.name, key, async () => {
+    const known = remembered.find(pool.name, key);
+    if (known !== undefined) return known;
+    const { taken, place } = gatherer.add(pool, job);
+    const handle = (await taken)[place]!; // one for each
+    if (!(handle instanceof Error)) remembered.keep(pool.name, key, handle.id);
+    return handle;
+  });
 }
 
 /** Answers with a job that an earlier request with the same key has brought. */

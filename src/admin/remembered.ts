@@ -21,11 +21,25 @@ export class Remembered {
   readonly #nowMs: () => number;
   readonly #most: number;
   readonly #entries = new Map<string, Entry>(); // oldest first
+  readonly #running = new Map<string, Promise<void>>(); // the last in line for a key
 
   /** Takes time from `nowMs`. */
   constructor(nowMs: () => number, most = MOST_KEYS) {
     this.#nowMs = nowMs;
     this.#most = most;
+  }
+
+  /** Runs what has the same key one after the other: of requests at the same moment one brings the job. */
+  async inTurn<T>(pool: string, key: string, run: () => Promise<T>): Promise<T> {
+    const place = keyOf(pool, key);
+    const turn = (this.#running.get(place) ?? Promise.resolve()).then(run);
+    const over = turn.then(() => {}, () => {}); // told to the one who asked
+    this.#running.set(place, over);
+    try {
+      return await turn;
+    } finally {
+      if (this.#running.get(place) === over) this.#running.delete(place);
+    }
   }
 
   /** Id of the job that a key brought into a pool. `undefined`: none that is remembered. */

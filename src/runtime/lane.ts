@@ -245,6 +245,12 @@ export class Lane implements LaneView {
     this.uncounted++;
   }
 
+  /** Takes over what the store has counted. `known`: how many were uncounted when it was asked. */
+  counted(counts: LaneCounts, known: number): void {
+    this.counts = counts;
+    this.uncounted -= known;
+  }
+
   /** Records a start. */
   started(nowMs: number, waitMs: number): void {
     this.#running++;

@@ -253,7 +253,7 @@ export class PoolLoop {
   /** Reads the counts, then goes on: with the last known ones if the store cannot be read. */
   #count(nowMs: number, then: () => void): void {
     const { guard, queue, state } = this.#parts;
-    const { lanes } = state; // an answer that comes later is in the order of these
+    const { lanes } = state;
     if (this.#counting || guard.closed("count", nowMs)) {
       then();
       return;
@@ -262,11 +262,10 @@ export class PoolLoop {
     const before = lanes.map((lane) => lane.uncounted);
     guard.call("count", () => queue.count(nowMs), (counts) => {
       this.#counting = false;
-      lanes.forEach((lane, index) => {
-        lane.counts = counts[index]!;
-        lane.uncounted -= before[index]!;
-      });
-      this.#counted = lanes;
+      if (lanes === state.lanes) { // other lanes since: counted anew by the next turn
+        lanes.forEach((lane, index) => lane.counted(counts[index]!, before[index]!));
+        this.#counted = lanes;
+      }
       then();
     }, () => {
       this.#counting = false;

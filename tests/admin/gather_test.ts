@@ -6,6 +6,8 @@ import type { Sluice } from "../../src/sluice.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
 import { running, withPool } from "./_app.ts";
 
+const JOB = { lane: "batch", payload: 1 };
+
 /** Posts jobs at the same time. */
 async function postTogether(
   sluice: Sluice,
@@ -56,6 +58,51 @@ Deno.test("POST jobs turns one job away, and takes those that came with it", asy
   ]);
 
   assert.deepEqual(answers.map(({ status }) => status), [202, 429, 202, 202]);
+});
+
+for (const [what, body] of [["a job", JOB], ["many", [JOB, JOB]]] as const) {
+  Deno.test(`POST jobs of the same Idempotency-Key that come together bring ${what} once`, async () => {
+    await using system = await running();
+    const calls: number[] = [];
+    const app = admin(withPool(system.sluice, (pool) => ({
+      enqueueAll: async (jobs) => {
+        calls.push(jobs.length);
+        const taken = await pool.enqueueAll(jobs);
+        await system.clock.advance(10_000); // they have ended before anybody is told
+        return taken;
+      },
+    })));
+
+    const responses = await Promise.all([1, 2, 3].map(() =>
+      app.request("/api/pools/mail/jobs", {
+        method: "POST",
+        headers: { "content-type": "application/json", "idempotency-key": "order-17" },
+        body: JSON.stringify(body),
+      })
+    ));
+    const texts = await Promise.all(responses.map((response) => response.text()));
+
+    assert.deepEqual(calls, [[body].flat().length]);
+    assert.equal(texts[1], texts[2]);
+    assert.match(texts[1] ?? "", /"duplicateOf":"/);
+    assert.equal(texts.filter((text) => text.includes("duplicateOf")).length, 2);
+  });
+}
+
+Deno.test("POST jobs of the same Idempotency-Key are each tried, where the one before was turned away", async () => {
+  await using system = await running();
+  const app = admin(system.sluice);
+  await system.sluice.enqueue("mail", { lane: "full", payload: 0 });
+
+  const responses = await Promise.all([1, 2].map(() =>
+    app.request("/api/pools/mail/jobs", {
+      method: "POST",
+      headers: { "content-type": "application/json", "idempotency-key": "order-17" },
+      body: JSON.stringify({ lane: "full", payload: 1 }),
+    })
+  ));
+
+  assert.deepEqual(responses.map(({ status }) => status), [429, 429]);
 });
 
 Deno.test("POST jobs answers requests with the same dedupeKey that come together with one job", async () => {

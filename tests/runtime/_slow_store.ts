@@ -9,8 +9,15 @@ import { defineStore, type Plugin } from "../../src/plugin.ts";
 import type { Leased, Queue, QueueOptions } from "../../src/store.ts";
 import type { VirtualClock } from "../../src/virtual_clock.ts";
 
-/** Makes the plugin. Each answer comes so many ms later; what was asked for was done at once. */
-export function slowStore(clock: VirtualClock, latencyMs: number): Plugin<"store"> {
+/**
+ * Makes the plugin. Each answer comes so many ms later; what was asked for was done at once, but for
+ * counts with `countsLate`: they are those of the lanes that there are when the answer comes.
+ */
+export function slowStore(
+  clock: VirtualClock,
+  latencyMs: number,
+  { countsLate = false }: { readonly countsLate?: boolean } = {},
+): Plugin<"store"> {
   const later = <T>(value: T): Promise<T> =>
     new Promise((resolve) => clock.at(clock.nowMs() + latencyMs, () => resolve(value)));
 
@@ -23,7 +30,11 @@ export function slowStore(clock: VirtualClock, latencyMs: number): Plugin<"store
         settle: (ends, nowMs) =>
           later(queue.settle(ends.map((end) => ({ ...end, job: jobOf(end.job) })), nowMs)),
         renew: (nowMs) => later(queue.renew(nowMs)),
-        count: (nowMs) => later(queue.count(nowMs)), // live objects, as the contract allows
+        count: async (nowMs) => {
+          if (!countsLate) return await later(queue.count(nowMs)); // live objects, as the contract allows
+          await later(undefined);
+          return queue.count(clock.nowMs());
+        },
         readySince: (lane, atMs) => queue.readySince(lane, atMs),
         reopen: (rules) => later(queue.reopen(rules)),
         find: (id) => later(queue.find(id)),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
-import type { Timer } from "../../src/clock.ts";
+import { pause, type Timer } from "../../src/clock.ts";
 import type { PoolEvent } from "../../src/event.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
 import { config } from "./_reload.ts";
@@ -94,4 +94,34 @@ Deno.test("A job that is leased while its pool shrinks goes back as not started,
 
   assert.deepEqual(back.map((event) => "error" in event && event.error), [undefined]);
   assert.deepEqual(report, { handedBack: [], stuck: [], waiting: 0 });
+});
+
+Deno.test("A pool whose lanes a reload moves while counts are on their way takes no lane's counts for another's", async () => {
+  const clock = new VirtualClock();
+  const store = slowStore(clock, 40, { countsLate: true });
+  const lanes = [{ name: "top" }, { name: "held", paused: true }, { name: "low" }];
+  const parts = { size: { min: 1, max: 1 }, tickMs: 50, handler: () => pause(clock, 10) };
+  const sluice = await start({ ...config({ ...parts, lanes }), store }, { clock, seed: 1 });
+  const pool = sluice.pool("p");
+  const held = [1, 2, 3].map((payload) => ({ lane: "held", payload }));
+  const work = Array.from({ length: 300 }, (_, payload) => ({ lane: "low", payload }));
+  const added = pool.enqueueAll([...held, ...work]); // there is work to steer: it ticks
+  await clock.advance(1_000);
+  await added;
+
+  for (const offsetMs of [0, 7, 14, 21, 28, 35, 42]) {
+    for (const moved of [lanes.slice(1), lanes, lanes.toReversed()]) {
+      const reload = sluice.reload({ ...config({ ...parts, lanes: moved }), store });
+      await clock.advance(41);
+      await reload;
+      const [during] = pool.snapshot().lanes.filter(({ name }) => name === "held");
+      await clock.advance(offsetMs);
+      const [after] = pool.snapshot().lanes.filter(({ name }) => name === "held");
+      assert.deepEqual([during?.blocked, after?.blocked], [3, 3]);
+    }
+  }
+
+  const stopping = sluice.stop();
+  await clock.advance(5_000);
+  await stopping;
 });
