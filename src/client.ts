@@ -184,6 +184,9 @@ function senderOf(url: string, options: ClientOptions): Sender {
       `Expected an address that begins with http:// or https://, or a path, but received "${url}"`,
     );
   }
+  if (/[?#]/.test(url)) {
+    throw new TypeError(`Expected an address without "?" and "#" but received "${url}"`);
+  }
   if (!(attempts >= 1)) throw new RangeError(`Expected attempts >= 1 but received ${attempts}`);
   return {
     url: url.replace(/\/+$/, ""),

@@ -69,7 +69,8 @@ export async function enqueue(c: Context, name: string, desk: Desk): Promise<Enq
   }
   const unknown = queryFaults(c, ["waitMs"]);
   if (Array.isArray(body.value)) {
-    if (unknown.length > 0) return badRequest(unknown);
+    const faults = unknown.length > 0 ? unknown : waitFaults(c);
+    if (faults.length > 0) return badRequest(faults);
     const many = { target, given: body.value, bytes: body.bytes, key };
     if (key === undefined) return await enqueueMany(many, desk);
     return await desk.remembered.inTurn(name, key, () => enqueueMany(many, desk));
@@ -96,6 +97,14 @@ export async function enqueue(c: Context, name: string, desk: Desk): Promise<Enq
   const { id, duplicate } = handle;
   const outcome = waitMs > 0 ? await settled(handle.done, waitMs, context.signal) : undefined;
   return accepted(id, duplicate, outcome, context);
+}
+
+/** The fault of a list whose answer is to be held. */
+function waitFaults(c: Context): readonly ProblemError[] {
+  if (!c.req.raw.url.includes("?") || c.req.query("waitMs") === undefined) return [];
+  const detail =
+    "The answer is held for one job, not for a list: leave waitMs out, look each job up";
+  return [{ pointer: "?waitMs", detail }];
 }
 
 /** How long an answer may be held, ms, or the fault of what was asked for. */

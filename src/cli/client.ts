@@ -126,6 +126,10 @@ function urlOf(options: RemoteOptions, path: string, query: NonNullable<Call["qu
       2,
     );
   }
+  if (/[?#]/.test(base)) {
+    const given = `but received "${options.url}"`;
+    throw new CliError(`Expected ${optionOf(options)} without "?" and "#" ${given}`, 2);
+  }
   const url = new URL(`${base}${path}`);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) url.searchParams.set(name, String(value));

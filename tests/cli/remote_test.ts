@@ -340,6 +340,11 @@ Deno.test("verbs say what --url begins with, when it is of another scheme or has
       `Expected --url to begin with http:// or https://, such as http://127.0.0.1:8787, but received "${url}"\n`,
     ]);
   }
+  for (const url of ["http://127.0.0.1:1?x=1", "http://127.0.0.1:1/#pools"]) {
+    const { code, err } = await sluice(["pools", "ls", "--url", url]);
+    const said = `Expected --url without "?" and "#" but received "${url}"\n`;
+    assert.deepEqual([code, err], [2, said]);
+  }
   const { code, err } = await sluice(["check", "pools.example.json", "--against", "localhost:1"]);
   assert.deepEqual([code, err], [
     2,

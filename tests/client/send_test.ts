@@ -113,6 +113,10 @@ Deno.test("connect() takes addresses of http and https, and paths, and nothing e
         `Expected an address that begins with http:// or https://, or a path, but received "${url}"`,
     });
   }
+  for (const url of ["http://x?y=1", "/queue#jobs"]) {
+    const message = `Expected an address without "?" and "#" but received "${url}"`;
+    assert.throws(() => connect(url), { name: "TypeError", message });
+  }
   for (const url of ["HTTP://x", "https://x/queue/", "", "/queue", "queue"]) {
     const asked: string[] = [];
     const fetch = (address: string): Promise<Response> => {
