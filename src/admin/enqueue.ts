@@ -101,7 +101,7 @@ export async function enqueue(c: Context, name: string, desk: Desk): Promise<Enq
 
 /** The fault of a list whose answer is to be held. */
 function waitFaults(c: Context): readonly ProblemError[] {
-  if (!c.req.raw.url.includes("?") || c.req.query("waitMs") === undefined) return [];
+  if (c.req.query("waitMs") === undefined) return [];
   const detail =
     "The answer is held for one job, not for a list: leave waitMs out, look each job up";
   return [{ pointer: "?waitMs", detail }];

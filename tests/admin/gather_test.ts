@@ -8,17 +8,22 @@ import { running, withPool } from "./_app.ts";
 
 const JOB = { lane: "batch", payload: 1 };
 
-/** Posts jobs at the same time. */
+/** Posts jobs, or lists of them, at the same time. `key`: the `Idempotency-Key` of all. */
 async function postTogether(
   sluice: Sluice,
-  jobs: readonly (readonly [pool: string, job: NewJob])[],
+  jobs: readonly (readonly [pool: string, body: NewJob | readonly NewJob[]])[],
+  key?: string,
 ): Promise<readonly { readonly status: number; readonly body: { readonly id?: string } }[]> {
+  const headers = {
+    "content-type": "application/json",
+    ...(key === undefined ? {} : { "idempotency-key": key }),
+  };
   const app = admin(sluice);
-  return await Promise.all(jobs.map(async ([pool, job]) => {
+  return await Promise.all(jobs.map(async ([pool, given]) => {
     const response = await app.request(`/api/pools/${pool}/jobs`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(job),
+      headers,
+      body: JSON.stringify(given),
     });
     return { status: response.status, body: await response.json() };
   }));
@@ -64,23 +69,17 @@ for (const [what, body] of [["a job", JOB], ["many", [JOB, JOB]]] as const) {
   Deno.test(`POST jobs of the same Idempotency-Key that come together bring ${what} once`, async () => {
     await using system = await running();
     const calls: number[] = [];
-    const app = admin(withPool(system.sluice, (pool) => ({
+    const sluice = withPool(system.sluice, (pool) => ({
       enqueueAll: async (jobs) => {
         calls.push(jobs.length);
         const taken = await pool.enqueueAll(jobs);
         await system.clock.advance(10_000); // they have ended before anybody is told
         return taken;
       },
-    })));
+    }));
 
-    const responses = await Promise.all([1, 2, 3].map(() =>
-      app.request("/api/pools/mail/jobs", {
-        method: "POST",
-        headers: { "content-type": "application/json", "idempotency-key": "order-17" },
-        body: JSON.stringify(body),
-      })
-    ));
-    const texts = await Promise.all(responses.map((response) => response.text()));
+    const answers = await postTogether(sluice, [1, 2, 3].map(() => ["mail", body]), "order-17");
+    const texts = answers.map((answer) => JSON.stringify(answer.body));
 
     assert.deepEqual(calls, [[body].flat().length]);
     assert.equal(texts[1], texts[2]);
@@ -91,18 +90,12 @@ for (const [what, body] of [["a job", JOB], ["many", [JOB, JOB]]] as const) {
 
 Deno.test("POST jobs of the same Idempotency-Key are each tried, where the one before was turned away", async () => {
   await using system = await running();
-  const app = admin(system.sluice);
+  const job = { lane: "full", payload: 1 };
   await system.sluice.enqueue("mail", { lane: "full", payload: 0 });
 
-  const responses = await Promise.all([1, 2].map(() =>
-    app.request("/api/pools/mail/jobs", {
-      method: "POST",
-      headers: { "content-type": "application/json", "idempotency-key": "order-17" },
-      body: JSON.stringify({ lane: "full", payload: 1 }),
-    })
-  ));
+  const answers = await postTogether(system.sluice, [["mail", job], ["mail", job]], "order-17");
 
-  assert.deepEqual(responses.map(({ status }) => status), [429, 429]);
+  assert.deepEqual(answers.map(({ status }) => status), [429, 429]);
 });
 
 Deno.test("POST jobs answers requests with the same dedupeKey that come together with one job", async () => {
