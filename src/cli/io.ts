@@ -4,6 +4,8 @@
  * @module
  */
 
+import { isUtf8 } from "node:buffer";
+import { CliError } from "./failure.ts";
 import { openScreen, type Screen } from "./screen.ts";
 
 /** Where output goes and answers come from. */
@@ -16,7 +18,7 @@ export interface Io {
   readonly terminal: boolean;
   /** True if output may be colored: a terminal, and no `NO_COLOR`. */
   readonly color: boolean;
-  /** Reads all of standard input as text. */
+  /** Reads all of standard input as text. @throws {CliError} If it is not UTF-8. */
   readInput(): Promise<string>;
   /** Asks a yes-or-no question. `undefined`: there is nobody to ask. */
   confirm(question: string): boolean | undefined;
@@ -41,7 +43,7 @@ export function systemIo(): Io {
     err: (text) => writeAll(Deno.stderr, text),
     terminal,
     color: terminal && !Deno.noColor,
-    readInput: () => new Response(Deno.stdin.readable).text(),
+    readInput: async () => textOf(await new Response(Deno.stdin.readable).bytes()),
     confirm: (question) => Deno.stdin.isTerminal() ? confirm(question) : undefined,
     env: (name) => Deno.env.get(name),
     onSignal: (handler) => {
@@ -56,6 +58,15 @@ export function systemIo(): Io {
     openScreen: () => openScreen((text) => writeAll(Deno.stdout, text)),
     exit: (code) => Deno.exit(code),
   };
+}
+
+/** Decodes what stands in standard input: what is not UTF-8 would become U+FFFD unheard. */
+function textOf(bytes: Uint8Array): string {
+  if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
+  throw new CliError(
+    "Expected UTF-8 from standard input: convert it, such as by iconv, and send what is no text as base64",
+    2,
+  );
 }
 
 function writeAll(to: { writeSync(bytes: Uint8Array): number }, text: string): void {

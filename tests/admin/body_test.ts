@@ -25,3 +25,88 @@ for (const announced of [{ "content-length": "33" }, {}]) {
     assert.deepEqual(errors, []);
   });
 }
+
+for (const how of ["known length", "chunks"]) {
+  const sent = async (bytes: Uint8Array<ArrayBuffer>, encoding = "identity"): Promise<Response> => {
+    await using system = await running();
+    const headers: Record<string, string> = {
+      "content-type": "application/json",
+      "content-encoding": encoding,
+    };
+    if (how === "known length") headers["content-length"] = `${bytes.byteLength}`;
+    const response = await system.app.request("/api/pools/mail/jobs?waitMs=1000", {
+      method: "POST",
+      headers,
+      body: new Blob([bytes]).stream(),
+    });
+    const { jobs } = await system.sluice.pool("mail").list({ limit: 9 });
+    assert.equal(jobs.length, response.ok ? 1 : 0);
+    return response;
+  };
+  const job = (payload: string): Uint8Array<ArrayBuffer> =>
+    new TextEncoder().encode(JSON.stringify({ lane: "urgent", payload }));
+  /** The job with its placeholder turned into bytes. */
+  const around = (...middle: readonly number[]): Uint8Array<ArrayBuffer> => {
+    const [head = "", tail = ""] = JSON.stringify({ lane: "urgent", payload: "@" }).split("@");
+    const encode = (text: string) => new TextEncoder().encode(text);
+    return new Uint8Array([...encode(head), ...middle, ...encode(tail)]);
+  };
+
+  Deno.test(`POST jobs refuses bytes that are not UTF-8, of ${how}`, async () => {
+    for (
+      const bytes of [
+        around(0xfc), // Latin-1
+        around(0xf0, 0x9f, 0x98), // cut short: as long as the U+FFFD that would stand for it
+        around(0xed, 0xa0, 0x80), // half of a surrogate pair
+        around(0xef, 0xbf, 0xbd, 0xff), // beside a U+FFFD that is one
+        new Uint8Array([0xff, 0xfe, ...[...job("x")].flatMap((byte) => [byte, 0])]), // UTF-16
+      ]
+    ) {
+      const response = await sent(bytes);
+
+      assert.equal(response.status, 400);
+      assert.deepEqual((await problemOf(response)).errors, [{
+        pointer: "",
+        detail:
+          "Expected a body in UTF-8 but received bytes that are not: send it in UTF-8, and what is no text as base64",
+      }]);
+    }
+  });
+
+  Deno.test(`POST jobs takes all text in UTF-8, of ${how}`, async () => {
+    for (const text of ["plain", "J\u00fcrgen", "\u65e5\u672c \ud83d\ude00", "\ufffd", "\ud800"]) {
+      const response = await sent(job(text));
+
+      assert.deepEqual((await response.json()).outcome.result, { echo: text });
+    }
+    const marked = await sent(new Uint8Array([0xef, 0xbb, 0xbf, ...job("marked")]));
+    assert.equal(marked.status, 200);
+  });
+
+  Deno.test(`POST jobs says what to do with a body that was packed, of ${how}`, async () => {
+    const packed = new Blob([job("x")]).stream().pipeThrough(new CompressionStream("gzip"));
+
+    const response = await sent(await new Response(packed).bytes(), "gzip");
+
+    assert.equal(response.status, 415);
+    assert.equal(
+      (await problemOf(response)).detail,
+      'Expected a body without Content-Encoding but received "gzip": send it as it is',
+    );
+  });
+}
+
+Deno.test("POST jobs takes JSON of any type that ends in +json", async () => {
+  await using system = await running();
+
+  for (const [type, status] of [["application/a.job+json", 202], ["application/json5", 415]]) {
+    const response = await system.app.request("/api/pools/mail/jobs", {
+      method: "POST",
+      headers: { "content-type": `${type}` },
+      body: '{"lane":"batch","payload":1}',
+    });
+
+    assert.equal(response.status, status);
+    await response.body?.cancel();
+  }
+});
