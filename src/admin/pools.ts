@@ -7,7 +7,7 @@
 import { type Context, Hono } from "hono";
 import type { BlankEnv } from "hono/types";
 import type { Decision } from "../decision.ts";
-import { messageOf } from "../errors.ts";
+import { OverrideError } from "../runtime/override.ts";
 import type { PoolHandle } from "../sluice.ts";
 import type { DecisionJson, PoolJson, PoolRoutes } from "./api.ts";
 import { audit } from "./audit.ts";
@@ -180,8 +180,9 @@ async function override(
   try {
     handle.override(bounds, expiresInMs);
   } catch (thrown) {
-    if (!(thrown instanceof RangeError || thrown instanceof TypeError)) throw thrown;
-    return badRequest([{ pointer: "", detail: messageOf(thrown) }]);
+    if (!(thrown instanceof OverrideError)) throw thrown;
+    const pointer = thrown.field === undefined ? "" : `/${thrown.field}`;
+    return badRequest([{ pointer, detail: thrown.message }]);
   }
   const after = handle.snapshot().override;
   audit(c, context, { pool: handle.name, action: "override", before, after });

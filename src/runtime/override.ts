@@ -9,10 +9,25 @@ import type { Override } from "../sluice.ts";
 /** Longest override, ms: what holds for longer belongs into the config. */
 const LONGEST_MS = 7 * 86_400_000;
 
+/** A field that an override takes. */
+type Field = keyof Override | "expiresInMs";
+
+/** An override does not fit. */
+export class OverrideError extends RangeError {
+  /** The field at fault. `undefined`: none is, one is missing. */
+  readonly field: Field | undefined;
+
+  /** Says what does not fit. */
+  constructor(message: string, field?: Field) {
+    super(message);
+    this.field = field;
+  }
+}
+
 /**
  * Checks an override against the config's bounds.
  *
- * @throws {RangeError} If a number is not whole, out of order or out of `size`.
+ * @throws {OverrideError} If a number is not whole, out of order or out of `size`.
  */
 export function checkOverride(
   bounds: Override,
@@ -21,11 +36,12 @@ export function checkOverride(
 ): void {
   const { min, max, target } = bounds;
   if (min === undefined && max === undefined && target === undefined) {
-    throw new RangeError("Expected an override with min, max or target but received none");
+    throw new OverrideError("Expected an override with min, max or target but received none");
   }
   if (!(expiresInMs > 0 && expiresInMs <= LONGEST_MS)) {
-    throw new RangeError(
+    throw new OverrideError(
       `Expected expiresInMs > 0 and at most ${LONGEST_MS} (7 days) but received ${expiresInMs}: change the config for longer`,
+      "expiresInMs",
     );
   }
   const most = max ?? size.max;
@@ -36,7 +52,7 @@ export function checkOverride(
 }
 
 function check(
-  name: string,
+  name: keyof Override,
   value: number | undefined,
   least: number,
   most: number,
@@ -44,7 +60,8 @@ function check(
 ): void {
   if (value === undefined) return;
   if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw new RangeError(
+  throw new OverrideError(
     `Expected override ${name} to be a whole number from ${least} to ${mostName} (${most}) but received ${value}`,
+    name,
   );
 }

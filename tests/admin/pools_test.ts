@@ -196,16 +196,32 @@ Deno.test("PUT override answers 400 for what is no whole number, and when it doe
   ]);
 });
 
-Deno.test("PUT override answers 400, when the bounds do not fit the pool's", async () => {
+Deno.test("PUT override answers 400 with the field at fault, when it does not fit the pool", async () => {
   await using system = await running();
+  const wanted = (name: string, from: number, to: string, given: number): string =>
+    `Expected override ${name} to be a whole number from ${from} to ${to} but received ${given}`;
 
-  const response = await system.send("PUT", "/api/pools/mail/override", {
-    max: 99,
-    expiresInMs: 10,
-  });
+  for (
+    const [pointer, detail, body] of [
+      ["/max", wanted("max", 0, "size.max (4)", 99), { max: 99 }],
+      ["/min", wanted("min", 0, "max (2)", 3), { min: 3, max: 2 }],
+      ["/target", wanted("target", 2, "max (4)", 1), { min: 2, target: 1 }],
+      [
+        "/expiresInMs",
+        "Expected expiresInMs > 0 and at most 604800000 (7 days) but received 0: change the config for longer",
+        { max: 1, expiresInMs: 0 },
+      ],
+      ["", "Expected an override with min, max or target but received none", {}],
+    ] as const
+  ) {
+    const response = await system.send("PUT", "/api/pools/mail/override", {
+      expiresInMs: 10,
+      ...body,
+    });
 
-  assert.equal(response.status, 400);
-  assert.match((await problemOf(response)).detail, /99/);
+    assert.equal(response.status, 400);
+    assert.deepEqual((await problemOf(response)).errors, [{ pointer, detail }]);
+  }
 });
 
 Deno.test("POST drain lets running jobs end and reports what is left", async () => {
