@@ -19,7 +19,7 @@ import { Gatherer } from "./gather.ts";
 import { type Desk, enqueue, LONGEST_WAIT_MS } from "./enqueue.ts";
 import { isState, LIST_ORDER, pageOf, STATES } from "./job_list.ts";
 import { matcher } from "./match.ts";
-import { answer, badRequest, noQuery, problem, queryFaults, queryNumber } from "./problem.ts";
+import { answer, badRequest, problem, queryFaults, queryNumber, refuseQuery } from "./problem.ts";
 import { Remembered } from "./remembered.ts";
 import { rounded } from "./rounded.ts";
 import { laneFault } from "./submitted.ts";
@@ -147,8 +147,8 @@ async function change(
   to: Change,
   context: AdminContext,
 ): Promise<ReturnType<typeof answer> | ReturnType<typeof problem<400 | 404 | 409>>> {
-  const faults = noQuery(c);
-  if (faults.length > 0) return badRequest(faults);
+  const refusal = refuseQuery(c);
+  if (refusal !== undefined) return refusal;
   for (const pool of context.sluice.pools) {
     const before = (await pool.find(id))?.state;
     if (before === undefined) continue;

@@ -15,7 +15,7 @@ import { readShape } from "./body.ts";
 import { type AdminContext, noPool, type Target } from "./context.ts";
 import { matcher } from "./match.ts";
 import { ACTIONS, MAX_RUNNING } from "./operations.ts";
-import { answer, API_HEADERS, badRequest, noQuery, problem } from "./problem.ts";
+import { answer, API_HEADERS, badRequest, problem, refuseQuery } from "./problem.ts";
 import { baseOf } from "./origin.ts";
 import { type OperationBody, operationShape } from "./shape.ts";
 import { laneFault } from "./submitted.ts";
@@ -36,14 +36,16 @@ export function operationRoutes(context: AdminContext): Hono<BlankEnv, Operation
       if (target === undefined) return noPool(context.sluice, c.req.param("pool"));
       return await start(c, target, context);
     })
-    .get("/api/operations", () => answer(operations.list(), 200))
+    .get("/api/operations", (c) => refuseQuery(c) ?? answer(operations.list(), 200))
     .get("/api/operations/:id", (c) => {
+      const refusal = refuseQuery(c);
+      if (refusal !== undefined) return refusal;
       const found = operations.find(c.req.param("id"));
       return found === undefined ? noOperation(c.req.param("id")) : answer(found, 200);
     })
     .delete("/api/operations/:id", async (c) => {
-      const faults = noQuery(c);
-      if (faults.length > 0) return badRequest(faults);
+      const refusal = refuseQuery(c);
+      if (refusal !== undefined) return refusal;
       const found = await operations.cancel(c.req.param("id"));
       return found === undefined ? noOperation(c.req.param("id")) : answer(found, 200);
     });

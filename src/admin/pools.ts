@@ -13,7 +13,7 @@ import type { DecisionJson, PoolJson, PoolRoutes } from "./api.ts";
 import { audit } from "./audit.ts";
 import { readShape } from "./body.ts";
 import { type AdminContext, noPool, type Target } from "./context.ts";
-import { answer, badRequest, noQuery, problem, queryFaults, queryNumber } from "./problem.ts";
+import { answer, badRequest, problem, queryFaults, queryNumber, refuseQuery } from "./problem.ts";
 import { rounded } from "./rounded.ts";
 import { drainShape, overrideShape, pauseShape } from "./shape.ts";
 import { laneFault } from "./submitted.ts";
@@ -29,14 +29,14 @@ const LONGEST_DRAIN_MS = 3_600_000;
 export function poolRoutes(context: AdminContext): Hono<BlankEnv, PoolRoutes, "/"> {
   const { sluice } = context;
   const routes = new Hono()
-    .get("/api/pools", () => answer(sluice.pools.map(poolJson), 200))
+    .get("/api/pools", (c) => refuseQuery(c) ?? answer(sluice.pools.map(poolJson), 200))
     .get(
       "/api/pools/:pool",
       (c) =>
         onPool(
           context,
           c.req.param("pool"),
-          ({ handle }) => answer(poolJson(handle), 200),
+          ({ handle }) => refuseQuery(c) ?? answer(poolJson(handle), 200),
         ),
     )
     .get("/api/pools/:pool/decisions", (c) =>
@@ -77,9 +77,7 @@ export function poolRoutes(context: AdminContext): Hono<BlankEnv, PoolRoutes, "/
       "/api/pools/:pool/override",
       (c) =>
         onPool(context, c.req.param("pool"), ({ handle }) => {
-          const faults = noQuery(c);
-          if (faults.length > 0) return badRequest(faults);
-          const refusal = ended(handle);
+          const refusal = refuseQuery(c) ?? ended(handle);
           if (refusal !== undefined) return refusal;
           const before = handle.snapshot().override;
           handle.clearOverride();

@@ -15,7 +15,7 @@ import { peerOf } from "./actor.ts";
 import type { PluginJson, Readiness, SystemRoutes } from "./api.ts";
 import type { AdminContext } from "./context.ts";
 import { METRICS_TYPE, renderMetrics } from "./metrics.ts";
-import { answer, API_HEADERS } from "./problem.ts";
+import { answer, API_HEADERS, refuseQuery } from "./problem.ts";
 
 /** How long a store may take to answer, ms. */
 const STORE_ANSWERS_WITHIN_MS = 2_000;
@@ -57,8 +57,8 @@ export function healthRoutes(context: AdminContext): Hono<BlankEnv, SystemRoutes
 export function systemRoutes(context: AdminContext): Hono<BlankEnv> {
   const { sluice } = context;
   return new Hono()
-    .get("/api/config", () => answer(context.show(sluice.config), 200))
-    .get("/api/plugins", () => answer(allPlugins(context), 200))
+    .get("/api/config", (c) => refuseQuery(c) ?? answer(context.show(sluice.config), 200))
+    .get("/api/plugins", (c) => refuseQuery(c) ?? answer(allPlugins(context), 200))
     .get(
       "/metrics",
       () =>

@@ -13,7 +13,7 @@ import { type Beside, type Waiting, waitingOf } from "../waiting.ts";
 import type { WaitingJson, WaitingRoutes } from "./api.ts";
 import type { AdminContext } from "./context.ts";
 import { findJob, type FoundJob, noJob } from "./jobs.ts";
-import { answer } from "./problem.ts";
+import { answer, refuseQuery } from "./problem.ts";
 
 /** Most jobs that are looked at to find the place of one. */
 const MOST_LOOKED_AT = 5_000;
@@ -28,6 +28,8 @@ const PAGE = 500;
  */
 export function waitingRoutes(context: AdminContext): Hono<BlankEnv, WaitingRoutes, "/"> {
   const routes = new Hono().get("/api/jobs/:id/waiting", async (c) => {
+    const refusal = refuseQuery(c);
+    if (refusal !== undefined) return refusal;
     const found = await findJob(c.req.param("id"), context);
     if (found === undefined) return noJob(c.req.param("id"));
     const { id, state } = found.job;

@@ -72,6 +72,7 @@ export const endpoints: readonly Endpoint[] = [
     tag: "Pools",
     summary: "All pools, each with its last decision and diagnosis",
     answers: { 200: "Pools" },
+    problems: [400],
   },
   {
     method: "get",
@@ -79,7 +80,7 @@ export const endpoints: readonly Endpoint[] = [
     tag: "Pools",
     summary: "One pool",
     answers: { 200: "Pool" },
-    problems: [404],
+    problems: [400, 404],
   },
   {
     method: "get",
@@ -200,7 +201,7 @@ export const endpoints: readonly Endpoint[] = [
     summary: "Why a job waits: its place, what holds it, and when it may start",
     description: "The place is counted among the first 5,000 claimable jobs of its lane.",
     answers: { 200: "WhyItWaits" },
-    problems: [404, 503],
+    problems: [400, 404, 503],
   },
   {
     method: "delete",
@@ -245,6 +246,7 @@ export const endpoints: readonly Endpoint[] = [
     tag: "Operations",
     summary: "Operations, newest first",
     answers: { 200: "Operations" },
+    problems: [400],
   },
   {
     method: "get",
@@ -252,7 +254,7 @@ export const endpoints: readonly Endpoint[] = [
     tag: "Operations",
     summary: "One operation, with its progress",
     answers: { 200: "Operation" },
-    problems: [404],
+    problems: [400, 404],
   },
   {
     method: "delete",
@@ -287,6 +289,7 @@ export const endpoints: readonly Endpoint[] = [
     tag: "System",
     summary: "The config in force",
     answers: { 200: "Config" },
+    problems: [400],
   },
   {
     method: "get",
@@ -294,6 +297,7 @@ export const endpoints: readonly Endpoint[] = [
     tag: "System",
     summary: "The store and the plugins of each pool, with what their options may be",
     answers: { 200: "Plugins" },
+    problems: [400],
   },
   {
     method: "post",
