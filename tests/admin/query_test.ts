@@ -30,7 +30,7 @@ Deno.test("Health, metrics and files answer whatever is asked with them", async 
   await using system = await running();
   await system.clock.advance(100);
 
-  for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json", "/assets/frame.css"]) {
+  for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json", "/assets/live.js"]) {
     const response = await system.app.request(`${path}?nosuch=1`);
 
     assert.equal(response.status, 200, path);
