@@ -4,10 +4,10 @@
  * @module
  */
 
-/** Longest that a job may be put off, ms: a date has to say when it is due. */
+/** Longest that a job may be put off, or wait before it expires, ms: a date has to say until when. */
 export const LONGEST_DELAY_MS = 100 * 365 * 86_400_000;
 
-/** The sentence for what would put a job off for longer. */
+/** The sentence for what would have a job wait for longer. */
 export function delayTooLong(name: string, given: string): string {
   return `Expected ${name} to be at most ${LONGEST_DELAY_MS} ms (100 years) but received ${given}`;
 }
@@ -26,7 +26,7 @@ export interface NewJob<Payload = unknown, Lane extends string = string> {
   readonly delayMs?: number;
   /** While a job with this key has not ended, another with the same key is a duplicate of it. */
   readonly dedupeKey?: string;
-  /** Not started once so many ms have passed since the enqueue. @default {the lane's ttlMs} */
+  /** Not started once so many ms have passed since the enqueue; at most 100 years. @default {the lane's ttlMs} */
   readonly ttlMs?: number;
   /** W3C trace context of the enqueuer. */
   readonly traceparent?: string;

@@ -29,16 +29,13 @@ export const jobShape = fields({
   ),
   payload: v.pipe(v.unknown(), v.description("What the handler works on: any JSON value.")),
   key: v.optional(text("key", LONGEST_KEY, "Jobs of one key share the lane's maxRunningPerKey.")),
-  delayMs: v.optional(v.pipe(
-    whole("delayMs", 0, "Not claimable before so many ms have passed."),
-    v.maxValue(LONGEST_DELAY_MS, ({ input }) => delayTooLong("delayMs", display(input))),
-  )),
+  delayMs: v.optional(waiting("delayMs", 0, "Not claimable before so many ms have passed.")),
   dedupeKey: v.optional(text(
     "dedupeKey",
     LONGEST_KEY,
     "While a job with it has not ended, another with the same is a duplicate of it.",
   )),
-  ttlMs: v.optional(whole("ttlMs", 1, "Not started once so many ms have passed.")),
+  ttlMs: v.optional(waiting("ttlMs", 1, "Not started once so many ms have passed.")),
 });
 
 /** What a reload takes. `reloadRoutes` checks it, the config with the rules of files. */
@@ -148,6 +145,14 @@ function whole(name: string, min: number, description: string): v.GenericSchema<
     v.safeInteger(message),
     v.minValue(min, message),
     v.description(description),
+  );
+}
+
+/** How long a job is put off, or may wait, ms. */
+function waiting(name: string, min: number, description: string): v.GenericSchema<number> {
+  return v.pipe(
+    whole(name, min, description),
+    v.maxValue(LONGEST_DELAY_MS, ({ input }) => delayTooLong(name, display(input))),
   );
 }
 

@@ -57,10 +57,10 @@ export function isSubmitted(
       case "type":
         break;
       case "delayMs":
-        checkDelay(value[key], faults);
+        checkDuration(key, value[key], 0, faults);
         break;
       case "ttlMs":
-        checkNumber(key, value[key], 1, faults);
+        checkDuration(key, value[key], 1, faults);
         break;
       case "key":
       case "dedupeKey":
@@ -113,19 +113,13 @@ function typeFault(type: unknown, takes: Takes): ProblemError {
   return { pointer, detail: `Expected the type of a job${given}${suggestion("", takes.types)}` };
 }
 
-function checkDelay(value: unknown, faults: ProblemError[]): void {
-  if (typeof value !== "number" || value <= LONGEST_DELAY_MS) {
-    return checkNumber("delayMs", value, 0, faults);
-  }
-  faults.push({ pointer: "/delayMs", detail: delayTooLong("delayMs", display(value)) });
-}
-
-function checkNumber(key: string, value: unknown, min: number, faults: ProblemError[]): void {
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= min) return;
-  faults.push({
-    pointer: `/${key}`,
-    detail: `Expected ${key} to be a whole number >= ${min} but received ${display(value)}`,
-  });
+function checkDuration(key: string, value: unknown, min: number, faults: ProblemError[]): void {
+  const isLong = typeof value === "number" && value > LONGEST_DELAY_MS;
+  if (!isLong && Number.isInteger(value) && Number(value) >= min) return;
+  const detail = isLong
+    ? delayTooLong(key, display(value))
+    : `Expected ${key} to be a whole number >= ${min} but received ${display(value)}`;
+  faults.push({ pointer: `/${key}`, detail });
 }
 
 function checkKey(key: string, value: unknown, faults: ProblemError[]): void {

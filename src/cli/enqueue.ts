@@ -39,7 +39,7 @@ export function addEnqueue(program: Command, { io }: Tools): void {
       "--dedupe-key <key>",
       "while a job with this key has not ended, others are duplicates of it",
     )
-    .option("--ttl <duration>", "not started after")
+    .option("--ttl <duration>", "not started after; at most 100 years")
     .option("--wait <duration>", "wait until the job has ended, at most 60s")
     .action((pool: string, dash: string | undefined, options: EnqueueOptions) =>
       enqueue(io, pool, dash, options)
@@ -92,7 +92,7 @@ function bodyOf(payload: unknown, options: EnqueueOptions): unknown {
     key: options.key,
     delayMs: delayMs("--delay", options.delay),
     dedupeKey: options.dedupeKey,
-    ttlMs: durationMs("--ttl", options.ttl),
+    ttlMs: delayMs("--ttl", options.ttl),
   };
 }
 

@@ -121,7 +121,7 @@ export function durationMs(name: string, given: string | undefined): number | un
   return Math.round(Number(parts[1]) * factor);
 }
 
-/** Reads a duration that puts a job off, to ms. @throws {CliError} If it is none, or too long. */
+/** Reads a duration that a job waits for, to ms. @throws {CliError} If it is none, or too long. */
 export function delayMs(name: string, given: string | undefined): number | undefined {
   const ms = durationMs(name, given);
   if (ms === undefined || ms <= LONGEST_DELAY_MS) return ms;

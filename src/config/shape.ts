@@ -14,6 +14,7 @@ import {
   between,
   described,
   endless,
+  expiry,
   filled,
   flag,
   object,
@@ -82,7 +83,7 @@ export const laneShape = object({
     "Most jobs of one key that run, over all processes. Default: no bound.",
   ),
   ttlMs: described(
-    v.optional(endless()),
+    v.optional(expiry()),
     "Jobs not started within so many ms are dead. Default: never.",
   ),
   attempts: described(v.optional(whole(1), 5), "How often a job may be started before it is dead."),

@@ -72,6 +72,17 @@ export function putOff(): v.GenericSchema<number> {
   );
 }
 
+/** How long a job may wait before it expires, ms. `Infinity` says in code that there is no limit. */
+export function expiry(): v.GenericSchema<number> {
+  return v.pipe(
+    endless(),
+    v.check(
+      (ms) => ms === Infinity || ms <= LONGEST_DELAY_MS,
+      ({ input }) => delayTooLong("a wait", display(input)),
+    ),
+  );
+}
+
 /** A finite number above `min`. */
 export function above(min: number, what = `a number > ${min}`): v.GenericSchema<number> {
   const message = wants(what);

@@ -93,7 +93,7 @@ export class Intake {
       if (checked instanceof Misfit) throw new TypeError(checked.fault);
     }
     const { delayMs, ttlMs, key, dedupeKey, traceparent } = job;
-    if (delayMs !== undefined) checkDelay(delayMs);
+    if (delayMs !== undefined) checkDuration("delayMs", delayMs);
     if (ttlMs !== undefined) checkDuration("ttlMs", ttlMs);
     if (key !== undefined) checkKey("key", key);
     if (dedupeKey !== undefined) checkKey("dedupeKey", dedupeKey);
@@ -180,15 +180,11 @@ function drainMs(lane: Lane): number {
   return perSec > 0 ? Math.max(1, 1000 / perSec) : UNKNOWN_RETRY_MS;
 }
 
-function checkDelay(value: unknown): void {
-  if (typeof value === "number" && value > LONGEST_DELAY_MS) {
-    throw new RangeError(delayTooLong("delayMs", String(value)));
-  }
-  checkDuration("delayMs", value);
-}
-
 function checkDuration(name: string, value: unknown): void {
-  if (typeof value === "number" && value >= 0 && value < Infinity) return;
+  if (typeof value === "number" && value > LONGEST_DELAY_MS) {
+    throw new RangeError(delayTooLong(name, String(value)));
+  }
+  if (typeof value === "number" && value >= 0) return;
   throw new RangeError(`Expected ${name} >= 0 ms but received ${String(value)}`);
 }
 

@@ -56,15 +56,17 @@ Deno.test("jobs show says when a job is due that is put off for as long as can b
   assert.equal(time(2 ** 53), "never"); // later than any date
 });
 
-Deno.test("enqueue refuses to put a job off for more than 100 years, before it sends any", async () => {
+Deno.test("enqueue refuses to have a job wait for more than 100 years, before it sends any", async () => {
   await using remote = await served();
 
-  const one = await remote.run(["enqueue", "mail", "--lane", "batch", "--delay", "876001h"]);
+  for (const option of ["--delay", "--ttl"]) {
+    const one = await remote.run(["enqueue", "mail", "--lane", "batch", option, "876001h"]);
 
-  assert.deepEqual([one.code, one.err], [
-    2,
-    'Expected --delay to be at most 3153600000000 ms (100 years) but received "876001h"\n',
-  ]);
+    assert.deepEqual([one.code, one.err], [
+      2,
+      `Expected ${option} to be at most 3153600000000 ms (100 years) but received "876001h"\n`,
+    ]);
+  }
   assert.deepEqual((await remote.system.sluice.pool("mail").list({ limit: 9 })).jobs, []);
 });
 

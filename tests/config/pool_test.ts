@@ -122,6 +122,18 @@ Deno.test("resolvePool() refuses a first wait that is longer than the longest", 
   ]);
 });
 
+Deno.test("resolvePool() refuses a ttlMs over 100 years, but for the Infinity of code", async () => {
+  assert.deepEqual(await poolLines({ lanes: [{ name: "a", ttlMs: 3_153_600_000_001 }] }), [
+    "/lanes/0/ttlMs: Expected a wait to be at most 3153600000000 ms (100 years) but received 3153600000001",
+  ]);
+  for (const ttlMs of [3_153_600_000_000, Infinity]) {
+    const { pools } = await resolveObject({
+      pools: { p: pool({ lanes: [{ name: "a", ttlMs }] }) },
+    });
+    assert.equal(pools[0]?.lanes[0]?.ttlMs, ttlMs);
+  }
+});
+
 Deno.test("resolvePool() says of keys to come that they come later", async () => {
   const later = (key: string): string =>
     `${key}: The key "${

@@ -37,7 +37,15 @@ const FAULTS: readonly [Partial<NewJob> | null, string][] = [
     { delayMs: Infinity },
     "Expected delayMs to be at most 3153600000000 ms (100 years) but received Infinity",
   ],
-  [{ ttlMs: Infinity }, "Expected ttlMs >= 0 ms but received Infinity"],
+  [
+    { ttlMs: 2 ** 53 },
+    "Expected ttlMs to be at most 3153600000000 ms (100 years) but received 9007199254740992",
+  ],
+  [
+    { ttlMs: Infinity },
+    "Expected ttlMs to be at most 3153600000000 ms (100 years) but received Infinity",
+  ],
+  [{ ttlMs: NaN }, "Expected ttlMs >= 0 ms but received NaN"],
   [{ key: "" }, "Expected key to be a text of 1 to 1024 characters but received 0 characters"],
   [
     { dedupeKey: "x".repeat(2000) },
