@@ -14,6 +14,9 @@ import type { Io } from "./io.ts";
 import { json, line } from "./print.ts";
 import { delayMs, durationMs, type Tools, withRemote } from "./verb.ts";
 
+/** Longest time that an answer is held, ms. */
+const LONGEST_WAIT_MS = 60_000;
+
 interface EnqueueOptions extends RemoteOptions {
   readonly lane: string;
   readonly payload?: string;
@@ -40,7 +43,7 @@ export function addEnqueue(program: Command, { io }: Tools): void {
       "while a job with this key has not ended, others are duplicates of it",
     )
     .option("--ttl <duration>", "not started after; at most 100 years")
-    .option("--wait <duration>", "wait until the job has ended, at most 60s")
+    .option("--wait <duration>", "wait until the job is done, at most 60s; exits 1 if it is not")
     .action((pool: string, dash: string | undefined, options: EnqueueOptions) =>
       enqueue(io, pool, dash, options)
     );
@@ -67,21 +70,40 @@ async function enqueue(
     }
     return await enqueueMany(io, pool, jobs, options);
   }
+  const waitMs = waitOf(options);
   const accepted = await call<Accepted>(io, options, path("pools", pool, "jobs"), {
     method: "POST",
-    query: { waitMs: durationMs("--wait", options.wait) },
+    query: { waitMs },
     body: jobs[0]?.body,
   });
   if (options.json) json(io, accepted);
   else show(io, accepted, options);
-  const state = accepted.outcome?.state;
-  if (state === "dead" || state === "cancelled") {
+  if (waitMs !== undefined && waitMs > 0) requireDone(accepted);
+}
+
+function waitOf({ wait }: EnqueueOptions): number | undefined {
+  const waitMs = durationMs("--wait", wait);
+  if (waitMs === undefined || waitMs <= LONGEST_WAIT_MS) return waitMs;
+  throw new CliError(
+    `Expected --wait to be at most 60s but received "${wait}": look later with "sluice jobs show"`,
+    2,
+  );
+}
+
+/** @throws {CliError} If the job that was waited for is not done. */
+function requireDone({ outcome }: Accepted): void {
+  if (outcome === undefined) {
     throw new CliError(
-      `The job is ${state}: ${
-        accepted.outcome?.error ?? accepted.outcome?.reason ?? "no reason is known"
-      }`,
+      "The job has not ended within --wait: it is stored and may still run, do not send it again",
     );
   }
+  const { state, error, reason } = outcome;
+  if (state === "done") return;
+  throw new CliError(
+    state === "unfinished"
+      ? "The job has not ended and its pool has stopped: a durable store keeps it for the next start"
+      : `The job is ${state}: ${error ?? reason ?? "no reason is known"}`,
+  );
 }
 
 function bodyOf(payload: unknown, options: EnqueueOptions): unknown {
@@ -158,7 +180,7 @@ function show(io: Io, accepted: Accepted, options: EnqueueOptions): void {
   const { id, duplicateOf, outcome } = accepted;
   if (outcome?.state === "done") {
     line(io, `Job ${id} is done: ${JSON.stringify(outcome.result) ?? "no result"}`);
-  } else if (duplicateOf !== undefined) {
+  } else if (outcome === undefined && duplicateOf !== undefined) {
     line(io, `Job ${id} has the same dedupeKey and has not ended: nothing was stored`);
   } else if (outcome === undefined) {
     const waited = options.wait === undefined ? "" : ", it has not ended yet";

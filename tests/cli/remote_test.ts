@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Ran, sluice } from "./_io.ts";
+import { sluice } from "./_io.ts";
 import { served } from "./_served.ts";
 
 const TOKEN = "admin-token-0123456789";
@@ -190,18 +190,6 @@ Deno.test("enqueue reads the payload from standard input, asked by - in either p
   const { jobs: [job] } = await remote.system.sluice.pool("mail").list({ limit: 1 });
   assert.deepEqual(job?.payload, { from: "stdin" });
   assert.equal(typeof JSON.parse(typed.out).id, "string");
-});
-
-Deno.test("enqueue --wait shows the result, and exits 1 when the job is dead", async () => {
-  await using remote = await served();
-  const wait = (payload: string): Promise<Ran> =>
-    remote.run(["enqueue", "mail", "--lane", "urgent", "--wait", "10s", "--payload", payload]);
-
-  const done = await wait("[1]");
-  const dead = await wait('{"fail":"no such address"}');
-
-  assert.match(done.out, /^Job \S+ is done: \{"echo":\[1\]\}\n$/);
-  assert.deepEqual([dead.code, dead.err], [1, "The job is dead: no such address\n"]);
 });
 
 Deno.test("enqueue exits 2 for a payload that is no JSON, and with all faults that the server finds", async () => {
