@@ -60,6 +60,18 @@ Deno.test("every command line of the pages has a verb and options that there are
   assert.deepEqual(await unknownIn(calls), []);
 });
 
+Deno.test("docs/commands.md names each verb that asks, and no other takes --yes", async () => {
+  const { out } = await sluice(["completions", "bash"]);
+  const asking = [...out.matchAll(/^ {4}"(.+)"\) found="(.*)" ;;$/gm)]
+    .filter(([, , words = ""]) => words.split(" ").includes("--yes")).map(([, verb]) => verb);
+  const text = PAGES.find(({ path }) => path === "docs/commands.md")?.text ?? "";
+  const [, named = ""] = /cannot be taken back asks first: ([^:.]*)\./.exec(text) ?? [];
+
+  const verbs = codesIn(named).map((code) => code.replace(/ --.*/, ""));
+  assert.ok(asking.length > 3);
+  assert.deepEqual(verbs.sort(), asking.sort());
+});
+
 Deno.test("unknownIn() finds what is planted", async () => {
   const lines = [
     "sluice chekc my/pools.json",

@@ -44,7 +44,8 @@ export function systemIo(): Io {
     terminal,
     color: terminal && !Deno.noColor,
     readInput: async () => textOf(await new Response(Deno.stdin.readable).bytes()),
-    confirm: (question) => Deno.stdin.isTerminal() ? confirm(question) : undefined,
+    confirm: (question) =>
+      Deno.stdin.isTerminal() && Deno.stderr.isTerminal() ? ask(question) : undefined,
     env: (name) => Deno.env.get(name),
     onSignal: (handler) => {
       const others = listen(STOP_SIGNALS, handler);
@@ -67,6 +68,14 @@ function textOf(bytes: Uint8Array): string {
     "Expected UTF-8 from standard input: convert it, such as by iconv, and send what is no text as base64",
     2,
   );
+}
+
+/** Asks on standard error: standard output may be a file, or what another program reads. */
+function ask(question: string): boolean {
+  writeAll(Deno.stderr, `${question} [y/N] `);
+  const answer = new Uint8Array(256);
+  const length = Deno.stdin.readSync(answer) ?? 0;
+  return /^y(es)?$/i.test(new TextDecoder().decode(answer.subarray(0, length)).trim());
 }
 
 function writeAll(to: { writeSync(bytes: Uint8Array): number }, text: string): void {
