@@ -14,6 +14,9 @@ import type { Override, PoolSnapshot, ReloadReport, StopReport } from "../sluice
 import type { LaneView } from "../view.ts";
 import type { Waiting } from "../waiting.ts";
 
+/** How a 404 begins where there is no such route: what the route is about may well be there. */
+export const NO_ROUTE = "No route is";
+
 /** One fault of a request. */
 export interface ProblemError {
   /** JSON Pointer into the body, or `?name` for a query parameter. Empty for the whole body. */

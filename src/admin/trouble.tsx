@@ -11,7 +11,7 @@
 import type { Context } from "hono";
 import type { Child } from "hono/jsx";
 import { StoreError } from "../errors.ts";
-import type { ProblemError } from "./api.ts";
+import { NO_ROUTE, type ProblemError } from "./api.ts";
 import type { AdminContext } from "./context.ts";
 import { answerPage, frameOf, Layout } from "./layout.tsx";
 import { isForPeople } from "./origin.ts";
@@ -48,7 +48,7 @@ export function noRoute(
   if (isForPeople(c)) {
     return page(c, context, 404, "No such page", <p class="card empty">Nothing is at {path}.</p>);
   }
-  return problem(404, `No route is ${c.req.method} ${path}: see /docs for those that there are`);
+  return problem(404, `${NO_ROUTE} ${c.req.method} ${path}: see /docs for those that there are`);
 }
 
 /** Answers 400 with every fault of a query. */

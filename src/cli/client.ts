@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { Problem } from "../admin/api.ts";
+import { NO_ROUTE, type Problem } from "../admin/api.ts";
+import { isRecord } from "../config/faults.ts";
 import { formatFault, messageOf } from "../errors.ts";
 import { CliError, UnansweredError } from "./failure.ts";
 import type { Io } from "./io.ts";
@@ -94,7 +95,7 @@ export async function send(
     );
   }
   if (response.ok) return response;
-  throw failureOf(response.status, await readAnswer(response, options, request), options);
+  throw failureOf(response, await readAnswer(response, options, request), options);
 }
 
 function optionOf({ urlOption = "--url" }: RemoteOptions): string {
@@ -151,14 +152,23 @@ async function readAnswer(
   try {
     return JSON.parse(text);
   } catch (thrown) {
-    throw new CliError(
-      `What answers at ${options.url} is not a Sluice admin API (${response.status}, ${
-        messageOf(thrown)
-      }): check ${optionOf(options)}`,
-      1,
-      { cause: thrown },
-    );
+    throw foreign(response, messageOf(thrown), options, thrown);
   }
+}
+
+/** What to say of an answer that no route of ours has given. */
+function foreign(
+  { status }: Response,
+  why: string,
+  options: RemoteOptions,
+  cause?: unknown,
+): CliError {
+  const option = optionOf(options);
+  return new CliError(
+    `What answers at ${options.url} is not a Sluice admin API (${status}, ${why}): check ${option}`,
+    1,
+    { cause },
+  );
 }
 
 /** True if the request was on its way when the connection broke. Deno says so in words only. */
@@ -176,27 +186,38 @@ function broken({ url }: RemoteOptions, { method = "GET" }: Call, cause: unknown
   );
 }
 
-function failureOf(status: number, answer: unknown, options: RemoteOptions): CliError {
+function failureOf(response: Response, answer: unknown, options: RemoteOptions): CliError {
+  const { status } = response;
   if (status === 401) {
     const known = options.tokenEnv === undefined
       ? "name the variable that holds the token by --token-env NAME"
       : `the token in "${options.tokenEnv}" is not the one it knows`;
     return new CliError(`The system at ${options.url} wants a token: ${known}`);
   }
-  const problem = answer as Partial<Problem>; // checked field by field below
-  const detail = typeof problem.detail === "string" ? problem.detail : `It answered ${status}`;
-  const all = Array.isArray(problem.errors) ? problem.errors : [];
+  if (!isProblem(response, answer)) {
+    const type = response.headers.get("content-type") ?? "no Content-Type";
+    return foreign(response, type, options);
+  }
+  const { detail, errors: all = [] } = answer;
+  // The path of --url is wrong: what is asked for below it is there.
+  if (status === 404 && detail.startsWith(NO_ROUTE)) return foreign(response, detail, options);
   const isConfig = all[0]?.file !== undefined;
   const errors = all.length > 1 || isConfig ? all : [];
   const lines = errors.map((error) => `  ${formatFault({ ...error, message: error.detail })}`);
   return new CliError(
     [errors.length > 0 ? `The ${isConfig ? "config" : "request"} has faults:` : detail, ...lines]
       .join("\n"),
-    isFaulty(status, problem) ? 2 : 1,
+    isFaulty(status, answer) ? 2 : 1,
   );
 }
 
+/** True if it is a problem as our routes answer it. Others have types of their own, or leave parts out. */
+function isProblem({ headers }: Response, answer: unknown): answer is Problem {
+  return headers.get("content-type")?.startsWith("application/problem+json") === true &&
+    isRecord(answer) && answer["type"] === "about:blank" && typeof answer["detail"] === "string";
+}
+
 /** True if what was given would be refused again: a name that is not there, a value that does not fit. */
-function isFaulty(status: number, { pools }: Partial<Problem>): boolean {
+function isFaulty(status: number, { pools }: Problem): boolean {
   return status === 400 || status === 413 || (status === 404 && pools !== undefined);
 }

@@ -319,6 +319,45 @@ Deno.test("A verb says what to do, when nothing or something else answers", asyn
   ]);
 });
 
+Deno.test("A verb says to check --url, when another's route or no route of ours answers", async () => {
+  await using remote = await served();
+  const problem = { "content-type": "application/problem+json" };
+  const answers: Readonly<Record<string, Response>> = {
+    json: Response.json({ error: "not found" }, { status: 404 }),
+    problem: new Response('{"type":"https://example.com/gone","detail":"x"}', {
+      status: 404,
+      headers: problem,
+    }),
+    empty: new Response("null", { status: 500, headers: problem }),
+  };
+  await using other = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    ({ url }) => answers[url.split("/")[3] ?? ""] ?? new Response(null),
+  );
+  const at = (name: string): string => `http://127.0.0.1:${other.addr.port}/${name}`;
+  const wrong = `${remote.server.url}/nosuch`;
+  const route = (route: string): string =>
+    `404, No route is ${route}: see /docs for those that there are`;
+
+  for (
+    const [url, answered, ...args] of [
+      [wrong, route("GET /nosuch/api/pools"), "pools", "ls"],
+      [wrong, route("POST /nosuch/api/pools/mail/jobs"), "enqueue", "mail", "--lane", "batch"],
+      [wrong, route("GET /nosuch/api/pools"), "record", "--for", "1s"],
+      [at("json"), "404, application/json", "pools", "ls"],
+      [at("problem"), "404, application/problem+json", "jobs", "show", "x"],
+      [at("empty"), "500, application/problem+json", "top"],
+    ] as const
+  ) {
+    const { code, err } = await sluice([...args, "--url", url]);
+
+    assert.deepEqual([code, err], [
+      1,
+      `What answers at ${url} is not a Sluice admin API (${answered}): check --url\n`,
+    ]);
+  }
+});
+
 Deno.test("verbs say what --url begins with, when it is of another scheme or has none", async () => {
   for (const url of ["nowhere", "ftp://x", "localhost:8787", "127.0.0.1:8787", "http://"]) {
     const { code, err } = await sluice(["pools", "ls", "--url", url]);
