@@ -8,8 +8,11 @@ import { type Bench, type Figures, median } from "./_bench.ts";
 import { type Server, startServer } from "./_server.ts";
 
 const CONNECTIONS = 50;
-/** Until V8 has compiled what a request takes: before, it counts for several times as much. */
-const WARM_UP_MS = 6000;
+/**
+ * Not counted: until V8 has compiled what a commit takes, which comes once for tens of requests. In turn
+ * too: what a server has compiled, V8 forgets while it rests.
+ */
+const WARM_UP_SLICES = 25;
 /** The two servers are measured in turn, in so many slices: what slows the machine down slows both. */
 const SLICES = 15;
 const SLICE_MS = 400;
@@ -61,7 +64,9 @@ interface Slice {
 async function measure(of: string): Promise<Figures> {
   await using server = await startServer(of);
   await using bare = await startServer("hono");
-  for (const one of [server, bare]) await post(one, WARM_UP_MS);
+  for (let count = 0; count < WARM_UP_SLICES; count++) {
+    for (const one of [server, bare]) await post(one, SLICE_MS);
+  }
   const slices: { readonly own: Slice; readonly bare: Slice }[] = [];
   for (let count = 0; count < SLICES; count++) {
     slices.push({ own: await slice(server), bare: await slice(bare) });

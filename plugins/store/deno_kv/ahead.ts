@@ -1,6 +1,6 @@
 /**
  * Jobs that are leased ahead of being asked for. Where jobs are short, a claim that shares a commit
- * takes along as many as will be asked for before the next one is made: one commit for twice as many.
+ * takes along as many as will be asked for before the next one is made: fewer commits for more jobs.
  * Until they are asked for they count as ready, so that a pool chooses among lanes as if they were.
  *
  * @module
@@ -12,8 +12,14 @@ import type { KvLane } from "./lanes.ts";
 import type { Step } from "./step.ts";
 import { markOf, type Term } from "./term.ts";
 
-/** What nobody has asked for in so long goes back, ms. */
+/** What has not been asked for in so long goes back, at the latest after twice that, ms. */
 const IDLE_MS = 250;
+
+/** Most of them, whatever runs: they are charged with an attempt if their process is killed. */
+const MOST = 128;
+
+/** So many times as many as have ended in a commit: there may be more of them by the next one. */
+const GROWTH = 4;
 
 /** How many jobs of a lane are wanted. */
 export type Want = readonly [lane: KvLane, count: number];
@@ -23,14 +29,19 @@ export class Ahead {
   readonly #context: QueueContext;
   readonly #giveBack: (jobs: readonly KvJob[]) => Promise<unknown>;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #going: Promise<unknown> = Promise.resolve();
-  #asked = false;
+  #going: Promise<unknown> | undefined;
+  #lookedAt: ReadonlySet<KvJob> = new Set();
   #closed = false;
 
   /** Begins with none. `giveBack` ends leases of jobs that have not been started. */
   constructor(context: QueueContext, giveBack: (jobs: readonly KvJob[]) => Promise<unknown>) {
     this.#context = context;
     this.#giveBack = giveBack;
+  }
+
+  /** Resolves once those that are on their way back are there. `undefined`: none is. */
+  get going(): Promise<unknown> | undefined {
+    return this.#going;
   }
 
   /** How many there are. */
@@ -47,19 +58,31 @@ export class Ahead {
     );
   }
 
+  /** What is wanted of lanes that have jobs, and none of them here. Empty: what is here may be given at once. */
+  lacking(wants: readonly Want[]): readonly Want[] {
+    const { counts } = this.#context;
+    return wants.filter(([{ ordinal }, want]) => {
+      const live = counts.of(ordinal);
+      return want > 0 && live !== undefined && live.free > 0 && live.ahead.length === 0;
+    });
+  }
+
   /**
-   * How many more than are wanted a claim takes of each lane, by its number: as many short jobs as end
-   * in the same commit, and of all lanes no more than would run then. A job is charged with an attempt
-   * if its process is killed, started or not: so none of a lane whose jobs have only one.
+   * How many more than are wanted a claim takes of each lane, by its number: of lanes whose jobs are
+   * short, as many as may end by the next commit, and of all lanes no more than start within what is
+   * short. A job is charged with an attempt if its process is killed, started or not: so none of a
+   * lane whose jobs have only one.
    */
   more(wants: readonly Want[], step: Step, term: Term): readonly number[] {
-    let most = -2 * this.size; // they are among what is held
-    for (const [, want] of wants) most += want;
-    for (const { jobs } of term.parts) for (const { settling } of jobs) if (!settling) most++;
+    const { size } = this;
+    let running = -size; // they are among what is held
+    for (const [, want] of wants) running += want;
+    for (const { jobs } of term.parts) for (const { settling } of jobs) if (!settling) running++;
+    let most = Math.min(MOST, running * step.shortRounds) - size;
     const more: number[] = [];
     for (const [{ ordinal, attempts, maxRunningPerKey }, want] of wants) {
       const isSuited = want > 0 && attempts > 1 && maxRunningPerKey === Infinity;
-      const count = isSuited ? Math.max(0, Math.min(step.shortEnds(ordinal), most)) : 0;
+      const count = isSuited ? Math.max(0, Math.min(GROWTH * step.shortEnds(ordinal), most)) : 0;
       more[ordinal] = count;
       most -= count;
     }
@@ -94,7 +117,6 @@ export class Ahead {
       if (want > 0 && ahead !== undefined) taken.push(...ahead.splice(0, want));
     }
     if (taken.length === 0) return taken;
-    this.#asked = true;
     const isOver = ({ segment, index, line: [, , , extra] }: KvJob): boolean =>
       (extra?.x ?? Infinity) <= nowMs ||
       (term.marked.size > 0 && term.marked.has(markOf(segment, index)));
@@ -124,7 +146,10 @@ export class Ahead {
   async #back(jobs: readonly KvJob[]): Promise<void> {
     if (jobs.length === 0) return;
     const going = this.#giveBack(jobs);
-    this.#going = Promise.allSettled([this.#going, going]);
+    const all = Promise.allSettled([this.#going, going]).then(() => {
+      if (this.#going === all) this.#going = undefined;
+    });
+    this.#going = all;
     try {
       await going;
       this.#context.listener.wake();
@@ -141,12 +166,22 @@ export class Ahead {
 
   #watch(): void {
     if (this.#timer !== undefined || this.#closed) return;
-    this.#asked = false;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      if (this.size === 0) return;
-      if (this.#asked) this.#watch();
-      else this.clear().catch(() => {}); // tried again: the pool's own calls tell of the fault
+      this.#look();
     }, IDLE_MS);
+  }
+
+  /** Gives back what was here at the last look too. */
+  #look(): void {
+    const { lanes } = this.#context.counts;
+    const old: KvJob[] = [];
+    for (const { ahead } of lanes) {
+      const count = ahead.findIndex((job) => !this.#lookedAt.has(job)); // the oldest come first
+      old.push(...ahead.splice(0, count === -1 ? ahead.length : count));
+    }
+    this.#lookedAt = new Set(lanes.flatMap(({ ahead }) => ahead));
+    this.#back(old).catch(() => {}); // tried again: the pool's own calls tell of the fault
+    if (this.size > 0) this.#watch();
   }
 }

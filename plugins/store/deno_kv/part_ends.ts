@@ -52,8 +52,9 @@ export function endOf(job: KvJob, { result, error }: Settlement): End | undefine
 export function writeEnds(step: Step, part: HeldPart, { lines, done, ends }: Ends): void {
   const { startedAtMs, ordinal, jobs } = part;
   step.count(ordinal, "l", -lines.length);
-  if (done.length > 0 && step.nowMs - startedAtMs <= SHORT_MS) step.endsShort(ordinal, done.length);
   if (done.length > 0) {
+    const rounds = Math.floor(SHORT_MS / Math.max(1, step.nowMs - startedAtMs));
+    if (rounds > 0) step.endsShort(ordinal, done.length, rounds);
     const order = done.map((_, place) => place).sort((a, b) => done[a]!.index - done[b]!.index);
     step.endPlain({
       startedAtMs,

@@ -151,21 +151,37 @@ export class KvQueue implements Queue {
     return this.#enqueues.add(entries, nowMs);
   }
 
-  /** Leases claimable jobs. Answers at once with those that are leased already, and no others. */
+  /** Leases claimable jobs. Answers at once where jobs of each wanted lane are leased already, with those. */
   lease(wants: readonly number[], nowMs: number): MaybePromise<readonly Leased[]> {
     const asked = this.#context.lanes.own.map((lane) => [lane, wants[lane.index] ?? 0] as const);
     this.#nowMs = nowMs;
-    const ahead = this.#left ? [] : this.#ahead.take(asked, nowMs);
+    if (this.#left) return this.#claim(asked, nowMs);
+    const lacking = this.#ahead.lacking(asked);
+    if (lacking.length > 0 && this.#ahead.size > 0) return this.#claimBeside(lacking, asked, nowMs);
+    const ahead = this.#ahead.take(asked, nowMs);
     return ahead.length > 0 ? ahead : this.#claim(asked, nowMs);
+  }
+
+  /** Claims of some lanes, and then gives what is here of the others: no lane comes first by being here. */
+  async #claimBeside(
+    lacking: readonly Want[],
+    asked: readonly Want[],
+    nowMs: number,
+  ): Promise<readonly Leased[]> {
+    const claimed = await this.#claim(lacking, nowMs);
+    const others = asked.filter((want) => !lacking.includes(want));
+    return [...claimed, ...this.#ahead.take(others, this.#nowMs)];
   }
 
   async #claim(asked: readonly Want[], nowMs: number): Promise<readonly Leased[]> {
     // Said at once: what it could go with is on its way in the next turn.
-    const ride = this.#left || this.#isAdopting ? undefined : this.#claims.rider(asked, nowMs);
+    const isAlone = this.#left || this.#isAdopting || this.#ahead.going !== undefined;
+    const ride = isAlone ? undefined : this.#claims.rider(asked, nowMs);
     const isCarried = ride !== undefined &&
       (this.#finishes.carry(ride) || this.#enqueues.carry(ride));
     const riding = isCarried ? ride.jobs : undefined;
     await this.#adopting;
+    await this.#ahead.going; // they come first: they are the oldest
     const leasing = this.#lease(riding, asked, nowMs);
     this.#leasing = Promise.resolve(leasing).catch(() => {}); // told to the one who asked
     const jobs = await leasing;

@@ -61,6 +61,7 @@ export class Step {
   readonly #atomic: Deno.AtomicOperation;
   readonly #tallies = new Map<number, Tally>();
   readonly #shortEnds: number[] = [];
+  #shortRounds: number | undefined;
   readonly #ended: Ended[] = [];
   readonly #done: DoneGroup[] = [];
   readonly #plain: DoneGroup[] = [];
@@ -137,9 +138,15 @@ export class Step {
     if (dueMs !== undefined && what !== "l") this.#dues.push([ordinal, what, dueMs]);
   }
 
-  /** Notes that jobs of a lane end that were short. */
-  endsShort(ordinal: number, count: number): void {
+  /** Notes that jobs of a lane end that were short. `rounds`: how often they would end in what is short. */
+  endsShort(ordinal: number, count: number, rounds: number): void {
     this.#shortEnds[ordinal] = this.shortEnds(ordinal) + count;
+    this.#shortRounds = Math.min(this.#shortRounds ?? Infinity, rounds);
+  }
+
+  /** How often a worker ends the longest of them in what is short. 0: none ends. */
+  get shortRounds(): number {
+    return this.#shortRounds ?? 0;
   }
 
   /** How many jobs of a lane end that were short. */
