@@ -5,7 +5,6 @@
  */
 
 import type { Context } from "hono";
-import { isUtf8 } from "node:buffer";
 import { type GenericSchema, type InferOutput, safeParse } from "valibot";
 import { display, isRecord, toPointer } from "../config/faults.ts";
 import { messageOf } from "../errors.ts";
@@ -13,11 +12,6 @@ import { badRequest, noQuery, problem } from "./problem.ts";
 
 /** Longest body of a request that is not an enqueue, bytes. */
 const MAX_SHAPE_BYTES = 16_384;
-
-const NOT_UTF8 =
-  "Expected a body in UTF-8 but received bytes that are not: send it in UTF-8, and what is no text as base64";
-
-const utf8 = new TextDecoder();
 
 /** What came of reading a body. */
 export type Body =
@@ -44,27 +38,28 @@ export async function readJson(
   if (fault !== undefined) {
     // A proxy may send an empty body in no chunks, so without a length.
     if (length === null && fallback !== undefined) {
-      const bytes = await readBytes(request.body, maxBytes);
-      if (bytes?.byteLength === 0) return { ok: true, value: fallback, bytes: 0 };
+      const read = await readText(request.body, maxBytes);
+      if (read?.text === "") return { ok: true, value: fallback, bytes: 0 };
     }
     return refuse(415, fault);
   }
-  if (Number(length) > maxBytes) return refuse(413, tooLarge(maxBytes));
+  const bytes = length === null ? 0 : Number(length);
+  if (bytes > maxBytes) return refuse(413, tooLarge(maxBytes));
   try {
     // A length that was announced is held by the server: only a chunked body must be counted.
-    const bytes = length === null ? await readBytes(request.body, maxBytes) : await request.bytes();
-    if (bytes === undefined) return refuse(413, tooLarge(maxBytes));
-    if (bytes.byteLength === 0) return nothing(fallback);
-    const text = utf8.decode(bytes);
-    // What cannot be decoded becomes U+FFFD. That one may be sent too, so only then the bytes are looked at.
-    if (text.includes("\ufffd") && !isUtf8(bytes)) return refuseText(headers, NOT_UTF8);
-    return { ok: true, value: JSON.parse(text), bytes: bytes.byteLength };
+    if (length !== null) return { ok: true, value: await request.json(), bytes };
+    const read = await readText(request.body, maxBytes);
+    if (read === undefined) return refuse(413, tooLarge(maxBytes));
+    if (read.text === "") return nothing(fallback);
+    return { ok: true, value: JSON.parse(read.text), bytes: read.bytes };
   } catch (thrown) {
     // Whoever hung up amid the body reads no answer, and it is no fault of ours to log.
     if (!(thrown instanceof SyntaxError)) {
       return refuse(400, `The body could not be read: ${messageOf(thrown)}`);
     }
-    return refuseText(headers, `The body is not JSON: ${messageOf(thrown)}`);
+    const encoding = headers.get("content-encoding") ?? "identity";
+    if (encoding !== "identity") return refuse(415, encodingFault(encoding));
+    return refuse(400, `The body is not JSON: ${messageOf(thrown)}`);
   }
 }
 
@@ -122,33 +117,27 @@ function typeFault(type: string | null): string | undefined {
   return `Expected a body in UTF-8 but received the charset ${display(charset)}: send it in UTF-8`;
 }
 
-/** Refuses what is no JSON in UTF-8. Only that is looked at for whether it was packed. */
-function refuseText(headers: Headers, fault: string): Body {
-  const encoding = headers.get("content-encoding") ?? "identity";
-  if (encoding === "identity") return refuse(400, fault);
-  const given = `but received ${display(encoding)}`;
-  return refuse(415, `Expected a body without Content-Encoding ${given}: send it as it is`);
+/** The sentence for a body that was packed: only what is not JSON is looked at for that. */
+function encodingFault(encoding: string): string {
+  return `Expected a body without Content-Encoding but received ${
+    display(encoding)
+  }: send it as it is`;
 }
 
-/** Reads a body. `undefined`: it is longer than is allowed. */
-export async function readBytes(
+/** Reads a body as text. `undefined`: it is longer than is allowed. */
+export async function readText(
   body: ReadableStream<Uint8Array> | null,
   maxBytes: number,
-): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+): Promise<{ readonly text: string; readonly bytes: number } | undefined> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
   for await (const chunk of body ?? []) {
-    length += chunk.byteLength;
-    if (length > maxBytes) return undefined; // leaving the loop cancels the stream
-    chunks.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) return undefined; // leaving the loop cancels the stream
+    text += decoder.decode(chunk, { stream: true });
   }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
+  return { text: text + decoder.decode(), bytes };
 }
 
 function refuse(status: 400 | 413 | 415, detail: string): Body {

@@ -14,7 +14,7 @@ import { isRecord } from "../config/faults.ts";
 import { from, peerOf } from "./actor.ts";
 import type { LoginRoutes } from "./api.ts";
 import { audit, auditAs } from "./audit.ts";
-import { readBytes } from "./body.ts";
+import { readText } from "./body.ts";
 import type { AdminContext } from "./context.ts";
 import { answerPage, Layout } from "./layout.tsx";
 import { LoginLimit } from "./login_limit.ts";
@@ -154,7 +154,7 @@ function isForm(c: Context): boolean {
 }
 
 async function readToken(c: Context): Promise<string | undefined> {
-  const body = new TextDecoder().decode(await readBytes(c.req.raw.body, MAX_BODY_BYTES));
+  const { text: body = "" } = await readText(c.req.raw.body, MAX_BODY_BYTES) ?? {};
   if (isForm(c)) return new URLSearchParams(body).get("token") ?? undefined;
   try {
     const value: unknown = JSON.parse(body);
