@@ -155,9 +155,9 @@ export class KvQueue implements Queue {
   lease(wants: readonly number[], nowMs: number): MaybePromise<readonly Leased[]> {
     const asked = this.#context.lanes.own.map((lane) => [lane, wants[lane.index] ?? 0] as const);
     this.#nowMs = nowMs;
-    if (this.#left) return this.#claim(asked, nowMs);
+    if (this.#left || this.#ahead.size === 0) return this.#claim(asked, nowMs);
     const lacking = this.#ahead.lacking(asked);
-    if (lacking.length > 0 && this.#ahead.size > 0) return this.#claimBeside(lacking, asked, nowMs);
+    if (lacking.length > 0) return this.#claimBeside(lacking, asked, nowMs);
     const ahead = this.#ahead.take(asked, nowMs);
     return ahead.length > 0 ? ahead : this.#claim(asked, nowMs);
   }
@@ -175,8 +175,8 @@ export class KvQueue implements Queue {
 
   async #claim(asked: readonly Want[], nowMs: number): Promise<readonly Leased[]> {
     // Said at once: what it could go with is on its way in the next turn.
-    const isAlone = this.#left || this.#isAdopting || this.#ahead.going !== undefined;
-    const ride = isAlone ? undefined : this.#claims.rider(asked, nowMs);
+    const waits = this.#left || this.#isAdopting || this.#ahead.going !== undefined;
+    const ride = waits ? undefined : this.#claims.rider(asked, nowMs);
     const isCarried = ride !== undefined &&
       (this.#finishes.carry(ride) || this.#enqueues.carry(ride));
     const riding = isCarried ? ride.jobs : undefined;
