@@ -53,8 +53,8 @@ export class Ahead {
 
   /** True if it is one of them. */
   has(segment: string, index: number): boolean {
-    return this.#context.counts.lanes.some(({ ahead }) =>
-      ahead.some((job) => job.segment === segment && job.index === index)
+    return this.#context.counts.lanes.some(({ ahead, back }) =>
+      [...ahead, ...back].some((job) => job.segment === segment && job.index === index)
     );
   }
 
@@ -145,13 +145,17 @@ export class Ahead {
 
   async #back(jobs: readonly KvJob[]): Promise<void> {
     if (jobs.length === 0) return;
+    for (const job of jobs) this.#context.counts.of(job.ordinal)?.back.add(job);
     const going = this.#giveBack(jobs);
     const all = Promise.allSettled([this.#going, going]).then(() => {
       if (this.#going === all) this.#going = undefined;
     });
     this.#going = all;
+    const isBack = going.finally(() => {
+      for (const job of jobs) this.#context.counts.of(job.ordinal)?.back.delete(job);
+    });
     try {
-      await going;
+      await isBack;
       this.#context.listener.wake();
     } catch (thrown) {
       for (const job of jobs.toReversed()) {

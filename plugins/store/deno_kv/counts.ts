@@ -46,21 +46,29 @@ export class LiveCounts implements LaneCounts {
   leased = 0;
   /** Jobs that are leased and not yet asked for, oldest first: to the pool they are ready. */
   readonly ahead: KvJob[] = [];
+  /** Those of them that are on their way back: ready all the while. */
+  readonly back = new Set<KvJob>();
   /** When a job at the head of the lane may have expired. `Infinity`: none does. */
   headExpiresAtMs = Infinity;
   /** The first of its ready jobs. */
   readonly shelf = new Shelf();
 
   get ready(): number {
-    return this.free + this.ahead.length;
+    return this.free + this.#unstarted;
   }
 
   get running(): number {
-    return Math.max(0, this.leased - this.ahead.length);
+    return Math.max(0, this.leased - this.#unstarted);
   }
 
   get oldestReadyAtMs(): number {
-    return Math.min(this.headAtMs, this.ahead[0]?.dueMs ?? Infinity);
+    let oldestAtMs = Math.min(this.headAtMs, this.ahead[0]?.dueMs ?? Infinity);
+    for (const { dueMs } of this.back) oldestAtMs = Math.min(oldestAtMs, dueMs);
+    return oldestAtMs;
+  }
+
+  get #unstarted(): number {
+    return this.ahead.length + this.back.size;
   }
 
   /** Takes over what was read. `raced`: own commits may or may not be in it, so no job is given up that waits. */

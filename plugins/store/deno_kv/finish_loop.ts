@@ -229,7 +229,11 @@ export class FinishLoop {
     const { startedAtMs } = job.part;
     const attempt = job.line[0] + (charged ? 1 : 0);
     if (to === "back" || to === "retry") {
-      const change = { s: startedAtMs, ...(error === undefined ? {} : { e: shortened(error) }) };
+      const isUnstarted = to === "back" && error === undefined; // what is handed back says why
+      const change = {
+        ...(isUnstarted ? {} : { s: startedAtMs }),
+        ...(error === undefined ? {} : { e: shortened(error) }),
+      };
       const line = changeLine(job.line, { attempts: charged ? 1 : 0, leases: 1 }, change);
       await this.#requeue(step, storedWith(job, line), to === "back" ? undefined : dueAtMs);
       step.signals = true;

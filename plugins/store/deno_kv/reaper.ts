@@ -136,7 +136,7 @@ async function putBack(
       continue;
     }
     const by = { attempts: charged ? 1 : 0, leases: 1 };
-    const change = { s: startedAtMs, ...(charged ? { e: LOST } : {}) };
+    const change = charged ? { s: startedAtMs, e: LOST } : {}; // or it has not started
     const line = changeLine(job.line, by, change);
     staying.push({ ...job, line, text: JSON.stringify(line) });
   }
