@@ -117,6 +117,8 @@ export interface Leased extends Job {
   readonly readyAtMs: number;
   /** Rises with each lease of the job. */
   readonly fence: number;
+  /** Not started from then on: the answer of a lease may come later. Omitted: it never expires. */
+  readonly expiresAtMs?: number | undefined;
 }
 
 /** How a leased job leaves its worker. */

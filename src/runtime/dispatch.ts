@@ -249,13 +249,14 @@ export class Dispatch {
   #begin(job: Leased, lane: Lane, nowMs: number): void {
     const { crew, runner, rate, slots } = this.#context;
     const admission = slots.admission.run;
-    if (admission.take === undefined || this.#take(admission, lane, job, nowMs)) {
+    if ((job.expiresAtMs ?? Infinity) <= nowMs) this.#die({ job, lane }, "expired", nowMs);
+    else if (admission.take === undefined || this.#take(admission, lane, job, nowMs)) {
       rate.stamp(nowMs);
       runner.begin(crew.takeIdle(nowMs), job, nowMs);
     } else {
       lane.traffic.shed++;
       this.#state.traffic.shed++;
-      this.#settle({ job, lane }, "dead", nowMs);
+      this.#die({ job, lane }, "late", nowMs);
     }
   }
 
@@ -278,16 +279,26 @@ export class Dispatch {
     }
   }
 
-  /** Ends a leased job that does not start. */
-  #settle({ job, lane }: HeldJob, to: "back" | "cancelled" | "dead", nowMs: number): void {
+  /** Lets a leased job go that does not start. */
+  #settle({ job, lane }: HeldJob, to: "back" | "cancelled", nowMs: number): void {
     const run = new JobRun(job, lane, undefined, nowMs, this.#context.runner);
     run.to = to;
-    run.charged = to === "dead";
-    if (to === "dead") {
-      run.reason = "late";
-      lane.dead.late++;
-      run.error = "It would have ended after its deadline";
-    }
+    run.charged = false;
+    this.#carry(run, nowMs);
+  }
+
+  /** Ends a leased job that is too late to start: by its own time, as the store would, or by the admission's. */
+  #die({ job, lane }: HeldJob, reason: "expired" | "late", nowMs: number): void {
+    const run = new JobRun(job, lane, undefined, nowMs, this.#context.runner);
+    run.to = "dead";
+    run.charged = reason === "late";
+    run.reason = reason;
+    if (reason === "late") run.error = "It would have ended after its deadline";
+    lane.dead[reason]++;
+    this.#carry(run, nowMs);
+  }
+
+  #carry(run: JobRun, nowMs: number): void {
     this.#context.settler.add(run);
     this.#context.settler.flush(nowMs);
   }

@@ -104,7 +104,7 @@ export class Settler {
           ...base,
           reason: run.reason ?? "fatal",
           error: run.error,
-          serviceMs: run.reason === "late" ? undefined : serviceMs,
+          serviceMs: run.reason === "late" || run.reason === "expired" ? undefined : serviceMs,
         };
       case "cancelled":
         return { kind: "job-cancelled", ...base };

@@ -135,9 +135,9 @@ function call<T>(seat: Seat, name: Call, operation: () => T): MaybePromise<T> {
 /** A job as it was when it was leased: the store's own object lives on. */
 function copyOf(job: Leased): Leased {
   const { id, lane, type, payload, key, createdAtMs, attempt, cursor, traceparent } = job;
-  const { laneIndex, readyAtMs, fence } = job;
+  const { laneIndex, readyAtMs, fence, expiresAtMs } = job;
   return {
     ...{ id, lane, type, payload, key, createdAtMs, attempt, cursor, traceparent },
-    ...{ laneIndex, readyAtMs, fence },
+    ...{ laneIndex, readyAtMs, fence, expiresAtMs },
   };
 }

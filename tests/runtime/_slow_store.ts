@@ -51,10 +51,10 @@ export function slowStore(
   /** A job as it was when it was leased: it does not follow when lanes move. */
   function kept(job: Leased): Leased {
     const { id, lane, type, payload, key, createdAtMs, attempt, cursor, traceparent } = job;
-    const { laneIndex, readyAtMs, fence } = job;
+    const { laneIndex, readyAtMs, fence, expiresAtMs } = job;
     const copy = {
       ...{ id, lane, type, payload, key, createdAtMs, attempt, cursor, traceparent },
-      ...{ laneIndex, readyAtMs, fence },
+      ...{ laneIndex, readyAtMs, fence, expiresAtMs },
     };
     originals.set(copy, job);
     return copy;

@@ -125,3 +125,40 @@ Deno.test("A pool whose lanes a reload moves while counts are on their way takes
   await clock.advance(5_000);
   await stopping;
 });
+
+Deno.test("A job that expires while its lease is on its way is dead with no attempt, and never starts", async () => {
+  const clock = new VirtualClock();
+  const events: PoolEvent[] = [];
+  const ran: unknown[] = [];
+  const handler = ({ payload }: { readonly payload: unknown }): void => void ran.push(payload);
+  const store = slowStore(clock, 40);
+  const observer = (event: PoolEvent): void => void events.push(event);
+  const parts = { handler, size: { min: 2, max: 2 } };
+  const sluice = await start({ ...config(parts), store }, { clock, seed: 1, observer });
+  const pool = sluice.pool("p");
+  await clock.advance(1_000);
+
+  const adding = pool.enqueueAll([
+    { lane: "high", payload: "soon over", ttlMs: 60 }, // leased from 40 to 80 ms
+    { lane: "high", payload: "long", ttlMs: 10_000 },
+  ]);
+  await clock.advance(1_000);
+  const [job] = await adding;
+  assert.ok(job !== undefined && !(job instanceof Error));
+  const finding = pool.find(job.id);
+  await clock.advance(1_000);
+  const found = await finding;
+
+  assert.deepEqual(ran, ["long"]);
+  assert.deepEqual([found?.state, found?.reason, found?.attempt], ["dead", "expired", 0]);
+  const dead = events.filter((event) => event.kind === "job-dead");
+  assert.deepEqual(dead.map(({ reason, serviceMs }) => [reason, serviceMs]), [[
+    "expired",
+    undefined,
+  ]]);
+  const [lane] = pool.tally();
+  assert.deepEqual([lane?.dead.expired, lane?.dead.late, lane?.shed], [1, 0, 0]);
+  const stopping = sluice.stop();
+  await clock.advance(1_000);
+  await stopping;
+});

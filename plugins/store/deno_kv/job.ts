@@ -127,6 +127,9 @@ export class KvJob implements StoredJob, Leased {
   get fence(): number {
     return this.line[1] + 1;
   }
+  get expiresAtMs(): number | undefined {
+    return this.line[3]?.x;
+  }
 }
 
 /** What `add` answers for a stored job: the id is formatted when it is read. */

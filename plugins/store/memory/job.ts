@@ -166,6 +166,11 @@ export class MemoryJob implements Leased, Added {
     return STATES[this.code]!;
   }
 
+  /** When it is too late to start it. */
+  get expiresAtMs(): number | undefined {
+    return this.extra?.expiresAtMs;
+  }
+
   /** True once it is too late to start it. */
   isExpired(nowMs: number): boolean {
     return this.extra !== undefined && this.extra.expiresAtMs <= nowMs;
