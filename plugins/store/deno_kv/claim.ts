@@ -6,7 +6,7 @@
 
 import type { Ahead, Want } from "./ahead.ts";
 import { Aside } from "./aside.ts";
-import { decodeLines, encodeLines, parseLine, takeLines } from "./codec.ts";
+import { type Bytes, decodeLines, encodeLines, parseLine, takeLines } from "./codec.ts";
 import { readChunks } from "./chunks.ts";
 import type { QueueContext } from "./context.ts";
 import { type HeldPart, KvJob, payloadOf, type StoredJob } from "./job.ts";
@@ -181,9 +181,15 @@ export class Claims {
         claim.exhausted = false;
         break;
       }
-      room -= await this.#take(claim, lane, entry, room);
-      parts++;
-      if (room === 0) break; // a further one is not read
+      const wanted = Math.max(0, room - (most - want));
+      const count = wanted < room ? beforeLast(entry.value, lane, { wanted, room }) : room;
+      const isCut = count < room;
+      if (count > 0) {
+        room -= await this.#take(claim, lane, entry, count);
+        parts++;
+      }
+      if (isCut) claim.exhausted = false;
+      if (isCut || room === 0) break; // a further one is not read
     }
     claim.taken += parts;
     if (parts > 0) this.#ready.gave(lane.ordinal, most - room, parts);
@@ -307,4 +313,20 @@ export class Claims {
       counts.changes++;
     }
   }
+}
+
+/**
+ * How many of the first `room` jobs may be taken where only `wanted` of them start now: none of the
+ * others has its last attempt, with which it would die unstarted if its process were killed.
+ */
+function beforeLast(
+  bytes: Bytes,
+  { attempts }: KvLane,
+  { wanted, room }: { readonly wanted: number; readonly room: number },
+): number {
+  const jobs = decodeLines(takeLines(bytes, room).head).filter((text) => text !== "");
+  const last = jobs.findIndex((text, place) =>
+    place >= wanted && !text.startsWith("[0,") && parseLine(text)[0] >= attempts - 1
+  );
+  return last === -1 ? room : last;
 }

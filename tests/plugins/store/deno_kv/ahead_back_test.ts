@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { audit } from "../../../../plugins/store/deno_kv/audit.ts";
+import { PoolKeys } from "../../../../plugins/store/deno_kv/keys.ts";
 import type { Leased, Queue } from "../../../../src/store.ts";
 import { deafStore, throughCommits } from "./_commits.ts";
 import { end, entry, NOW, openQueue } from "./_store.ts";
@@ -80,4 +81,37 @@ Deno.test("a job that went back unstarted has not started", async () => {
     assert.deepEqual([state, startedAtMs, attempt], ["ready", undefined, 0]);
     await queue.settle(running.map((job) => end(job)), NOW);
   });
+});
+
+Deno.test("KvQueue.lease() leases no job ahead on its last attempt, nor those behind it", async () => {
+  const kv = await Deno.openKv(":memory:");
+  const store = deafStore(kv, () => 0);
+  try {
+    const queue = await openQueue(store, { attempts: [2] });
+    await queue.add([1, 2, 3, 4, 5, 6].map((payload) => entry({ payload })), NOW);
+    const failing = await queue.lease([6], NOW);
+    await queue.settle(
+      failing.map((job) => end(job, job.payload === 4 ? "retry" : "back", { dueAtMs: NOW })),
+      NOW,
+    ); // the fourth comes last, and has one attempt left
+    await queue.add([entry({ payload: 7 })], NOW + 1);
+    const seen: unknown[] = [];
+    const take = (jobs: readonly Leased[]): readonly Leased[] => {
+      seen.push(...jobs.map(({ payload, attempt }) => [payload, attempt]));
+      return jobs;
+    };
+
+    const first = take(await queue.lease([1], NOW + 1));
+    const ended = queue.settle(first.map((job) => end(job)), NOW + 1);
+    take(await queue.lease([1], NOW + 1)); // and three ahead, though four might be
+    await ended;
+    const { value } = await kv.get<Deno.KvU64>(new PoolKeys("p").of("c", 0, "l"));
+    for (let count = 0; count < 5; count++) take(await queue.lease([1], NOW + 1));
+
+    assert.equal(value?.value, 4n);
+    assert.deepEqual(seen, [[1, 1], [2, 1], [3, 1], [5, 1], [6, 1], [4, 2], [7, 1]]);
+    assert.deepEqual(await audit(kv, "p"), []);
+  } finally {
+    await store.close();
+  }
 });
