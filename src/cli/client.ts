@@ -45,19 +45,27 @@ export function there({ url, tokenEnv }: RemoteOptions): string {
   return tokenEnv === undefined ? address : `${address} --token-env ${tokenEnv}`;
 }
 
+/** What tells an answer from that of another program: that it is a list, or a field that it has. */
+export type Sign<T> = T extends readonly unknown[] ? "list" : keyof T & string;
+
 /**
- * Makes one request. `T` is what the route answers, as `admin/api.ts` declares it.
+ * Makes one request. `T` is what the route answers, as `admin/api.ts` declares it, `sign` what tells it.
  *
- * @throws {CliError} If nothing answers, or it answers with a problem.
+ * @throws {CliError} If nothing answers, another program does, or it answers with a problem.
  */
 export async function call<T>(
   io: Io,
   options: RemoteOptions,
   path: string,
+  sign: Sign<T>,
   request: Call = {},
 ): Promise<T> {
   const response = await send(io, options, path, request);
-  return await readAnswer(response, options, request) as T; // what the route is declared to answer
+  const answer = await readAnswer(response, options, request);
+  const isOurs = sign === "list" ? Array.isArray(answer) : isRecord(answer) && sign in answer;
+  if (isOurs) return answer as T; // what the route is declared to answer
+  const what = sign === "list" ? "no list" : `no "${sign}" in its answer`;
+  throw foreign(response, what, options);
 }
 
 /**

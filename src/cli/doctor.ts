@@ -38,7 +38,7 @@ export function addDoctor(program: Command, tools: Tools): void {
 type DoctorOptions = RemoteOptions & Partial<StoreDoctorOptions>;
 
 async function doctor(io: Io, name: string, options: RemoteOptions): Promise<void> {
-  const pool = await call<PoolJson>(io, options, path("pools", name));
+  const pool = await call<PoolJson>(io, options, path("pools", name), "diagnosis");
   const { diagnosis } = pool;
   if (options.json) return json(io, diagnosis);
   const now = amissNow(pool);

@@ -71,7 +71,7 @@ async function enqueue(
     return await enqueueMany(io, pool, jobs, options);
   }
   const waitMs = waitOf(options);
-  const accepted = await call<Accepted>(io, options, path("pools", pool, "jobs"), {
+  const accepted = await call<Accepted>(io, options, path("pools", pool, "jobs"), "id", {
     method: "POST",
     query: { waitMs },
     body: jobs[0]?.body,

@@ -50,7 +50,10 @@ export async function enqueueMany(
     for (const part of partsOf(jobs)) {
       const body = part.map((job) => job.body);
       const where = path("pools", pool, "jobs");
-      const { results } = await call<BulkAccepted>(io, options, where, { method: "POST", body });
+      const { results } = await call<BulkAccepted>(io, options, where, "results", {
+        method: "POST",
+        body,
+      });
       results.forEach((result, index) => count(sum, result, part[index]?.line ?? 0));
       faulty += results.filter((one) => "error" in one && one.retryAfterMs === undefined).length;
       done += part.length;

@@ -30,12 +30,13 @@ async function explain(io: Io, pool: string, options: ExplainOptions): Promise<v
     io,
     options,
     path("pools", pool, "decisions"),
+    "list",
     { query: { limit } },
   );
   if (options.json) return json(io, decisions);
   if (decisions.length === 0) return line(io, "No decision has been made yet.");
   for (const decision of decisions) showDecision(io, decision);
-  const { shadow } = await call<PoolJson>(io, options, path("pools", pool));
+  const { shadow } = await call<PoolJson>(io, options, path("pools", pool), "lanes");
   if (shadow !== undefined) showShadow(io, shadow);
 }
 

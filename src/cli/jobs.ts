@@ -91,14 +91,14 @@ async function fetchPage(
   limit: number | undefined,
 ): Promise<JobPageJson> {
   const { state, lane, match, cursor } = options;
-  return await call<JobPageJson>(io, options, path("pools", pool, "jobs"), {
+  return await call<JobPageJson>(io, options, path("pools", pool, "jobs"), "jobs", {
     query: { state, lane, match, limit, cursor },
   });
 }
 
 /** Prints one job. */
 export async function showJob(io: Io, id: string, options: RemoteOptions): Promise<void> {
-  const job = await call<JobRecord>(io, options, path("jobs", id));
+  const job = await call<JobRecord>(io, options, path("jobs", id), "state");
   if (options.json) return json(io, job);
   line(
     io,
@@ -133,7 +133,7 @@ export async function changeJobs(
   for (const id of ids) {
     const where = change.verb === "remove" ? path("jobs", id) : path("jobs", id, change.verb);
     try {
-      const done = await call<ChangedJson>(io, options, where, { method: change.method });
+      const done = await call<ChangedJson>(io, options, where, "state", { method: change.method });
       results.push(done);
       if (!options.json) {
         line(io, `Job ${id} ${done.cancelling ? "was asked to end" : `is ${done.state}`}`);

@@ -31,7 +31,7 @@ function listBuiltins({ io, builtins }: Tools, options: RemoteOptions): void {
 }
 
 async function listRunning(io: Io, options: RemoteOptions): Promise<void> {
-  const plugins = await call<readonly PluginJson[]>(io, options, path("plugins"));
+  const plugins = await call<readonly PluginJson[]>(io, options, path("plugins"), "list");
   if (options.json) return json(io, plugins);
   table(
     io,

@@ -119,13 +119,13 @@ export function laneCells(lane: LaneJson): readonly Cell[] {
 }
 
 async function list(io: Io, options: RemoteOptions): Promise<void> {
-  const pools = await call<readonly PoolJson[]>(io, options, path("pools"));
+  const pools = await call<readonly PoolJson[]>(io, options, path("pools"), "list");
   if (options.json) return json(io, pools);
   table(io, POOL_COLUMNS, pools.map(poolRow));
 }
 
 async function describe(io: Io, name: string, options: RemoteOptions): Promise<void> {
-  const pool = await call<PoolJson>(io, options, path("pools", name));
+  const pool = await call<PoolJson>(io, options, path("pools", name), "lanes");
   if (options.json) return json(io, pool);
   line(
     io,
@@ -157,7 +157,7 @@ async function setPaused(
   options: LaneOptions,
 ): Promise<void> {
   const body = options.lane === undefined ? {} : { lane: options.lane };
-  const done = await call<PausedJson>(io, options, path("pools", pool, verb), {
+  const done = await call<PausedJson>(io, options, path("pools", pool, verb), "paused", {
     method: "POST",
     body,
   });
@@ -173,7 +173,7 @@ async function setPaused(
 async function drain(io: Io, pool: string, options: DrainOptions): Promise<void> {
   const deadlineMs = durationMs("--deadline", options.deadline);
   confirmed(io, options, `Drain pool "${pool}"? It takes no more jobs until it is started anew`);
-  const report = await call<StopReport>(io, options, path("pools", pool, "drain"), {
+  const report = await call<StopReport>(io, options, path("pools", pool, "drain"), "waiting", {
     method: "POST",
     body: deadlineMs === undefined ? {} : { deadlineMs },
   });
@@ -194,6 +194,7 @@ async function scale(io: Io, pool: string, options: ScaleOptions): Promise<void>
     io,
     options,
     path("pools", pool, "override"),
+    "override",
     options.clear
       ? { method: "DELETE" }
       : { method: "PUT", body: { min, max, target, expiresInMs } },

@@ -61,8 +61,8 @@ async function record(io: Io, pool: string | undefined, options: RecordOptions):
     throw new CliError(`Expected --for to be longer than 0 ms but received "${options.for}"`, 2);
   }
   const pools = pool === undefined
-    ? await call<readonly PoolJson[]>(io, options, path("pools"))
-    : [await call<PoolJson>(io, options, path("pools", pool))];
+    ? await call<readonly PoolJson[]>(io, options, path("pools"), "list")
+    : [await call<PoolJson>(io, options, path("pools", pool), "lanes")];
   if (options.out !== undefined) await checkWritable("the scenario", options.out); // better now than after all that time
   const heard = await listen(io, options, { pools, forMs });
   const { recording, trouble, spanMs } = heard;

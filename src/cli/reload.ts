@@ -47,7 +47,7 @@ export async function requestReload(
   options: RemoteOptions,
   { dryRun = false, config }: ReloadRequest,
 ): Promise<ReloadReport> {
-  return await call<ReloadReport>(io, options, path("reload"), {
+  return await call<ReloadReport>(io, options, path("reload"), "changes", {
     method: "POST",
     query: { dryRun: dryRun ? 1 : undefined },
     body: config === undefined ? {} : { config },

@@ -173,7 +173,7 @@ async function read(
   signal?: AbortSignal,
 ): Promise<TopReading> {
   const [pools, decisions] = await Promise.all([
-    call<readonly PoolJson[]>(io, options, path("pools"), { signal }),
+    call<readonly PoolJson[]>(io, options, path("pools"), "list", { signal }),
     pool === undefined ? undefined : decisionsOf(io, options, pool, SHOWN_DECISIONS, signal),
   ]);
   const known = pool === undefined || decisions === undefined ? [] : [[pool, decisions] as const];
@@ -187,5 +187,8 @@ async function decisionsOf(
   limit: number,
   signal?: AbortSignal,
 ): Promise<readonly DecisionJson[]> {
-  return await call(io, options, path("pools", pool, "decisions"), { query: { limit }, signal });
+  return await call(io, options, path("pools", pool, "decisions"), "list", {
+    query: { limit },
+    signal,
+  });
 }
