@@ -229,8 +229,8 @@ async function endOf(
     const heldMs = heldFor(untilMs, sender);
     const path = `/api/jobs/${encodeURIComponent(id)}?waitMs=${heldMs}`;
     const job = await send({ method: "GET", path, heldMs, untilMs, signal }, sender);
-    if (!isRecord(job)) throw foreign(sender);
-    const { state } = job;
+    const { state } = isRecord(job) ? job : {};
+    if (!isRecord(job) || typeof state !== "string") throw foreign(sender);
     if (state === "done" || state === "dead" || state === "cancelled") return ending(job);
     if (time.nowMs() >= untilMs) throw new DeadlineError(id, withinMs);
     // A server that stops answers at once: it is not asked again without a pause.

@@ -133,6 +133,10 @@ Deno.test("a client says so when something else answers", async () => {
     message:
       `What answers at ${other.url} is not a Sluice admin API: it told of no job, check the address`,
   });
+  await assert.rejects(connect(other.url).wait("x"), {
+    message:
+      `What answers at ${other.url} is not a Sluice admin API: it told of no job, check the address`,
+  });
   const [result] = await connect(other.url).enqueueAll("mail", [job]);
   assert.ok(result instanceof RequestError);
   assert.equal(
