@@ -45,8 +45,9 @@ export function there({ url, tokenEnv }: RemoteOptions): string {
   return tokenEnv === undefined ? address : `${address} --token-env ${tokenEnv}`;
 }
 
-/** What tells an answer from that of another program: that it is a list, or a field that it has. */
-export type Sign<T> = T extends readonly unknown[] ? "list" : keyof T & string;
+/** What tells an answer from that of another program: that it is a list, or a field that it always has. */
+export type Sign<T> = T extends readonly unknown[] ? "list"
+  : { [Name in keyof T & string]-?: undefined extends T[Name] ? never : Name }[keyof T & string];
 
 /**
  * Makes one request. `T` is what the route answers, as `admin/api.ts` declares it, `sign` what tells it.

@@ -56,7 +56,7 @@ async function start(
   options: RemoteOptions,
 ): Promise<OperationJson> {
   const where = path("pools", pool, "operations");
-  return await call<OperationJson>(io, options, where, "state", { method: "POST", body: request });
+  return await call<OperationJson>(io, options, where, "action", { method: "POST", body: request });
 }
 
 /** Looks until it has ended. The first signal cancels it. */
@@ -75,7 +75,7 @@ async function follow(
       const lookMs = Math.min(waitMs, LATER_LOOK_MS);
       await delay(lookMs, { signal: stop.signal }).catch(() => {}); // a signal ends the wait
       const method = stop.signal.aborted ? "DELETE" : "GET";
-      seen = await call<OperationJson>(io, options, where, "state", { method });
+      seen = await call<OperationJson>(io, options, where, "action", { method });
       if (seen.total === undefined) {
         bar.count(`${grouped(seen.seen)} looked at, ${grouped(seen.changed)} changed`);
       } else if (seen.total > 0) bar.show(Math.min(1, seen.seen / seen.total));

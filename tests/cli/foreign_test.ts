@@ -21,8 +21,8 @@ const VERBS = [
   ["state", "jobs", "show", "x"],
   ["state", "jobs", "cancel", "x", "--yes"],
   ["state", "jobs", "retry", "x"],
-  ["state", "dlq", "retry", "mail", "--all"],
-  ["state", "dlq", "discard", "mail", "--all", "--yes"],
+  ["action", "dlq", "retry", "mail", "--all"],
+  ["action", "dlq", "discard", "mail", "--all", "--yes"],
   ["id", "enqueue", "mail", "--lane", "urgent"],
   ["changes", "reload"],
 ] as const;
