@@ -182,7 +182,10 @@ export class Claims {
         break;
       }
       const wanted = Math.max(0, room - (most - want));
-      const count = wanted < room ? beforeLast(entry.value, lane, { wanted, room }) : room;
+      const isNew = entry.versionstamp === null; // no job of it has had an attempt
+      const count = isNew || wanted >= room
+        ? room
+        : beforeLast(entry.value, lane, { wanted, room });
       const isCut = count < room;
       if (count > 0) {
         room -= await this.#take(claim, lane, entry, count);
