@@ -55,25 +55,29 @@ browserTest(
     await visit(system.url, async ({ page }) => {
       await page.goto("/");
       await page.getByText("over target").waitFor();
-      const card = page.locator(".card.scroll");
-      const hidden = () => card.evaluate((card) => card.scrollWidth - card.clientWidth);
-      const pastCard = () =>
-        card.evaluate((card) => {
+      // At one go: the next event draws the table anew.
+      const seen = await page.locator(".card.scroll").evaluate((card) => {
+        const look = (): { readonly hidden: number; readonly past: number } => {
           const { left, right } = card.getBoundingClientRect();
           const sentences = [...card.querySelectorAll(".why p")].map((p) =>
             p.getBoundingClientRect()
           );
-          return sentences.filter((p) => p.left < left || p.right > right).length;
-        });
+          return {
+            hidden: card.scrollWidth - card.clientWidth,
+            past: sentences.filter((p) => p.left < left || p.right > right).length,
+          };
+        };
+        const fits = look();
+        // As figures of many digits would make it.
+        card.querySelector<HTMLElement>("table.pools")!.style.minWidth = "600px";
+        const wide = look();
+        card.scrollLeft = 1_000;
+        return { fits, wide, scrolled: look() };
+      });
 
-      assert.equal(await hidden(), 0);
-      assert.equal(await pastCard(), 0);
-      // As figures of many digits would make it.
-      await page.locator("table.pools").evaluate((table) => table.style.minWidth = "600px");
-      assert.ok(await hidden() > 200);
-      assert.equal(await pastCard(), 0);
-      await card.evaluate((card) => card.scrollLeft = 1_000);
-      assert.equal(await pastCard(), 0);
+      assert.deepEqual(seen.fits, { hidden: 0, past: 0 });
+      assert.ok(seen.wide.hidden > 200);
+      assert.deepEqual([seen.wide.past, seen.scrolled.past], [0, 0]);
     }, { viewport: { width: 320, height: 700 } });
   },
 );
