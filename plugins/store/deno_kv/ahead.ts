@@ -6,6 +6,7 @@
  * @module
  */
 
+import type { Settlement } from "../../../src/store.ts";
 import type { QueueContext } from "./context.ts";
 import type { KvJob } from "./job.ts";
 import type { KvLane } from "./lanes.ts";
@@ -27,16 +28,19 @@ export type Want = readonly [lane: KvLane, count: number];
 /** Those of one queue. */
 export class Ahead {
   readonly #context: QueueContext;
-  readonly #giveBack: (jobs: readonly KvJob[]) => Promise<unknown>;
+  readonly #settle: (settlements: readonly Settlement[]) => Promise<unknown>;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #going: Promise<unknown> | undefined;
   #lookedAt: ReadonlySet<KvJob> = new Set();
   #closed = false;
 
-  /** Begins with none. `giveBack` ends leases of jobs that have not been started. */
-  constructor(context: QueueContext, giveBack: (jobs: readonly KvJob[]) => Promise<unknown>) {
+  /** Begins with none. `settle` ends the leases of those that go back. */
+  constructor(
+    context: QueueContext,
+    settle: (settlements: readonly Settlement[]) => Promise<unknown>,
+  ) {
     this.#context = context;
-    this.#giveBack = giveBack;
+    this.#settle = settle;
   }
 
   /** Resolves once those that are on their way back are there. `undefined`: none is. */
@@ -146,7 +150,7 @@ export class Ahead {
   async #back(jobs: readonly KvJob[]): Promise<void> {
     if (jobs.length === 0) return;
     for (const job of jobs) this.#context.counts.of(job.ordinal)?.back.add(job);
-    const going = this.#giveBack(jobs);
+    const going = this.#settle(jobs.map(unstarted));
     const all = Promise.allSettled([this.#going, going]).then(() => {
       if (this.#going === all) this.#going = undefined;
     });
@@ -188,4 +192,10 @@ export class Ahead {
     this.#back(old).catch(() => {}); // tried again: the pool's own calls tell of the fault
     if (this.size > 0) this.#watch();
   }
+}
+
+/** How a job ends its lease that has not been started. */
+function unstarted(job: KvJob): Settlement {
+  const rest = { dueAtMs: 0, result: undefined, reason: undefined, error: undefined };
+  return { job, fence: job.fence, to: "back", charged: false, ...rest };
 }

@@ -122,7 +122,7 @@ export class KvQueue implements Queue {
     this.#shares = shares;
     this.#nowMs = options.nowMs;
     this.#enqueues = new EnqueueLoop(context, () => this.#finishes.waits);
-    this.#ahead = new Ahead(context, (jobs) => this.settle(jobs.map(unstarted), this.#nowMs));
+    this.#ahead = new Ahead(context, (back) => this.settle(back, this.#nowMs));
     this.#claims = new Claims(context, this.#ahead);
     this.#heartbeat = new Heartbeat(context, options.nowMs);
     this.#finishes = new FinishLoop(context, {
@@ -391,10 +391,4 @@ export class KvQueue implements Queue {
       listener.wake();
     }
   }
-}
-
-/** How a job ends its lease that has not been started. */
-function unstarted(job: KvJob): Settlement {
-  const rest = { dueAtMs: 0, result: undefined, reason: undefined, error: undefined };
-  return { job, fence: job.fence, to: "back", charged: false, ...rest };
 }
