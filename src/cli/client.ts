@@ -161,8 +161,13 @@ async function readAnswer(
   try {
     return JSON.parse(text);
   } catch (thrown) {
-    throw foreign(response, messageOf(thrown), options, thrown);
+    throw foreign(response, typeOf(response), options, thrown);
   }
+}
+
+/** What it says to be. */
+function typeOf({ headers }: Response): string {
+  return headers.get("content-type") ?? "no Content-Type";
 }
 
 /** What to say of an answer that no route of ours has given. */
@@ -204,8 +209,7 @@ function failureOf(response: Response, answer: unknown, options: RemoteOptions):
     return new CliError(`The system at ${options.url} wants a token: ${known}`);
   }
   if (!isProblem(response, answer)) {
-    const type = response.headers.get("content-type") ?? "no Content-Type";
-    return foreign(response, type, options);
+    return foreign(response, typeOf(response), options);
   }
   const { detail, errors: all = [] } = answer;
   // The path of --url is wrong: what is asked for below it is there.
