@@ -17,6 +17,9 @@ import type { Waiting } from "../waiting.ts";
 /** How a 404 begins where there is no such route: what the route is about may well be there. */
 export const NO_ROUTE = "No route is";
 
+/** Longest time an answer is held, ms. */
+export const LONGEST_WAIT_MS = 60_000;
+
 /** One fault of a request. */
 export interface ProblemError {
   /** JSON Pointer into the body, or `?name` for a query parameter. Empty for the whole body. */

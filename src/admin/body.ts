@@ -8,7 +8,7 @@ import type { Context } from "hono";
 import { type GenericSchema, type InferOutput, safeParse } from "valibot";
 import { display, isRecord, toPointer } from "../config/faults.ts";
 import { messageOf } from "../errors.ts";
-import { badRequest, noQuery, problem } from "./problem.ts";
+import { badRequest, problem, refuseQuery } from "./problem.ts";
 
 /** Longest body of a request that is not an enqueue, bytes. */
 const MAX_SHAPE_BYTES = 16_384;
@@ -78,8 +78,8 @@ export async function readShape<Shape extends GenericSchema>(
   | { readonly ok: true; readonly value: InferOutput<Shape> }
   | { readonly ok: false; readonly refusal: Response }
 > {
-  const misplaced = noQuery(c, "send it in the body"); // else a pause of one lane is a pause of all
-  if (misplaced.length > 0) return { ok: false, refusal: badRequest(misplaced) };
+  const refusal = refuseQuery(c, "send it in the body"); // else a pause of one lane is a pause of all
+  if (refusal !== undefined) return { ok: false, refusal };
   const body = await readJson(c.req.raw, MAX_SHAPE_BYTES, {});
   if (!body.ok) return body;
   if (!isRecord(body.value)) { // for valibot a list is an object

@@ -9,7 +9,14 @@ import { messageOf, RejectedError, StoreError } from "../errors.ts";
 import type { JobRecord, NewJob, Outcome } from "../job.ts";
 import { outcomeOf } from "../outcome.ts";
 import type { JobHandle } from "../sluice.ts";
-import type { Accepted, BulkAccepted, BulkResult, Problem, ProblemError } from "./api.ts";
+import {
+  type Accepted,
+  type BulkAccepted,
+  type BulkResult,
+  LONGEST_WAIT_MS,
+  type Problem,
+  type ProblemError,
+} from "./api.ts";
 import { jobTooLarge, readJson } from "./body.ts";
 import type { AdminContext, Target } from "./context.ts";
 import { noPool } from "./context.ts";
@@ -29,9 +36,6 @@ import { isSubmitted } from "./submitted.ts";
 
 /** Most jobs of one call. */
 const MAX_JOBS = 1_000;
-
-/** Longest time an answer is held, ms. */
-export const LONGEST_WAIT_MS = 60_000;
 
 /** When to send again what the store did not take, ms. */
 const AGAIN_MS = 1000;

@@ -125,17 +125,15 @@ export function queryFaults(
   return faults;
 }
 
-/** A fault for each query parameter of a route that takes none. `instead`: what to do. */
-export function noQuery(c: Context, instead = "leave it out"): readonly ProblemError[] {
-  return queryFaults(c, []).map(({ pointer, detail }) => ({
+/** Refuses query parameters where a route takes none. `undefined`: there are none. `instead`: what to do. */
+export function refuseQuery(
+  c: Context,
+  instead = "leave it out",
+): ReturnType<typeof badRequest> | undefined {
+  const faults = queryFaults(c, []).map(({ pointer, detail }) => ({
     pointer,
     detail: `${detail}: ${instead}`,
   }));
-}
-
-/** Refuses query parameters where a route takes none. `undefined`: there are none. */
-export function refuseQuery(c: Context): ReturnType<typeof badRequest> | undefined {
-  const faults = noQuery(c);
   return faults.length === 0 ? undefined : badRequest(faults);
 }
 

@@ -225,9 +225,9 @@ function failureOf(response: Response, answer: unknown, options: RemoteOptions):
 }
 
 /** True if it is a problem as our routes answer it. Others have types of their own, or leave parts out. */
-function isProblem({ headers }: Response, answer: unknown): answer is Problem {
-  return headers.get("content-type")?.startsWith("application/problem+json") === true &&
-    isRecord(answer) && answer["type"] === "about:blank" && typeof answer["detail"] === "string";
+function isProblem(response: Response, answer: unknown): answer is Problem {
+  return typeOf(response).startsWith("application/problem+json") && isRecord(answer) &&
+    answer["type"] === "about:blank" && typeof answer["detail"] === "string";
 }
 
 /** True if what was given would be refused again: a name that is not there, a value that does not fit. */

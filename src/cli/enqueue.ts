@@ -5,7 +5,7 @@
  */
 
 import type { Command } from "commander";
-import type { Accepted } from "../admin/api.ts";
+import { type Accepted, LONGEST_WAIT_MS } from "../admin/api.ts";
 import { messageOf } from "../errors.ts";
 import { call, path, type RemoteOptions, there } from "./client.ts";
 import { enqueueMany } from "./enqueue_many.ts";
@@ -13,9 +13,6 @@ import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { json, line } from "./print.ts";
 import { delayMs, durationMs, type Tools, withRemote } from "./verb.ts";
-
-/** Longest time that an answer is held, ms. */
-const LONGEST_WAIT_MS = 60_000;
 
 interface EnqueueOptions extends RemoteOptions {
   readonly lane: string;

@@ -121,8 +121,8 @@ export class Ahead {
       if (want > 0 && ahead !== undefined) taken.push(...ahead.splice(0, want));
     }
     if (taken.length === 0) return taken;
-    const isOver = ({ segment, index, line: [, , , extra] }: KvJob): boolean =>
-      (extra?.x ?? Infinity) <= nowMs ||
+    const isOver = ({ segment, index, expiresAtMs }: KvJob): boolean =>
+      (expiresAtMs ?? Infinity) <= nowMs ||
       (term.marked.size > 0 && term.marked.has(markOf(segment, index)));
     const over: KvJob[] = [];
     const mine: KvJob[] = [];
