@@ -1,5 +1,5 @@
 /**
- * Texts from outside as a terminal may show them.
+ * Texts from outside as they may be shown.
  *
  * @module
  */
@@ -11,6 +11,11 @@
 export function visible(text: string): string {
   // deno-lint-ignore no-control-regex -- these are what it looks for
   return text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, escaped);
+}
+
+/** A text in which each address, such as `https://user:password@host/`, has lost user and password. */
+export function withoutPassword(text: string): string {
+  return text.includes("@") ? text.replace(/:\/\/[^\s/?#]*@/g, "://[redacted]@") : text;
 }
 
 function escaped(character: string): string {

@@ -5,6 +5,7 @@
  */
 
 import { isRecord } from "../config/faults.ts";
+import { withoutPassword } from "../visible.ts";
 
 /** Deepest level that is shown. */
 const MAX_LEVELS = 128;
@@ -13,8 +14,8 @@ const MAX_LEVELS = 128;
 const MAX_VALUES = 20_000;
 
 /**
- * Makes the function that copies a value for display: listed keys are hidden at any depth, and what
- * JSON could not hold (cycles, a depth that would overflow the stack, huge graphs) is named instead.
+ * Makes the function that copies a value for display: listed keys and the passwords of addresses are
+ * hidden at any depth, and what JSON could not hold (cycles, a depth that would overflow the stack, huge graphs) is named instead.
  *
  * @param keys Names of fields to hide, in any case.
  */
@@ -51,13 +52,14 @@ interface Copying {
 }
 
 function copy(value: unknown, state: Copying): unknown {
+  if (typeof value === "string") return withoutPassword(value);
   if (typeof value === "bigint") return String(value);
   if (typeof value !== "object" || value === null) return value;
   if (state.above.has(value)) return "[circular]";
   if (state.above.size >= MAX_LEVELS) return "[too deep]";
   if (state.left-- <= 0) return "[cut]";
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
-  if (value instanceof Error) return value.message;
+  if (value instanceof Error) return withoutPassword(value.message);
   state.above.add(value);
   const copied = Array.isArray(value) ? value.map((item) => copy(item, state)) : Object.fromEntries(
     Object.entries(value).map(([key, item]) => [

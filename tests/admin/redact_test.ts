@@ -13,6 +13,14 @@ Deno.test("redactor() hides listed keys at any depth and in any case, whatever t
   });
 });
 
+Deno.test("redactor() hides passwords of addresses, in errors too", () => {
+  const show = redactor([]);
+
+  const shown = show({ url: "postgres://app:hunter2@db/x", why: new Error("no http://a:b@c/") });
+
+  assert.deepEqual(shown, { url: "postgres://[redacted]@db/x", why: "no http://[redacted]@c/" });
+});
+
 Deno.test("redactor() leaves any JSON as it is, when no key is listed", () => {
   const show = redactor([]);
 
