@@ -6,14 +6,12 @@
 
 /**
  * Splits `workers` in proportion to `shares` by largest remainder (Hamilton's method), at least one
- * each; the first of two equal remainders gains. With fewer workers than shares the first ones get
- * one each.
+ * each; the first of two equal remainders gains.
  *
- * @param workers Whole number, >= 0.
+ * @param workers Whole number, at least as many as there are shares.
  * @param shares Numbers > 0, highest lane first.
  */
 export function apportion(workers: number, shares: readonly number[]): readonly number[] {
-  if (workers < shares.length) return shares.map((_, index) => index < workers ? 1 : 0);
   const seats = shares.map(() => 0);
   let open = shares.map((_, index) => index);
   let left = workers;

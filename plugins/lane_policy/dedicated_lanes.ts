@@ -8,7 +8,7 @@ import * as v from "valibot";
 import { OptionError } from "../../src/errors.ts";
 import { defineLanePolicy, type Plugin, type PluginContext } from "../../src/plugin.ts";
 import type { LanePolicy } from "../../src/strategy.ts";
-import type { PoolView } from "../../src/view.ts";
+import type { LaneView, PoolView } from "../../src/view.ts";
 import { apportion } from "./_apportion.ts";
 import { checkLaneNames } from "./_lane_names.ts";
 
@@ -16,8 +16,8 @@ import { checkLaneNames } from "./_lane_names.ts";
 export interface DedicatedLanesOptions {
   /**
    * Workers of each lane, >= 1; every lane is named. At another pool size the workers are split in
-   * these proportions by largest remainder, at least one each, and one each for the highest lanes
-   * where there are fewer workers than lanes.
+   * these proportions by largest remainder, at least one each. With fewer workers than lanes the
+   * highest lanes get one each, and the last worker serves all the others.
    */
   readonly workers: Readonly<Record<string, number>>;
 }
@@ -57,6 +57,7 @@ function dedicate(shares: readonly number[]): LanePolicy {
   const splits = new Map<number, readonly number[]>();
   return (view, eligible) => {
     const workers = workersOf(view);
+    if (workers < shares.length) return shareLast(view, eligible, workers - 1);
     let split = splits.get(workers);
     if (split === undefined) splits.set(workers, split = apportion(workers, shares));
     for (const lane of eligible) {
@@ -64,6 +65,20 @@ function dedicate(shares: readonly number[]): LanePolicy {
     }
     return undefined;
   };
+}
+
+/**
+ * The choice of a pool that is smaller than its lanes are many: the highest ones have a worker each.
+ * The others share the last, or their jobs would never start and never make the pool grow.
+ */
+function shareLast(
+  { lanes }: PoolView,
+  eligible: readonly LaneView[],
+  own: number,
+): LaneView | undefined {
+  let shared = 0;
+  for (const { index, running } of lanes) if (index >= own) shared += running;
+  return eligible.find(({ index, running }) => index < own ? running === 0 : shared === 0);
 }
 
 /**

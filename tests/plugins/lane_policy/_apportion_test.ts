@@ -12,11 +12,12 @@ Deno.test("apportion() gives the shares themselves when there are as many worker
   }));
 });
 
-Deno.test("apportion() gives out every worker and at least one each when there are enough", () => {
+Deno.test("apportion() gives out every worker, at least one each", () => {
   fc.assert(fc.property(workers, shares, (count, given) => {
+    fc.pre(count >= given.length);
     const seats = apportion(count, given);
     assert.equal(seats.reduce((total, share) => total + share, 0), count);
-    if (count >= given.length) assert.ok(seats.every((share) => share >= 1));
+    assert.ok(seats.every((share) => share >= 1));
   }));
 });
 
@@ -48,9 +49,4 @@ Deno.test("apportion() gives the odd worker to the largest remainder, of two ali
   assert.deepEqual(apportion(11, [2, 8]), [2, 9]); // 2.2 and 8.8
   assert.deepEqual(apportion(13, [2, 8]), [3, 10]); // 2.6 and 10.4
   assert.deepEqual(apportion(3, [1, 1]), [2, 1]);
-});
-
-Deno.test("apportion() gives one each to the highest lanes when workers are fewer than lanes", () => {
-  assert.deepEqual(apportion(2, [1, 9, 9]), [1, 1, 0]);
-  assert.deepEqual(apportion(0, [1, 9]), [0, 0]);
 });

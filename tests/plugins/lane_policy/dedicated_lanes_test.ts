@@ -36,12 +36,29 @@ Deno.test("dedicatedLanes keeps the proportions at another pool size", () => {
   assert.equal(policy(view, view.lanes.slice(1)), undefined); // 1 and 4 of 5
 });
 
-Deno.test("dedicatedLanes serves only the highest lane when there is one worker", () => {
+Deno.test("dedicatedLanes has all lanes share one worker, highest first", () => {
   const policy = make(dedicatedLanes, seedWorkers);
   const view = makeView({ live: 1, lanes: [{ ready: 1 }, { ready: 1 }] });
 
   assert.equal(policy(view, view.lanes), view.lanes[0]);
-  assert.equal(policy(view, view.lanes.slice(1)), undefined);
+  assert.equal(policy(view, view.lanes.slice(1)), view.lanes[1]);
+});
+
+Deno.test("dedicatedLanes has the last worker serve all lanes that have none of their own", () => {
+  const workers = { a: 1, b: 1, c: 1, d: 1 };
+  const policy = make(dedicatedLanes, { workers }, { lanes: ["a", "b", "c", "d"] });
+  const view = (...running: readonly number[]) =>
+    makeView({
+      live: 2,
+      busy: running.reduce((sum, count) => sum + count),
+      lanes: running.map((count) => ({ ready: 1, running: count })),
+    });
+
+  const free = view(0, 0, 0, 0);
+  assert.equal(policy(free, free.lanes.slice(3)), free.lanes[3]);
+  const taken = view(0, 0, 0, 1);
+  assert.equal(policy(taken, taken.lanes.slice(1)), undefined, "the other worker is that of a");
+  assert.equal(policy(taken, taken.lanes), taken.lanes[0]);
 });
 
 Deno.test("dedicatedLanes counts a retiring worker until its job has ended", () => {
