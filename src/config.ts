@@ -128,7 +128,7 @@ export interface ScheduleInput {
 export interface LaneInput {
   /** Name, unique within the pool. */
   readonly name: string;
-  /** Wait that growth aims to stay below, ms, > 0. `null`: never causes growth. @default {the controller's, else 50} */
+  /** Wait that growth aims to stay below, ms, > 0. `null`: causes no growth beyond one worker. @default {the controller's, else 50} */
   readonly targetWaitMs?: number | null | undefined;
   /** Sojourn within which a job is still of use, ms, > 0. Omitted: always. */
   readonly deadlineMs?: number | undefined;

@@ -82,7 +82,10 @@ export interface Decision {
   readonly inputs: DecisionInputs;
   /** What each strategy asked for. */
   readonly proposals: readonly DecisionPart[];
-  /** What set the target: `controller`, `cap:NAME`, `size.min`, `size.max` or `override`. */
+  /**
+   * What set the target: `controller`, `cap:NAME`, `size.min`, `size.max`, `override`, or `work`: jobs are
+   * ready, so there is one worker at least.
+   */
   readonly boundBy: string;
   /** Ids of workers told to leave. */
   readonly retire: readonly string[];

@@ -14,7 +14,7 @@ import type { LaneView, PoolView } from "./view.ts";
 export interface LaneSample {
   /** Name from the config. */
   readonly name: string;
-  /** Wait that growth aims to stay below, ms. `null`: never causes growth. */
+  /** Wait that growth aims to stay below, ms. `null`: causes no growth beyond one worker. */
   readonly targetWaitMs: number | null;
   /** Claimable jobs. */
   readonly ready: number;

@@ -7,7 +7,7 @@
 import type { DecisionPart } from "./decision.ts";
 import { messageOf } from "./errors.ts";
 import type { Cap, Controller, Limit, Proposal } from "./strategy.ts";
-import type { PoolView } from "./view.ts";
+import type { LaneView, PoolView } from "./view.ts";
 
 /** A strategy with its name. */
 export interface Named<Strategy> {
@@ -65,7 +65,7 @@ export interface Plan {
   readonly startsPerSec: number;
   /** Name of the cap that sets `startsPerSec`. Empty: none does. */
   readonly rateCap: string;
-  /** What set the target. */
+  /** What set the target. `work`: jobs are ready, so there is one worker at least. */
   readonly boundBy: string;
   /** What each strategy asked for. */
   readonly proposals: readonly DecisionPart[];
@@ -118,6 +118,10 @@ export function createPlanner(
     if (target < bounds.min) {
       target = bounds.min;
       boundBy = "size.min";
+    }
+    if (target === 0 && bounds.target === undefined && view.lanes.some(hasStartable)) {
+      target = 1;
+      boundBy = "work";
     }
     if (target > bounds.max) {
       target = bounds.max;
@@ -198,6 +202,14 @@ export function createPlanner(
     }
     return { workers: view.target, reason: `${cap.name} failed: no growth until it answers` };
   }
+}
+
+/**
+ * True if a job of the lane could start. One worker is there for such jobs whatever the controller
+ * says: it may leave lanes out, or go by figures that nobody measures while nothing runs.
+ */
+function hasStartable({ ready, paused, running, maxRunning }: LaneView): boolean {
+  return ready > 0 && !paused && running < maxRunning;
 }
 
 /** What is wrong with a controller's answer. `undefined`: nothing. */

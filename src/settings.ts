@@ -22,7 +22,7 @@ export interface Backoff {
 export interface LaneSettings {
   /** Name, unique within the pool. */
   readonly name: string;
-  /** Wait that growth aims to stay below, ms. `null`: never causes growth. */
+  /** Wait that growth aims to stay below, ms. `null`: causes no growth beyond one worker. */
   readonly targetWaitMs: number | null;
   /** Sojourn within which a job is still of use, ms. */
   readonly deadlineMs: number | undefined;

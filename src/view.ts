@@ -58,7 +58,7 @@ export interface LaneView {
   readonly maxRunning: number;
   /** Share of worker time that the lane is owed, 0 to 1. 0: none. */
   readonly minShare: number;
-  /** Wait that growth aims to stay below, ms. `null`: this lane never causes growth. */
+  /** Wait that growth aims to stay below, ms. `null`: this lane causes no growth beyond one worker. */
   readonly targetWaitMs: number | null;
   /** Sojourn within which a job is still of use, ms. `undefined`: always. */
   readonly deadlineMs: number | undefined;

@@ -155,3 +155,23 @@ Deno.test("planner says what is wrong with a proposal", () => {
     assert.equal(made.target, VIEW.target);
   }
 });
+
+Deno.test("planner has one worker as long as a job could start, whatever the controller wants", () => {
+  const view = (lane: Parameters<typeof makeView>[0]) => makeView({ live: 0, ...lane });
+  const bounds = { min: 0 };
+
+  const ready = plan(0, [], bounds, view({ lanes: [{ ready: 0 }, { ready: 3 }] }));
+  assert.deepEqual([ready.target, ready.boundBy], [1, "work"]);
+  for (
+    const lanes of [
+      [{ ready: 0, blocked: 5 }],
+      [{ ready: 3, paused: true }],
+      [{ ready: 3, running: 2, maxRunning: 2 }],
+    ]
+  ) {
+    assert.equal(plan(0, [], bounds, view({ lanes })).target, 0);
+  }
+  assert.equal(plan(0, [], { min: 0, target: 0 }, view({ lanes: [{ ready: 3 }] })).target, 0);
+  const capped = plan(0, [capOf("none", { workers: 0 })], bounds, view({ lanes: [{ ready: 3 }] }));
+  assert.deepEqual([capped.target, capped.boundBy], [0, "cap:none"]);
+});

@@ -67,7 +67,7 @@ export const laneShape = object({
   name: described(text(), "Name, unique within the pool."),
   targetWaitMs: described(
     v.optional(v.nullable(above(0, "a number > 0, or null"))),
-    "Wait that growth aims to stay below, ms. null: this lane never causes growth. Default: the controller's.",
+    "Wait that growth aims to stay below, ms. null: this lane causes no growth beyond one worker. Default: the controller's.",
   ),
   deadlineMs: described(
     v.optional(endless()),

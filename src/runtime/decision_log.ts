@@ -110,6 +110,8 @@ function causeOf(state: Figures, plan: Plan): string {
       return wish;
     case "size.min":
       return `${wish}, but size.min is ${state.size.min}`;
+    case "work":
+      return `${wish}, but jobs are ready: one worker at least`;
     case "size.max":
       return `${wish}, but size.max is ${state.size.max}`;
     default: {

@@ -32,7 +32,7 @@ const lane = said(
     weight: v.number(),
     maxRunning: bound,
     minShare: v.number(),
-    targetWaitMs: said(v.nullable(v.number()), "null: never causes growth."),
+    targetWaitMs: said(v.nullable(v.number()), "null: causes no growth beyond one worker."),
     deadlineMs: v.optional(ms),
     ready: said(count, "Claimable."),
     blocked: said(count, "Due, but held by a pause or a key limit."),
@@ -67,7 +67,7 @@ export const decision = said(
     })),
     boundBy: said(
       v.string(),
-      "What the count hangs on: controller, cap:NAME, size.min or size.max.",
+      "What the count hangs on: controller, cap:NAME, size.min, size.max or work.",
     ),
     retire: v.array(v.string()),
     sentence: said(v.string(), "The decision in one sentence."),
