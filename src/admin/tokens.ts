@@ -30,26 +30,21 @@ export function hasToken(tokens: Tokens): boolean {
  *
  * @throws {TypeError} If a token is too short, or both are the same.
  */
-export function checkTokens(tokens: Tokens): void {
-  for (
-    const [role, token] of [["admin", tokens.adminToken], ["viewer", tokens.viewerToken]] as const
-  ) {
-    if (token !== undefined && token.length < SHORTEST_TOKEN) {
+export function checkTokens({ adminToken, viewerToken }: Tokens): void {
+  for (const [role, token] of [["admin", adminToken], ["viewer", viewerToken]] as const) {
+    if (token === undefined) continue;
+    if (token.length < SHORTEST_TOKEN) {
       throw new TypeError(
         `The ${role} token is too short: expected at least ${SHORTEST_TOKEN} characters but received ${token.length}`,
       );
     }
-  }
-  for (const [role, token] of Object.entries(tokens)) {
-    if (token !== undefined && !/^[\x21-\x7e]*$/.test(token)) {
+    if (!/^[\x21-\x7e]*$/.test(token)) {
       throw new TypeError(
-        `The ${
-          role === "adminToken" ? "admin" : "viewer"
-        } token has blanks, line breaks or other characters that no header can carry: take visible ASCII ones`,
+        `The ${role} token has blanks, line breaks or other characters that no header can carry: take visible ASCII ones`,
       );
     }
   }
-  if (tokens.adminToken !== undefined && tokens.adminToken === tokens.viewerToken) {
+  if (adminToken !== undefined && adminToken === viewerToken) {
     throw new TypeError("The admin and the viewer token are the same: give each its own");
   }
 }
