@@ -5,6 +5,7 @@
  */
 
 import { Cron } from "croner";
+import { readZone } from "./zone.ts";
 
 /** The times of one schedule. */
 export interface CronTimes {
@@ -17,18 +18,55 @@ export interface CronTimes {
 /** Looks for times that the latest ones before some time surely are among, ms: doubles until they are. */
 const FIRST_LOOK_MS = 60_000;
 
+/** Clocks that were set back show no time again after so long, ms. */
+const TWICE_WITHIN_MS = 86_400_000;
+
 /**
  * Reads a cron text of five parts, or of six with seconds first.
  *
- * A time that does not exist, since clocks go forward, comes at the moment they do. One that occurs
- * twice, since they go back, comes once, the first time; a part with `*` or a step goes on through both.
+ * A time that does not exist, since clocks go forward, comes at the moment they do, unless the text
+ * names each hour there is with `*`. One that occurs twice, since they go back, comes once, the first
+ * time; a text with `*` or a step in its seconds, minutes or hours goes on through both.
  *
  * @throws {SyntaxError} If it cannot be read.
  */
 export function readCron(text: string, timezone: string): CronTimes {
-  const cron = parse(text, timezone);
-  const next = (afterMs: number): number | undefined => cron.nextRun(new Date(afterMs))?.getTime();
+  const { cron, isHourly, isRunning } = parse(text);
+  const zone = readZone(timezone);
   return { next, between };
+
+  // The text is matched against what the clocks show, as if that were UTC: croner knows no changes then.
+  function shownAfter(shownMs: number): number | undefined {
+    return cron.nextRun(new Date(shownMs))?.getTime();
+  }
+
+  function next(afterMs: number): number | undefined {
+    let fromMs = afterMs;
+    let shownMs = lastShown(afterMs);
+    for (;;) {
+      const offsetMs = zone.offsetMs(fromMs);
+      const matchMs = shownAfter(shownMs);
+      if (matchMs === undefined) return undefined;
+      const changeMs = zone.changeIn(fromMs, matchMs - offsetMs);
+      if (changeMs === undefined) return matchMs - offsetMs;
+      const before = changeMs + offsetMs; // what clocks would show had they not been set
+      const after = changeMs + zone.offsetMs(changeMs);
+      if (!isHourly && before <= matchMs && matchMs < after) return changeMs;
+      fromMs = changeMs;
+      shownMs = (isRunning ? after : Math.max(before, after)) - 1;
+    }
+  }
+
+  /** The latest time that clocks have shown: those that were set back show some again. */
+  function lastShown(atMs: number): number {
+    const shownMs = atMs + zone.offsetMs(atMs);
+    if (isRunning) return shownMs;
+    const fromMs = atMs - TWICE_WITHIN_MS;
+    const changeMs = zone.changeIn(fromMs, atMs);
+    return changeMs === undefined
+      ? shownMs
+      : Math.max(shownMs, changeMs + zone.offsetMs(fromMs) - 1);
+  }
 
   function between(afterMs: number, atMs: number, most: number): readonly number[] {
     // From near to far: what lies long ago is not gone through time by time.
@@ -54,13 +92,29 @@ export function isTimezone(timezone: string): boolean {
   }
 }
 
-function parse(text: string, timezone: string): Cron {
-  const parts = text.trim().split(/\s+/).length;
-  if (!text.startsWith("@") && parts !== 5 && parts !== 6) {
-    throw new SyntaxError(`Expected 5 parts, or 6 with seconds first, but received ${parts}`);
+/** A cron text, read. */
+interface Parsed {
+  /** Its times, in UTC. */
+  readonly cron: Cron;
+  /** True if it names each hour: none is missed when clocks skip one. */
+  readonly isHourly: boolean;
+  /** True if it goes on with each round of the clock, rather than at times of its own. */
+  readonly isRunning: boolean;
+}
+
+function parse(text: string): Parsed {
+  const parts = text.trim().toLowerCase().split(/\s+/);
+  const isName = text.startsWith("@");
+  if (!isName && parts.length !== 5 && parts.length !== 6) {
+    throw new SyntaxError(
+      `Expected 5 parts, or 6 with seconds first, but received ${parts.length}`,
+    );
   }
   try {
-    return new Cron(text, { timezone, paused: true });
+    const cron = new Cron(text, { timezone: "UTC", paused: true });
+    const ofDay = isName ? [] : parts.slice(0, -3); // seconds, minutes, hours
+    const isHourly = parts[0] === "@hourly" || ofDay.at(-1) === "*";
+    return { cron, isHourly, isRunning: isHourly || ofDay.some((part) => /[*/]/.test(part)) };
   } catch (cause) {
     const message = cause instanceof Error ? cause.message.replace(/^CronPattern: /, "") : "";
     throw new SyntaxError(message, { cause });

@@ -44,6 +44,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "src/why.ts",
     "src/waiting.ts",
     "src/waiting/",
+    "src/zone.ts",
     "src/cron.ts", // no time of its own: a typed door to a package
     "src/async.ts", // no time of its own: a typed door to a package
   ],
