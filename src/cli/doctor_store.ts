@@ -6,6 +6,7 @@
 
 import { messageOf } from "../errors.ts";
 import { CliError } from "./failure.ts";
+import { damageIn } from "./integrity.ts";
 import type { Io } from "./io.ts";
 import { bold, json, line } from "./print.ts";
 import { confirmed, type StoreFinding, type Tools } from "./verb.ts";
@@ -28,6 +29,7 @@ export async function doctorStore(
   options: StoreDoctorOptions,
 ): Promise<void> {
   const { store: file } = options;
+  await refuseDamaged(io, options);
   const { care, close } = await opened(openStore(file), file);
   try {
     const { pools, jobs } = await opened(care.contents(), file);
@@ -71,6 +73,23 @@ export async function doctorStore(
     for (const finding of left) show(io, finding);
     return left;
   }
+}
+
+/** What stands in a damaged file is not to be believed, and a repair would go by it. */
+async function refuseDamaged(
+  io: Io,
+  { store: file, json: asJson }: StoreDoctorOptions,
+): Promise<void> {
+  await opened(Deno.stat(file), file); // SQLite does not say that there is none
+  const damage = await opened(damageIn(file), file);
+  if (damage.length === 0) return;
+  if (asJson) json(io, { file, damage });
+  throw new CliError(
+    `${file} is damaged: SQLite reports "${
+      damage.join('", "')
+    }". Stop what works on it and restore ` +
+      "a backup: nothing was repaired, since what stands in it cannot be trusted",
+  );
 }
 
 async function opened<T>(opening: Promise<T>, file: string): Promise<T> {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { start } from "../../mod.ts";
 import { sluice, temporaryFolder } from "./_io.ts";
 
@@ -168,6 +169,65 @@ Deno.test("doctor --store refuses files that are missing, of others, or of a new
     assert.deepEqual([code, err], [2, `Cannot examine ${file}: ${why}\n`]);
   }
   await assert.rejects(Deno.stat(missing), Deno.errors.NotFound);
+});
+
+/** Writes `bytes` into a file at `at`, over what stands there. */
+function overwrite(file: string, at: number, bytes: Uint8Array<ArrayBuffer>): void {
+  using open = Deno.openSync(file, { write: true });
+  open.seekSync(at, Deno.SeekMode.Start);
+  open.writeSync(bytes);
+}
+
+const PAGE = 4096;
+
+const DAMAGES: Readonly<Record<string, (file: string) => void>> = {
+  "a page that is all zeros": (file) => overwrite(file, PAGE * 3, new Uint8Array(PAGE)),
+  "a page of something else": (file) => {
+    overwrite(file, PAGE * 4, crypto.getRandomValues(new Uint8Array(PAGE)));
+  },
+  "an end that is missing": (file) => Deno.truncateSync(file, PAGE * 3),
+  "another head": (file) => overwrite(file, 0, new TextEncoder().encode("no database")),
+  "an entry that its index does not know": (file) => {
+    const database = new DatabaseSync(file, { readOnly: true });
+    const name = "kv_expiration_ms_idx";
+    const root = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(name);
+    database.close();
+    overwrite(
+      file,
+      PAGE * (Number(root?.rootpage) - 1),
+      new Uint8Array([10, 0, 0, 0, 0, 16, 0, 0]),
+    );
+  },
+};
+
+for (const [what, damage] of Object.entries(DAMAGES)) {
+  Deno.test(`doctor --store leaves a damaged file alone and names the backup: ${what}`, async () => {
+    await using folder = await temporaryFolder();
+    const file = await broken(folder.path);
+    damage(file);
+    const before = await Deno.readFile(file);
+
+    const { code, out, err } = await sluice(["doctor", "--store", file, "--repair", "--yes"]);
+    const asJson = await sluice(["doctor", "--store", file, "--json"]);
+
+    assert.deepEqual([code, out], [1, ""]);
+    const start = `${file} is damaged: SQLite reports "`;
+    const end = '". Stop what works on it and restore a backup: nothing was repaired, since what ' +
+      "stands in it cannot be trusted\n";
+    assert.ok(err.startsWith(start) && err.endsWith(end), err);
+    assert.equal(asJson.code, 1);
+    assert.ok(JSON.parse(asJson.out).damage.length > 0);
+    assert.deepEqual(await Deno.readFile(file), before);
+  });
+}
+
+Deno.test("doctor --store cannot examine a folder", async () => {
+  await using folder = await temporaryFolder();
+
+  const { code, err } = await sluice(["doctor", "--store", folder.path]);
+
+  assert.equal(code, 2);
+  assert.match(err, /^Cannot examine .*: /);
 });
 
 Deno.test("doctor wants a pool or a file, and repairs only files", async () => {
