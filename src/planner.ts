@@ -61,8 +61,10 @@ export interface Plan {
   readonly target: number;
   /** The tightest bound: caps and the maximum. */
   readonly limit: number;
-  /** Most starts in any second. `Infinity`: no bound. */
+  /** Most starts per second. `Infinity`: no bound. */
   readonly startsPerSec: number;
+  /** True if that is this process's part of a rate that holds over several. */
+  readonly isShare: boolean;
   /** Name of the cap that sets `startsPerSec`. Empty: none does. */
   readonly rateCap: string;
   /** What set the target. `work`: jobs are ready, so there is one worker at least. */
@@ -130,6 +132,7 @@ export function createPlanner(
 
     let limit = bounds.max;
     let startsPerSec = Infinity;
+    let isShare = false;
     let rateCap = "";
     const rates: { readonly cap: NamedCap; readonly perSec: number }[] = [];
     const share = (cap: NamedCap, whole: number): Shares | undefined =>
@@ -153,6 +156,7 @@ export function createPlanner(
       const rate = share(cap, perSec)?.starts(cap, perSec, room) ?? perSec;
       if (rate < startsPerSec) {
         startsPerSec = rate;
+        isShare = rate < perSec;
         rateCap = cap.name;
       }
     }
@@ -162,7 +166,17 @@ export function createPlanner(
       target = useful;
       boundBy = `cap:${rateCap}`;
     }
-    return { target, limit, startsPerSec, rateCap, boundBy, proposals, reviewAtMs, failures };
+    return {
+      target,
+      limit,
+      startsPerSec,
+      isShare,
+      rateCap,
+      boundBy,
+      proposals,
+      reviewAtMs,
+      failures,
+    };
   }
 
   function propose(view: PoolView, failures: PlanFailure[]): Proposal {

@@ -22,7 +22,10 @@ export interface Proposal {
 export interface Limit {
   /** Most workers, >= 0. `Infinity`: no bound. 0 stops the pool. */
   readonly workers: number;
-  /** Most starts in any second. Omitted: no bound. */
+  /**
+   * Most starts per second, fractions too: N = the next whole number of them in any N / `startsPerSec`
+   * seconds. Omitted: no bound.
+   */
   readonly startsPerSec?: number | undefined;
   /** Why, with the numbers that decided. */
   readonly reason: string;

@@ -155,7 +155,7 @@ export interface PoolView {
   readonly limit: number;
   /** True while a start rate, not workers, holds ready jobs back. */
   readonly rateBound: boolean;
-  /** Most starts in any second that the last decision allows. `Infinity`: no bound. */
+  /** Most starts per second that the last decision allows, fractions too. `Infinity`: no bound. */
   readonly startsPerSec: number;
   /** Counts since the pool began. */
   readonly totals: Totals;

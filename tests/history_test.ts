@@ -16,6 +16,7 @@ const PLAN: Plan = {
   target: 3,
   limit: 4,
   startsPerSec: Infinity,
+  isShare: false,
   rateCap: "",
   boundBy: "controller",
   proposals: [

@@ -21,7 +21,7 @@ export interface CapBound {
   readonly options: Readonly<Record<string, unknown>>;
   /** Most workers, whole. `Infinity`: no bound. */
   readonly workers: number;
-  /** Most starts in any second. `Infinity`: no bound. */
+  /** Most starts per second. `Infinity`: no bound. */
   readonly startsPerSec: number;
 }
 
@@ -41,7 +41,7 @@ export interface Bounds {
   readonly workers: number;
   /** What allows no more. */
   readonly binder: Binder;
-  /** Most starts in any second. `Infinity`: no bound. */
+  /** Most starts per second. `Infinity`: no bound. */
   readonly startsPerSec: number;
   /** The cap that sets it. `undefined`: none does. */
   readonly rateCap: CapBound | undefined;

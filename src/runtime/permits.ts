@@ -10,7 +10,7 @@ import { isNews, type Need, type PermitRecord } from "../permits.ts";
 import type { NamedCap, Shares } from "../planner.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
 import type { PoolState } from "./pool_state.ts";
-import type { StartRate } from "./start_rate.ts";
+import { type StartRate, windowOf } from "./start_rate.ts";
 import type { MaybePromise, StateEntry, Store } from "../store.ts";
 import { isPromise } from "./store_guard.ts";
 
@@ -120,25 +120,24 @@ export class Permits implements Shares {
   }
 
   starts(cap: NamedCap, whole: number, room: number): number {
+    if (whole === 0) return 0;
     const { rate, now } = this.#context;
     const key = `${this.#keys.get(cap) ?? cap.name}/starts`;
     const nowMs = now();
-    const windowMs = whole < 1 ? 1000 / whole : 1000;
-    const used = (): number => rate.used(now(), windowMs);
-    const permits = whole < 1 ? Math.ceil(whole) : Math.floor(whole);
+    const { starts: permits, perMs } = windowOf(whole);
+    const used = (): number => rate.used(now(), perMs);
     const count = used();
     const unused = this.#holder.inForce(key, permits, nowMs) - count;
     // A part that it is only late to use is kept while work waits: to move it costs a window.
     const late = room > 0 || count >= unused ? unused : 0;
     const wants = count + Math.min(this.#ready, Math.max(1, room, late));
     this.#need(key, { cap: permits, wants, cools: true, used });
-    if (whole > 0 && windowMs > this.#coolMs) {
-      this.#coolMs = windowMs;
+    if (perMs > this.#coolMs) {
+      this.#coolMs = perMs;
       this.#takeSettings();
     }
     if (this.#holder.isAlone(nowMs)) return whole;
-    const held = this.#holder.inForce(key, permits, nowMs);
-    return whole < 1 ? held * whole : held;
+    return this.#holder.inForce(key, permits, nowMs) * (whole / permits);
   }
 
   /** Looks at the record if it is time to. */

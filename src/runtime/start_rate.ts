@@ -4,8 +4,14 @@
  * @module
  */
 
-/** Most stamps that are remembered: a faster rate is held over a shorter window. */
-const MOST_STAMPS = 10_000;
+/** Most starts that a window holds: a faster rate is held over a part of it. */
+const MOST_STARTS = 10_000;
+
+/** What a product of decimals may miss a whole number by. */
+const ROUNDING = 1e-9;
+
+/** Times since 1970 in ms have no finer grain than this: windows are whole multiples, so that sums are exact. */
+const GRAIN_MS = 2 ** -12;
 
 /** While the rate is used in full, no more start within this than at twice the rate, ms; one at least. */
 const SPREAD_MS = 10;
@@ -13,20 +19,41 @@ const SPREAD_MS = 10;
 /** It is used in full if a start takes the place of another no later than this times the window. */
 const FULL = 1.25;
 
+/** A rate as whole starts: at most `starts` in any half-open window of `perMs`. */
+export interface StartWindow {
+  /** Starts in each window, whole, at least 1. */
+  readonly starts: number;
+  /** Length of a window, ms, at least a second. */
+  readonly perMs: number;
+}
+
 /**
- * Allows at most `perSec` starts in any half-open window of one second: with N = floor(`perSec`),
- * a start and the N-th after it lie at least a second apart. A bucket with a burst would allow
- * twice the rate across a window's edge. Below one a second, starts lie 1/`perSec` apart.
+ * The window of a rate: N = ceil(`perSec`) starts in N / `perSec` seconds, so that a fraction is neither
+ * lost nor exceeded: 2.5 a second are 3 in any 1.2 s.
+ */
+export function windowOf(perSec: number): StartWindow {
+  const starts = Math.max(1, Math.ceil(perSec - ROUNDING));
+  const grains = Math.max(1000, starts * 1000 / perSec) / GRAIN_MS;
+  return { starts, perMs: Math.ceil(grains - 1e-6) * GRAIN_MS };
+}
+
+/**
+ * Holds a rate by its window: a start and the N-th after it lie at least the window apart. A bucket
+ * with a burst would allow twice the rate across a window's edge. At a rate with a fraction, the
+ * (N + 1)-th lies apart by as much longer as one start takes: such a rate is most often a greater one
+ * less its headroom, and that one's window may hold one start more.
  *
- * N at once are allowed after a pause. Once the rate is used in full they would come at once every
- * second, and where they arrive a little later the one time than the other, nearly twice as many as
+ * N at once are allowed after a pause. Once the rate is used in full they would come at once in every
+ * window, and where they arrive a little later the one time than the other, nearly twice as many as
  * N would arrive in a second. So they are spread then, at twice the rate at most: what is late can
  * catch up.
  */
 export class StartRate {
   #perSec = Infinity;
+  #isShare = false;
   #most = 0;
   #spanMs = 0;
+  #longerMs = 0; // the window of one start more. 0: it follows from the other
   #few = 0; // so many within `#fewMs`, while the rate is used in full
   #fewMs = 0;
   #stamps = new Float64Array(0); // a ring: the latest is the one before `#started`
@@ -38,19 +65,27 @@ export class StartRate {
     return this.#perSec;
   }
 
-  /** Holds another rate from now on. Starts so far count against it. */
-  set(perSec: number): void {
-    if (perSec === this.#perSec) return;
+  /**
+   * Holds another rate from now on. Starts so far count against it.
+   *
+   * @param isShare It is this process's part of a rate over several: whole permits, and no window but theirs.
+   */
+  set(perSec: number, isShare = false): void {
+    if (perSec === this.#perSec && isShare === this.#isShare) return;
+    this.#isShare = isShare;
     if (perSec < this.#perSec && this.#stamps.length > 0) this.#slowDown(this.#perSec);
     this.#perSec = perSec;
     if (perSec === Infinity || perSec === 0) return;
-    const parts = Math.max(1, Math.ceil(perSec / MOST_STAMPS));
-    this.#most = Math.max(1, Math.floor(perSec / parts));
-    this.#spanMs = perSec < 1 ? 1000 / perSec : 1000 / parts;
+    const { starts, perMs } = windowOf(perSec);
+    const parts = Math.ceil(starts / MOST_STARTS);
+    this.#most = Math.floor(starts / parts);
+    this.#spanMs = perMs / parts;
+    const isWhole = isShare || parts > 1 || Math.abs(starts - perSec) < ROUNDING;
+    this.#longerMs = isWhole ? 0 : perMs + Math.ceil(1000 / perSec / GRAIN_MS) * GRAIN_MS;
     const gapMs = this.#spanMs / this.#most / 2;
     this.#few = this.#most === 1 ? 1 : Math.max(1, Math.ceil(SPREAD_MS / gapMs));
     this.#fewMs = this.#few * gapMs;
-    const size = parts === 1 ? this.#most + 1 : MOST_STAMPS + 1;
+    const size = parts === 1 ? this.#most + 1 : MOST_STARTS + 1;
     if (size > this.#stamps.length) this.#remember(size);
   }
 
@@ -63,15 +98,12 @@ export class StartRate {
     return count;
   }
 
-  /** How many jobs the last second leaves room for at `nowMs`, at most `wanted`. */
+  /** How many jobs the window leaves room for at `nowMs`, at most `wanted`. */
   room(nowMs: number, wanted: number): number {
     if (this.#perSec === Infinity) return wanted;
     if (this.#perSec === 0) return 0;
     let count = 0;
-    while (
-      count < wanted && count < this.#most &&
-      this.#ago(this.#most - count) + this.#spanMs <= nowMs
-    ) count++;
+    while (count < wanted && count < this.#most && this.#freeAtMs(count) <= nowMs) count++;
     return count;
   }
 
@@ -116,11 +148,20 @@ export class StartRate {
   /** When the `count`-th next may start; `times`: when those before it may. */
   #next(count: number, times: readonly number[]): number {
     if (this.#perSec === 0 || count > this.#most) return Infinity;
-    const windowMs = this.#ago(this.#most - count + 1) + this.#spanMs;
+    const windowMs = this.#freeAtMs(count - 1);
     if (!this.#isFull(0, -Infinity)) return windowMs;
     const few = this.#few;
     const before = count > few ? times[count - few - 1]! : this.#ago(few - count + 1);
     return Math.max(windowMs, before + this.#fewMs);
+  }
+
+  /** When the window lets another start, after `count` others by then. */
+  #freeAtMs(count: number): number {
+    const places = this.#most - count;
+    return Math.max(
+      this.#ago(places) + this.#spanMs,
+      this.#ago(places + 1) + this.#longerMs,
+    );
   }
 
   /** True if the last of `count` starts at `nowMs` takes the place of another; at 0, the latest that there was. */

@@ -172,7 +172,7 @@ export class Steering {
     state.limit = plan.limit;
     state.startsPerSec = plan.startsPerSec;
     state.target = plan.target;
-    rate.set(plan.startsPerSec);
+    rate.set(plan.startsPerSec, plan.isShare);
     this.reviewAtMs = Math.max(nowMs + LEAST_REVIEW_MS, plan.reviewAtMs);
     return plan;
   }

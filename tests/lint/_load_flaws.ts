@@ -6,6 +6,12 @@
 
 import { attemptsOf, type Flaw, reserveOf, SEED_LANES, SPIKE } from "./_flaws.ts";
 
+/** A lane that expects `perSec` jobs beside a cap of `callsPerSec`. */
+function rateOf(callsPerSec: number, perSec: number): Flaw["given"] {
+  const lanes = [{ name: "high", expect: { perSec, serviceMs: 500 } }];
+  return { pool: { lanes, caps: [{ use: "api-rate-cap", with: { callsPerSec } }] } };
+}
+
 /** Each with the config in which it is mended. */
 export const LOAD_FLAWS: readonly Flaw[] = [
   {
@@ -36,6 +42,15 @@ export const LOAD_FLAWS: readonly Flaw[] = [
     },
     numbers: { perSec: 800, startsPerSec: 480 },
     change: /^Let cap "api-rate-cap" allow 800 starts\/s, or expect at most 480 jobs\/s$/,
+  },
+  {
+    code: "rate-overload",
+    severity: "error",
+    pointer: "/pools/p/caps/0",
+    given: rateOf(2.5, 2.45),
+    mended: rateOf(2.5, 2.35),
+    numbers: { perSec: 2.45, startsPerSec: 2.4 }, // as the runtime holds it: no whole starts
+    change: /^Let cap "api-rate-cap" allow 2\.45 starts\/s, or expect at most 2\.4 jobs\/s$/,
   },
   {
     // The seed's dedicated lanes in a spike: 832 of 1,200 jobs done.

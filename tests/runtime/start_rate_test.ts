@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { StartRate } from "../../src/runtime/start_rate.ts";
-import { mostInASecond } from "../_rate.ts";
+import { StartRate, windowOf } from "../../src/runtime/start_rate.ts";
+import { assertRate, mostInASecond } from "../_rate.ts";
 
 /** Starts as many as allowed at each time; the stamps. */
 function play(rate: StartRate, times: readonly number[], wanted: number): number[] {
@@ -15,25 +15,60 @@ function play(rate: StartRate, times: readonly number[], wanted: number): number
   return stamps;
 }
 
-Deno.test("StartRate never lets more than the rate start in a half-open second", () => {
-  const gaps = fc.array(fc.double({ min: 0, max: 400, noNaN: true }), {
+/** Rates of all sizes alike, starts per second. */
+const rates = fc.double({ min: Math.log(0.01), max: Math.log(1000), noNaN: true }).map(Math.exp);
+
+// B6
+Deno.test("StartRate never lets more than N = ceil(rate) start in N / rate seconds, nor in one", () => {
+  const gaps = fc.array(fc.double({ min: 0, max: 0.4, noNaN: true }), {
     minLength: 50,
     maxLength: 200,
   });
-  const property = fc.property(
-    fc.double({ min: 1, max: 90, noNaN: true }),
-    gaps,
-    fc.nat(50),
-    (perSec, gaps, wanted) => {
+  const headroom = fc.double({ min: 0, max: 0.04, noNaN: true });
+  fc.assert(
+    fc.property(rates, headroom, gaps, fc.nat(50), (perSec, headroom, gaps, wanted) => {
+      const rate = new StartRate();
+      const held = perSec * (1 - headroom);
+      rate.set(held);
+      const unitMs = Math.max(1000, 1000 / perSec);
+      let nowMs = 1.7e12;
+      const stamps = play(rate, gaps.map((gap) => nowMs += gap * unitMs), wanted);
+
+      assertRate(stamps, held);
+      assertRate(stamps, perSec);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+// B6
+Deno.test("StartRate is used in full at any rate, with fractions", () => {
+  fc.assert(
+    fc.property(rates, (perSec) => {
       const rate = new StartRate();
       rate.set(perSec);
-      let nowMs = 1e12;
-      const stamps = play(rate, gaps.map((gap) => nowMs += gap), wanted);
+      const fromMs = 1.7e12;
+      const endMs = fromMs + Math.max(2000, 200_000 / perSec);
+      const stamps: number[] = [];
+      for (let nowMs = fromMs; nowMs < endMs; nowMs = Math.max(nowMs, rate.nextAtMs())) {
+        assert.equal(rate.allowed(nowMs, 1), 1, `the time that nextAtMs() names, ${nowMs}`);
+        rate.stamp(nowMs);
+        stamps.push(nowMs);
+      }
 
-      assert.ok(mostInASecond(stamps) <= perSec);
-    },
+      assertRate(stamps, perSec);
+      const share = stamps.length * 1000 / (endMs - fromMs) / perSec;
+      assert.ok(share >= 0.99, `${share} of ${perSec} a second`);
+    }),
+    { numRuns: 300 },
   );
-  fc.assert(property);
+});
+
+Deno.test("windowOf() says a rate as whole starts", () => {
+  assert.deepEqual(windowOf(30), { starts: 30, perMs: 1000 });
+  assert.deepEqual(windowOf(2.5), { starts: 3, perMs: 1200 });
+  assert.deepEqual(windowOf(0.01), { starts: 1, perMs: 100_000 });
+  assert.deepEqual(windowOf(28.999999999999996), { starts: 29, perMs: 1000 });
 });
 
 Deno.test("StartRate is used in full while work waits", () => {
