@@ -153,7 +153,7 @@ export interface LaneInput {
   } | undefined;
   /** Share under contention, > 0. @default {1} */
   readonly weight?: number | undefined;
-  /** Starts paused. @default {false} */
+  /** Paused as long as nobody resumes it; what people did outlives a restart with the same value. @default {false} */
   readonly paused?: boolean | undefined;
   /** Load the lane is expected to carry: what `check` reckons with. */
   readonly expect?: {

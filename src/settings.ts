@@ -40,7 +40,7 @@ export interface LaneSettings {
   readonly backoff: Backoff;
   /** Share under contention, > 0. */
   readonly weight: number;
-  /** True: starts paused. */
+  /** True: paused as long as nobody resumes it. */
   readonly paused: boolean;
   /** Load the lane is expected to carry, for the feasibility check. */
   readonly expect: { readonly perSec: number; readonly serviceMs: number } | undefined;

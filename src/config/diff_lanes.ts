@@ -22,7 +22,8 @@ const EFFECTS: Readonly<Record<keyof Omit<LaneSettings, "name">, string>> = {
   attempts: "Holds for every attempt that ends from now on",
   backoff: "Holds for every attempt that fails from now on",
   weight: AT_ONCE,
-  paused: "The lane is paused or goes on at once, in all processes",
+  paused:
+    "Paused or goes on at once, in all processes; if another has loaded it already, what people did since stays",
   expect: "Holds for the next check; nothing that runs reads it",
 };
 

@@ -92,7 +92,10 @@ export const laneShape = object({
     "How long a failed job waits before its next attempt.",
   ),
   weight: described(v.optional(above(0), 1), "Share under contention, > 0."),
-  paused: described(v.optional(flag(), false), "Starts paused."),
+  paused: described(
+    v.optional(flag(), false),
+    "Paused as long as nobody resumes it; what people did outlives a restart with the same value.",
+  ),
   expect: described(
     v.optional(expect),
     "Load the lane is expected to carry: what `check` reckons with.",

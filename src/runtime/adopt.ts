@@ -52,25 +52,28 @@ export async function prepareAdoption(
     signals.adopt(settings.signals);
     steering.adopt(nowMs);
     crew.adopt(instances.handlers, nowMs);
+    pauseLanes(was); // before what is stored is read: it does not know them yet
     pauses.adopt();
     permits.adopt();
-    pauseLanes(was);
     loop.adopt();
   }
 
-  /** Pauses or resumes lanes that are configured so now and were not before, for all processes. */
+  /** Puts in force, in all processes, what the config says of `paused` and did not before. */
   function pauseLanes(was: PoolSettings): void {
-    for (const { name, paused } of settings.lanes) {
-      const before = was.lanes.find((lane) => lane.name === name)?.paused ?? false;
-      if (paused === before) continue;
-      pauses.set(name, paused).then(
-        () => loop.arrived(),
-        (thrown) => {
-          const error = messageOf(thrown);
-          log.error("A lane could not be paused or resumed by a reload", { lane: name, error });
-        },
-      );
-    }
+    const before = new Map(was.lanes.map((lane) => [lane.name, lane.paused]));
+    const lanes = settings.lanes.filter(({ name, paused }) => before.get(name) !== paused);
+    if (lanes.length === 0) return;
+    pauses.configure(lanes).then(
+      () => loop.arrived(),
+      (thrown) => {
+        const error = messageOf(thrown);
+        const names = lanes.map(({ name }) => name).join(", ");
+        log.error("The lanes that a reload pauses or resumes are so in this process only", {
+          lanes: names,
+          error,
+        });
+      },
+    );
   }
 }
 

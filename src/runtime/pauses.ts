@@ -1,17 +1,30 @@
 /**
- * Which lanes are paused: kept in the store, so that a pause holds for all processes.
+ * Which lanes are paused: kept in the store, so that a pause holds for all processes and outlives
+ * them.
+ *
+ * Two have a say in a lane: the config, and people who pause or resume it. The store remembers what
+ * the config said when it was last put in force. A config that says something else wins; one that
+ * says the same as before leaves what people did since.
  *
  * @module
  */
 
 import type { PoolState } from "./pool_state.ts";
+import type { LaneSettings } from "../settings.ts";
 import type { MaybePromise, StateEntry, Store } from "../store.ts";
 import { isPromise } from "./store_guard.ts";
 
+/** What the store keeps. */
 interface Paused {
+  /** True: somebody has paused the whole pool. */
   readonly pool: boolean;
+  /** Lanes that are paused. */
   readonly lanes: readonly string[];
+  /** Lanes that were paused by the config that was last put in force. */
+  readonly configured?: readonly string[];
 }
+
+const NOTHING: Paused = { pool: false, lanes: [] };
 
 /** What pauses need of their pool. */
 export interface PausesContext {
@@ -36,6 +49,7 @@ export class Pauses {
   readonly #changed: () => void;
   #asked = 0;
   #heard = 0; // the latest of what was asked that has been heeded, or set meanwhile
+  readonly #unwritten = new Map<string, boolean>(); // what the config says, until the store has it
 
   /** Begins with what the lanes' settings say. */
   constructor({ store, state, now, changed }: PausesContext) {
@@ -46,25 +60,24 @@ export class Pauses {
     this.#changed = changed;
   }
 
-  /** Takes over what is set already. */
+  /** Takes over what is set already, and puts in force what the config has changed since. */
   async load(): Promise<void> {
-    this.#take(await this.#store.get(this.#key));
+    await this.configure(this.#state.settings.lanes);
+  }
+
+  /** Puts in force what the config says of lanes, where it said something else before. */
+  async configure(lanes: readonly LaneSettings[]): Promise<void> {
+    for (const { name, paused } of lanes) this.#unwritten.set(name, paused);
+    await this.#change((before) => before);
   }
 
   /** Pauses or resumes a lane, or the pool, for all processes. */
   async set(lane: string | undefined, paused: boolean): Promise<void> {
-    for (;;) {
-      const entry = await this.#store.get(this.#key);
-      const before = readPaused(entry) ?? this.#local();
-      const after = lane === undefined
+    await this.#change((before) =>
+      lane === undefined
         ? { ...before, pool: paused }
-        : { ...before, lanes: toggled(before.lanes, lane, paused) };
-      if (await this.#store.commit({ [this.#key]: entry?.version }, { [this.#key]: after })) {
-        this.#heard = this.#asked; // answers that are on their way are older
-        this.#apply(after);
-        return;
-      }
-    }
+        : { ...before, lanes: toggled(before.lanes, lane, paused) }
+    );
   }
 
   /** Takes over what holds for new lanes. */
@@ -91,28 +104,56 @@ export class Pauses {
     }, () => {});
   }
 
+  /** Changes what the store keeps; what it does not know of the config yet goes with it. */
+  async #change(update: (before: Paused) => Paused): Promise<void> {
+    for (;;) {
+      const said = new Map(this.#unwritten);
+      const entry = await this.#store.get(this.#key);
+      const before = readPaused(entry);
+      const after = update(withConfig(before, said));
+      const sets = { [this.#key]: after };
+      if (after === before || await this.#store.commit({ [this.#key]: entry?.version }, sets)) {
+        this.#heard = this.#asked; // answers that are on their way are older
+        for (const [lane, paused] of said) {
+          if (this.#unwritten.get(lane) === paused) this.#unwritten.delete(lane);
+        }
+        this.#apply(after);
+        return;
+      }
+    }
+  }
+
   #take(entry: StateEntry | undefined): void {
-    const paused = readPaused(entry);
-    if (paused !== undefined) this.#apply(paused);
+    this.#apply(readPaused(entry));
   }
 
-  #local(): Paused {
-    const lanes = this.#state.lanes.filter((lane) => lane.paused).map((lane) => lane.name);
-    return { pool: false, lanes };
-  }
-
-  #apply(paused: Paused): void {
+  #apply(stored: Paused): void {
+    const paused = withConfig(stored, this.#unwritten);
+    const lanes = new Set(paused.lanes);
     this.pool = paused.pool;
     for (const lane of this.#state.lanes) {
-      const now = paused.pool || paused.lanes.includes(lane.name);
+      const now = paused.pool || lanes.has(lane.name);
       if (lane.paused && !now) lane.resumedAtMs = this.#now();
       lane.paused = now;
     }
   }
 }
 
-function readPaused(entry: StateEntry | undefined): Paused | undefined {
-  return entry?.value as Paused | undefined; // only this file writes the key
+function readPaused(entry: StateEntry | undefined): Paused {
+  return entry?.value as Paused | undefined ?? NOTHING; // only this file writes the key
+}
+
+/** `stored` with what a config says of some lanes; itself if that is what was said before. */
+function withConfig(stored: Paused, said: ReadonlyMap<string, boolean>): Paused {
+  const lanes = new Set(stored.lanes);
+  const configured = new Set(stored.configured);
+  let isSame = true;
+  for (const [lane, paused] of said) {
+    if (configured.has(lane) === paused) continue;
+    isSame = false;
+    for (const names of [lanes, configured]) paused ? names.add(lane) : names.delete(lane);
+  }
+  return isSame ? stored : { ...stored, lanes: [...lanes], configured: [...configured] };
 }
 
 function toggled(lanes: readonly string[], lane: string, paused: boolean): readonly string[] {

@@ -21,6 +21,8 @@ export interface Process {
   readonly clock: VirtualClock;
   readonly seat: Seat;
   readonly rules: Rules;
+  /** What it was started with, of its pool: for a reload that changes some of it. */
+  readonly given: ConfigInput["pools"][string];
 }
 
 /** How a process is started. */
@@ -72,7 +74,8 @@ export class Bench {
     } as ConfigInput; // the parts of a test may leave no handler beside its handlers
     const plugins = { shared };
     const sluice = await start(config, { seed, clock, observer: seat.observe, plugins, signals });
-    const process = { sluice, pool: sluice.pool("p"), clock, seat, rules };
+    const given = config.pools["p"]!; // as just made
+    const process = { sluice, pool: sluice.pool("p"), clock, seat, rules, given };
     this.processes.push(process);
     return process;
   }
