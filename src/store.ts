@@ -245,6 +245,8 @@ export interface Queue {
   reopen?(rules: QueueRules): MaybePromise<(nowMs: number) => void>;
   /** Looks a job up. */
   find(id: string): MaybePromise<JobRecord | undefined>;
+  /** Name of the lane of a job, where its id alone tells. `undefined`, or omitted: it has to be looked up. */
+  laneOf?(id: string): string | undefined;
   /**
    * Lists jobs in the order that is asked for. A store that keeps states apart may list those that have
    * ended before others in any case.

@@ -50,8 +50,8 @@ const KEPT = 100;
 /** Jobs that are read at once. */
 const PAGE = 200;
 
-/** Jobs that are changed at once. */
-const TOGETHER = 16;
+/** Jobs that are changed at once: a store may change them together. */
+const TOGETHER = 100;
 
 interface Operation {
   readonly stop: AbortController;

@@ -312,7 +312,7 @@ export class Pool implements PoolHandle {
     const nowMs = this.#clock.nowMs();
     const changed = await this.#queue.change(id, change, nowMs);
     if (changed.ok && changed.state === "cancelled" && this.#hub.active) {
-      const lane = (await this.#queue.find(id))?.lane ?? "";
+      const lane = this.#queue.laneOf?.(id) ?? (await this.#queue.find(id))?.lane ?? "";
       this.#emit({ kind: "job-cancelled", lane, id });
     }
     if (changed.ok) this.#parts.loop.arrived();

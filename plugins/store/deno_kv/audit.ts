@@ -7,6 +7,7 @@
 
 import { counted } from "../../../src/figures.ts";
 import { tagIn, workerOf } from "./id.ts";
+import type { Moved } from "./locate.ts";
 import {
   addFault,
   at,
@@ -159,12 +160,15 @@ function findLost(stock: Stock): void {
   const { keys } = stock;
   for (const [name, place] of stock.moved) {
     const [segment = "", index] = name.split("/");
-    if (at(stock, "m", segment, Number(index)) !== undefined) continue;
-    const saw = `The job ${name} has left its first place, and no pointer says where it is`;
-    fault(stock, "pointer-lost", saw, "write the pointer", [[
-      keys.of("m", segment, Number(index)),
-      place,
-    ]]);
+    const key = keys.of("m", segment, Number(index));
+    const pointer = at(stock, ...key.slice(3));
+    if (pointer === undefined) {
+      const saw = `The job ${name} has left its first place, and no pointer says where it is`;
+      fault(stock, "pointer-lost", saw, "write the pointer", [[key, place]]);
+    } else if (!pointsTo(pointer, place)) {
+      const saw = `The pointer at the job ${name} says another place than where it is`;
+      fault(stock, "pointer-stale", saw, "write it anew", [[key, place]]);
+    }
   }
   for (const [key, owner] of stock.owners) {
     if (at(stock, "i", key) !== undefined) continue;
@@ -182,6 +186,14 @@ function findLost(stock: Stock): void {
     const saw = `Of the payload of the job ${name} ${lost.length} of ${parts} parts are missing`;
     fault(stock, "chunks-lost", saw, undefined);
   }
+}
+
+/** True if a pointer leads to a place: who looks for a job looks among ready and delayed ones alike. */
+function pointsTo(pointer: unknown, [space, atMs, name]: Moved): boolean {
+  if (!Array.isArray(pointer)) return false;
+  const among = (one: unknown): unknown => one === "z" ? "r" : one;
+  const isNamed = pointer[2] === name || (space === "d" && pointer[2] === ""); // of an earlier release
+  return among(pointer[0]) === among(space) && pointer[1] === atMs && isNamed;
 }
 
 function fault(

@@ -8,9 +8,11 @@ import { delay } from "../../../src/async.ts";
 import { findFaults } from "./audit.ts";
 import { countIn } from "./counts.ts";
 import { Db } from "./db.ts";
+import { checkSchema } from "./open.ts";
 import { PoolKeys, SCHEMA, SCHEMA_KEY, SIGNAL_KEY } from "./keys.ts";
 import type { StoreFault } from "./stock.ts";
 import { KvStore } from "./store.ts";
+import { poolNames } from "./upgrade.ts";
 import type { Beat } from "./term.ts";
 
 /** A fault, and the pool that it is in. */
@@ -50,10 +52,12 @@ const MOST_ROUNDS = 4;
 /** A database that nobody works on. */
 export class Care {
   readonly #kv: Deno.Kv;
+  readonly #db: Db;
 
   /** Looks after an open database. Whoever opened it closes it. */
   constructor(kv: Deno.Kv) {
     this.#kv = kv;
+    this.#db = new Db(kv, { remote: false, maxChecks: 100, random });
   }
 
   /**
@@ -113,6 +117,7 @@ export class Care {
 
   /** Repairs what can be repaired. Nobody may work on it. What is left of faults. */
   async repair(nowMs: number): Promise<readonly PoolFault[]> {
+    await checkSchema(this.#db);
     for (const { key } of await this.#signs()) {
       // Frozen ones could wake up meanwhile: without a fence they change nothing.
       const pool = new PoolKeys(String(key[2]));
@@ -135,18 +140,8 @@ export class Care {
     return await this.faults();
   }
 
-  async #pools(): Promise<readonly string[]> {
-    const pools: string[] = [];
-    for (let start: Deno.KvKey = ["sluice", "pool"];;) {
-      const selector = pools.length === 0
-        ? { prefix: ["sluice", "pool"] }
-        : { prefix: ["sluice", "pool"], start };
-      const [first] = await Array.fromAsync(this.#kv.list(selector, { limit: 1 }));
-      if (first === undefined) return pools;
-      const pool = String(first.key[2]);
-      pools.push(pool);
-      start = ["sluice", "pool", `${pool}\u0000`];
-    }
+  #pools(): Promise<readonly string[]> {
+    return poolNames(this.#db);
   }
 
   async #signs(): Promise<readonly Sign[]> {
@@ -174,10 +169,8 @@ export class Care {
 
   /** As a holder that joins does it: jobs of dead workers go back, their attempt charged. */
   async #takeBack(pool: string, nowMs: number): Promise<void> {
-    const random = (): number => 0.5; // there is nobody whose tries are to be spread
-    const db = new Db(this.#kv, { remote: false, maxChecks: 100, random });
     const unshared = { file: undefined, remote: false, pollMs: Infinity, seen: 0 };
-    const queue = await new KvStore(db, unshared).open({
+    const queue = await new KvStore(this.#db, unshared).open({
       pool,
       lanes: [],
       attempts: [],
@@ -190,6 +183,11 @@ export class Care {
     await queue.renew(nowMs);
     await queue.leave(nowMs);
   }
+}
+
+/** There is nobody whose tries are to be spread. */
+function random(): number {
+  return 0.5;
 }
 
 function versionOf({ key, versionstamp }: Sign): string {

@@ -6,7 +6,7 @@
  */
 
 import type { Added, JobEntry } from "../../../src/store.ts";
-import { endWaiting } from "./change.ts";
+import { ChangeStep } from "./change_step.ts";
 import { chunksOf, dropChunks, writeChunks } from "./chunks.ts";
 import { lineOf, parseLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
@@ -224,6 +224,8 @@ async function ownerIn(
   const found = await locate(context, id);
   if (found === undefined || "ended" in found) return undefined;
   if (found.kind === "l") return id;
-  await endWaiting(context, found, "expired", nowMs);
+  const step = new ChangeStep(context, nowMs);
+  step.end(found, "expired");
+  await step.commit(); // refused: others have ended it
   return "ended";
 }

@@ -126,6 +126,18 @@ export function decodeLines(bytes: Uint8Array): string[] {
   return decode(bytes).split("\n");
 }
 
+/** One line of a part. Empty: the job has left, or there is none. */
+export function lineAt(bytes: Uint8Array, line: number): string {
+  let start = 0;
+  for (let before = 0; before < line; before++) {
+    const end = bytes.indexOf(NEWLINE, start);
+    if (end === -1) return "";
+    start = end + 1;
+  }
+  const end = bytes.indexOf(NEWLINE, start);
+  return decode(bytes.subarray(start, end === -1 ? bytes.length : end));
+}
+
 /** Cuts off the first lines, so many that `count` of them are jobs. */
 export function takeLines(bytes: Bytes, count: number): Cut {
   let lines = 0;

@@ -35,10 +35,21 @@ type Special = readonly [
 /** An entry to be written. */
 export interface DoneEntry {
   /** The end of its key, after the time and a name. */
-  readonly key: readonly Deno.KvKeyPart[];
+  readonly key: DoneTail;
+  /** Index of the last job in it. */
+  readonly last: number;
   /** Its value. */
   readonly bytes: Bytes;
 }
+
+/** The end of the key of an entry. */
+type DoneTail = readonly [segment: string, first: number, ...rest: Deno.KvKeyPart[]];
+
+/**
+ * What `m` says at the first job of an entry: where that stands, so that a job in it is found without
+ * reading what else has ended.
+ */
+export type DonePointer = readonly [space: "d", atMs: number, name: string, last: number];
 
 /** Most characters of a value with several lines: no more than 60,000 bytes. */
 const MOST_CHARACTERS = 20_000;
@@ -52,14 +63,15 @@ export function entriesOf({ jobs, ends, bytes, startedAtMs }: DoneGroup): readon
     const value = new Uint8Array(bytes.length + 1);
     value[0] = NEWLINE;
     value.set(bytes, 1);
-    return [{ key: keyOf(jobs, startedAtMs), bytes: value }];
+    return [{ key: keyOf(jobs, startedAtMs), last: jobs.at(-1)!.index, bytes: value }];
   }
   const entries: DoneEntry[] = [];
   for (let from = 0; from < jobs.length;) {
     const { first, specials, lines, to } = gather(jobs, ends, from);
     const head = specials.length === 0 ? "" : `[${specials.join(",")}]`;
     const key = keyOf(jobs.slice(from, to), startedAtMs, first);
-    entries.push({ key, bytes: encode(`${head}\n${lines.join("\n")}`) });
+    const last = first + lines.length - 1;
+    entries.push({ key, last, bytes: encode(`${head}\n${lines.join("\n")}`) });
     from = to;
   }
   return entries;
@@ -101,6 +113,15 @@ export function jobsDone({ key, value }: Deno.KvEntry<Bytes>): readonly EndedJob
     ];
     return [{ id, row }];
   });
+}
+
+/** Where an entry is to be pointed at from, and how. */
+export function pointerAt(
+  { key, value }: Deno.KvEntry<Bytes>,
+): { readonly segment: string; readonly first: number; readonly pointer: DonePointer } {
+  const first = numberAt(key, 7);
+  const last = first + decodeLines(value).length - 2; // the first line is none of a job
+  return { segment: textAt(key, 6), first, pointer: ["d", numberAt(key, 4), textAt(key, 5), last] };
 }
 
 /** True if payloads of its jobs are stored apart. */
@@ -178,7 +199,7 @@ function keyOf(
   jobs: readonly StoredJob[],
   startedAtMs: number | undefined,
   first?: number,
-): readonly Deno.KvKeyPart[] {
+): DoneTail {
   const { segment, ordinal, dueMs, index } = jobs[0]!;
   const chunks = jobs.some(({ line }) => line[3]?.b !== undefined) ? 1 : 0;
   return [segment, first ?? index, ordinal, dueMs, startedAtMs ?? NEVER, chunks];

@@ -3,6 +3,7 @@
  *
  * ```
  * schema                                            number, the version of all this
+ * schema pointers                                   1: all of `d` has pointers in `m`
  * signal                                            u64, +1 by each commit that others should hear of
  * workers                                           number of the latest worker
  * state  NAME                                       shared state
@@ -19,9 +20,10 @@
  * pool NAME h WORKER                                its heartbeat
  * pool NAME y WORKER                                its leased jobs that are to be cancelled
  * pool NAME c LANE SPACE, c -1 KEPT                 u64, exact counts
- * pool NAME m SEGMENT INDEX                         where a job is that left its first place
+ * pool NAME m SEGMENT INDEX                         where a job is that left its first place, and, if it is the
+ *                                                   first of those of `d`, where all of them are
  * pool NAME i DEDUPEKEY                             [id of its owner, when that expires]
- * pool NAME d AT CHUNK                              done and cancelled jobs, one a line
+ * pool NAME d AT CHUNK SEGMENT FIRST LANE DUE START PARTS  done and cancelled jobs, one a line
  * pool NAME x AT SEGMENT INDEX                      a dead job
  * pool NAME b TAG SEGMENT INDEX CHUNK               parts of a large payload
  * ```
@@ -34,8 +36,14 @@ const ROOT = "sluice";
 /** Version of the key space that this code reads and writes. */
 export const SCHEMA = 1;
 
+/** What the keys of all pools begin with. */
+export const POOLS: Deno.KvKey = [ROOT, "pool"];
+
 /** Version of the key space. */
 export const SCHEMA_KEY: Deno.KvKey = [ROOT, "schema"];
+
+/** Set once all that is done is pointed at: databases of earlier releases were not. */
+export const POINTERS_KEY: Deno.KvKey = [ROOT, "schema", "pointers"];
 
 /** Changes with each commit that other processes should hear of. */
 export const SIGNAL_KEY: Deno.KvKey = [ROOT, "signal"];

@@ -4,16 +4,16 @@
  * @module
  */
 
-import { type Bytes, decodeLines, parseLine } from "./codec.ts";
-import type { QueueContext } from "./context.ts";
-import { jobsDone } from "./done.ts";
+import { type Bytes, decode, lineAt, parseLine } from "./codec.ts";
+import { type DonePointer, jobsDone } from "./done.ts";
 import { type EndedJob, parseRow } from "./ended.ts";
 import { createdIn, type IdParts, parseId } from "./id.ts";
 import { idOf, type StoredJob } from "./job.ts";
-import { type LeasePlace, numberAt, type Space, textAt } from "./keys.ts";
+import { type LeasePlace, numberAt, type PoolKeys, type Space } from "./keys.ts";
+import type { Readable } from "./reads.ts";
 
-/** How far clocks of processes may be apart for an ended job to be found at once, ms. */
-const SKEW_MS = 600_000;
+/** Pointers at done jobs of a segment that are read at once: the first is mostly the one. */
+const POINTERS = 4;
 
 /** A job that moves while it is looked for is looked for again. */
 const MOST_TRIES = 3;
@@ -49,49 +49,66 @@ export interface Found {
   readonly ended: EndedJob;
 }
 
+/** What it takes to look. */
+export interface Look {
+  /** The database. */
+  readonly db: Readable;
+  /** Keys of the pool. */
+  readonly keys: PoolKeys;
+}
+
 /** Where a job is. */
 export type Located = Waiting | Running | Found;
 
-/** What `m` says: where a job is that left its first place. */
-export type Moved = readonly [space: Space | "d" | "x", atMs: number, key: string];
+/**
+ * What `m` says: where a job is that left its first place. Of a done one, the name of the entry that
+ * begins with it, and the index of the last job in that.
+ */
+export type Moved =
+  | readonly [space: Space | "x", atMs: number, key: string, last?: undefined]
+  | DonePointer;
 
 /** Finds a job. `undefined`: it is not known. */
-export async function locate(context: QueueContext, id: string): Promise<Located | undefined> {
+export async function locate(look: Look, id: string): Promise<Located | undefined> {
   const parts = parseId(id);
   if (parts === undefined) return undefined;
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const found = await findOpen(context, parts, id) ?? await findEnded(context, parts, id);
+    const found = await findOnce(look, parts, id);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-/** Finds a job that has not ended. */
-export async function findOpen(
-  context: QueueContext,
-  parts: IdParts,
-  id: string,
-): Promise<Located | undefined> {
-  const { db, keys } = context;
+/** State of a job that has not ended. */
+export function stateOf(kind: Space | "l"): "ready" | "delayed" | "running" {
+  return kind === "l" ? "running" : kind === "z" ? "delayed" : "ready";
+}
+
+/** Looks in each place that a job can have, in the order in which it gets there. */
+async function findOnce(look: Look, parts: IdParts, id: string): Promise<Located | undefined> {
+  const { db, keys } = look;
   const { segment, index, ordinal } = parts;
   const moved = (await db.get<Moved>(keys.of("m", segment, index))).value;
   const homeMs = createdIn(segment) + parts.delayMs;
   const [space, dueMs, key] = moved ?? ["r", homeMs, ""];
-  if (space === "x") return await findDead(context, parts, dueMs, id);
+  if (space === "x") return await findDead(look, parts, dueMs, id);
+  if (space === "d") return await findDone(look, keys.of("d", dueMs, key, segment, index), id);
   if (space === "q") {
-    const found = await findWaiting(context, "q", keys.of("q", ordinal, key, dueMs, segment), id);
+    const prefix = keys.of("q", ordinal, key, dueMs, segment);
+    const found = await findWaiting(look, "q", prefix, parts, id);
     if (found !== undefined) return found;
   }
   for (const kind of ["r", "z"] as const) {
-    const found = await findWaiting(context, kind, keys.of(kind, ordinal, dueMs, segment), id);
+    const prefix = keys.of(kind, ordinal, dueMs, segment);
+    const found = await findWaiting(look, kind, prefix, parts, id);
     if (found !== undefined) return found;
   }
-  return await findLeased(context, parts, id);
+  return await findLeased(look, parts, id) ?? await findAmongDone(look, parts, id);
 }
 
 /** Workers that hold leases, dead ones included: one read each. */
 export async function* leaseholders(
-  { db, keys }: Pick<QueueContext, "db" | "keys">,
+  { db, keys }: Look,
 ): AsyncGenerator<number> {
   for (let worker = -1;;) {
     const selector = { prefix: keys.of("l"), start: keys.of("l", worker + 1) };
@@ -103,24 +120,23 @@ export async function* leaseholders(
 }
 
 async function findWaiting(
-  { db, keys }: QueueContext,
+  { db, keys }: Look,
   kind: Space,
   prefix: Deno.KvKey,
+  { index }: IdParts,
   id: string,
 ): Promise<Waiting | undefined> {
   for (const entry of await db.list<Bytes>({ prefix })) {
     const { ordinal, segment, first, dueMs } = keys.placeIn(entry.key);
-    for (const [line, text] of decodeLines(entry.value).entries()) {
-      if (text === "") continue;
-      const index = first + line;
-      const job = { ordinal, segment, index, dueMs, line: parseLine(text), text };
-      if (idOf(job) === id) return { kind, entry, job };
-    }
+    const text = index < first ? "" : lineAt(entry.value, index - first);
+    if (text === "") continue;
+    const job = { ordinal, segment, index, dueMs, line: parseLine(text), text };
+    if (idOf(job) === id) return { kind, entry, job };
   }
 }
 
 async function findLeased(
-  { db, keys }: QueueContext,
+  { db, keys }: Look,
   { segment, index }: IdParts,
   id: string,
 ): Promise<Running | undefined> {
@@ -128,8 +144,8 @@ async function findLeased(
     const prefix = keys.of("l", worker, segment);
     for (const entry of await db.list<Bytes>({ prefix })) {
       const place = keys.leaseIn(entry.key);
-      const text = decodeLines(entry.value)[index - place.first];
-      if (text === undefined || text === "") continue;
+      const text = index < place.first ? "" : lineAt(entry.value, index - place.first);
+      if (text === "") continue;
       const progress = await db.get<Uint8Array>(keys.progress(place));
       if (progress.value?.includes(index - place.first)) continue;
       const { ordinal, dueMs } = place;
@@ -140,28 +156,44 @@ async function findLeased(
 }
 
 async function findDead(
-  { db, keys }: QueueContext,
+  { db, keys }: Look,
   { segment, index }: IdParts,
   atMs: number,
   id: string,
 ): Promise<Found | undefined> {
   const entry = await db.get<Bytes>(keys.of("x", atMs, segment, index));
   if (entry.value === null) return undefined;
-  const ended = parseRow(decodeLines(entry.value)[0] ?? "");
+  const ended = parseRow(decode(entry.value));
   return ended.row[0] === id ? { kind: "x", entry, ended } : undefined;
 }
 
-/** Finds a done or cancelled job: those are in the order of their ends, and no job ends before it is added. */
-async function findEnded(
-  { db, keys }: QueueContext,
-  { segment }: IdParts,
+/**
+ * Finds a done or cancelled job that is not the first of its entry. Jobs of one part may have ended at
+ * several times: it is mostly in the entry that begins last before it.
+ */
+async function findAmongDone(
+  look: Look,
+  { segment, index }: IdParts,
   id: string,
 ): Promise<Found | undefined> {
-  const prefix = keys.of("d");
-  const start = keys.of("d", createdIn(segment) - SKEW_MS);
-  for await (const entry of db.entries<Bytes>({ prefix, start }, { batchSize: 100 })) {
-    if (textAt(entry.key, 6) !== segment) continue;
-    const ended = jobsDone(entry).find(({ row }) => row[0] === id);
-    if (ended !== undefined) return { kind: "d", entry, ended };
+  const { db, keys } = look;
+  const range = { start: keys.of("m", segment, 0), end: keys.of("m", segment, index) };
+  const read = { batchSize: POINTERS, reverse: true };
+  for await (const { key, value } of db.entries<Moved>(range, read)) {
+    const [space, atMs, name, last = 0] = value;
+    if (space !== "d" || last < index) continue;
+    const prefix = keys.of("d", atMs, name, segment, numberAt(key, 5));
+    const found = await findDone(look, prefix, id);
+    if (found !== undefined) return found;
   }
+}
+
+async function findDone(
+  { db }: Look,
+  prefix: Deno.KvKey,
+  id: string,
+): Promise<Found | undefined> {
+  const [entry] = await db.list<Bytes>({ prefix }, { limit: 1 });
+  const ended = entry && jobsDone(entry).find(({ row }) => row[0] === id);
+  return entry && ended && { kind: "d", entry, ended };
 }

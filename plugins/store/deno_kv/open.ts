@@ -7,7 +7,8 @@
 import { messageOf, OptionError } from "../../../src/errors.ts";
 import type { Db } from "./db.ts";
 import { openInTime } from "./line.ts";
-import { SCHEMA, SCHEMA_KEY } from "./keys.ts";
+import { POINTERS_KEY, SCHEMA, SCHEMA_KEY } from "./keys.ts";
+import { pointAtDone } from "./upgrade.ts";
 
 /** Where the database is. */
 export interface Whereabouts {
@@ -86,15 +87,19 @@ function fromHere(path: string): string {
   return path.startsWith("/") ? path : `${Deno.cwd()}/${path.replace(/^\.\//, "")}`;
 }
 
-/** Marks a new database with the version of its key space, and refuses one that is newer. */
+/**
+ * Marks a new database with the version of its key space, adds what earlier releases did not write, and
+ * refuses one that is newer.
+ */
 export async function checkSchema(db: Db): Promise<void> {
   const { value, key, versionstamp } = await db.get<number>(SCHEMA_KEY);
   if (value === null) {
-    const atomic = db.kv.atomic().check({ key, versionstamp }).set(SCHEMA_KEY, SCHEMA);
+    const atomic = db.kv.atomic().check({ key, versionstamp }).set(SCHEMA_KEY, SCHEMA)
+      .set(POINTERS_KEY, 1);
     await db.commit({ atomic, signals: false });
     return;
   }
-  if (value <= SCHEMA) return;
+  if (value <= SCHEMA) return await pointAtDone(db);
   throw new RangeError(
     `Expected a database of version ${SCHEMA} at most but received ${value}: ` +
       "a newer release of Sluice has written it, so run that one",

@@ -50,7 +50,7 @@ export function endOf(job: KvJob, { result, error }: Settlement): End | undefine
 
 /** What has ended of a part: all of it, or some. */
 export function writeEnds(step: Step, part: HeldPart, { lines, done, ends }: Ends): void {
-  const { startedAtMs, ordinal, jobs } = part;
+  const { startedAtMs, ordinal, jobs, first } = part;
   step.count(ordinal, "l", -lines.length);
   if (done.length > 0) {
     const rounds = Math.floor(SHORT_MS / Math.max(1, step.nowMs - startedAtMs));
@@ -60,7 +60,8 @@ export function writeEnds(step: Step, part: HeldPart, { lines, done, ends }: End
       startedAtMs,
       jobs: order.map((place) => done[place]!),
       ends: order.map((place) => ends[place]),
-      bytes: done.length === jobs.length ? part.bytes : undefined,
+      // The lines are numbered from the first job: none may be empty before it.
+      bytes: done.length === jobs.length && jobs[0]!.index === first ? part.bytes : undefined,
     });
   }
   if (part.left > lines.length) {

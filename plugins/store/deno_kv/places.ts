@@ -29,6 +29,8 @@ interface Use {
 export class Places {
   readonly #context: QueueContext;
   readonly #uses = new Map<string, Use>();
+  /** Segment and index of those that wait no more. */
+  readonly #left = new Set<string>();
 
   /** Begins with none. */
   constructor(context: QueueContext) {
@@ -129,7 +131,9 @@ export class Places {
   /** A job that waited for a place does so no more. */
   async leave(job: StoredJob): Promise<void> {
     const key = job.line[3]?.k;
-    if (key !== undefined) (await this.#use(job.ordinal, key)).waiting--;
+    if (key === undefined) return;
+    this.#left.add(`${job.segment}/${job.index}`);
+    (await this.#use(job.ordinal, key)).waiting--;
   }
 
   /** Adds the changed records to the commit. Called once, by it. */
@@ -163,7 +167,10 @@ export class Places {
       const selector = last === undefined ? { prefix } : { prefix, start: [...last, 0] };
       use.queue.push(...await db.list<Bytes>(selector, { limit: LOOK_AHEAD }));
     }
-    return use.queue[use.next++];
+    const next = use.queue[use.next++];
+    if (next === undefined) return undefined;
+    const { segment, first } = this.#context.keys.placeIn(next.key);
+    return this.#left.has(`${segment}/${first}`) ? await this.#next(use) : next;
   }
 
   #read(entry: Deno.KvEntry<Bytes>): StoredJob {

@@ -23,25 +23,25 @@ import type {
 } from "../../../src/store.ts";
 import type { Alive } from "./alive.ts";
 import { Ahead, type Want } from "./ahead.ts";
-import { changeJob, stateOf } from "./change.ts";
-import { dropStrays, readChunks } from "./chunks.ts";
+import { ChangeLoop } from "./change_loop.ts";
+import { dropStrays } from "./chunks.ts";
 import { type ClaimRider, Claims } from "./claim.ts";
 import type { Others, QueueContext } from "./context.ts";
 import { Counts } from "./counts.ts";
 import type { Db } from "./db.ts";
-import { recordIn } from "./ended.ts";
 import { EnqueueLoop } from "./enqueue_loop.ts";
 import { type Fates, UNFINISHED } from "./fates.ts";
 import { FinishLoop } from "./finish_loop.ts";
 import { Gate } from "./gate.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { Holder } from "./holder.ts";
-import { KvAdded, type KvJob, recordOf } from "./job.ts";
+import { parseId } from "./id.ts";
+import { findRecord } from "./find.ts";
+import { KvAdded, type KvJob } from "./job.ts";
 import { PoolKeys, SIGNAL_KEY } from "./keys.ts";
 import { type KvLane, type LaneTable, openLanes } from "./lanes.ts";
 import { placeRunning, raise, unblock } from "./limits.ts";
 import { listJobs } from "./list.ts";
-import { locate } from "./locate.ts";
 import { Outcomes } from "./outcomes.ts";
 import { Reader } from "./reader.ts";
 import { giveBack } from "./reaper.ts";
@@ -102,6 +102,7 @@ export class KvQueue implements Queue {
   readonly #finishes: FinishLoop;
   readonly #claims: Claims;
   readonly #ahead: Ahead;
+  readonly #changes: ChangeLoop;
   readonly #heartbeat: Heartbeat;
   readonly #reader: Reader;
   readonly #outcomes: Outcomes;
@@ -110,7 +111,7 @@ export class KvQueue implements Queue {
   #leaving: Promise<void> | undefined;
   #handedBack: Term | undefined;
   #renewing: Promise<unknown> = Promise.resolve();
-  #changes = false;
+  #isOutdated = false;
   #changing: Promise<void> | undefined;
   #leasing: Promise<unknown> = Promise.resolve();
   #adopting: Promise<unknown> = Promise.resolve();
@@ -124,6 +125,7 @@ export class KvQueue implements Queue {
     this.#enqueues = new EnqueueLoop(context, () => this.#finishes.waits);
     this.#ahead = new Ahead(context, (back) => this.settle(back, this.#nowMs));
     this.#claims = new Claims(context, this.#ahead);
+    this.#changes = new ChangeLoop(context, () => this.#ahead.clear()); // they are changed as ready
     this.#heartbeat = new Heartbeat(context, options.nowMs);
     this.#finishes = new FinishLoop(context, {
       refreshMarks: () => this.#heartbeat.refreshMarks(),
@@ -235,19 +237,13 @@ export class KvQueue implements Queue {
 
   /** Looks a job up. */
   async find(id: string): Promise<JobRecord | undefined> {
-    const found = await locate(this.#context, id);
-    if (found === undefined) return undefined;
-    const { pool, lanes, db, keys } = this.#context;
-    const job = "ended" in found ? { ...found.ended.id, line: found.ended.row[6] } : found.job;
-    if (lanes.nameOf(job.ordinal) === "") await lanes.refresh(db, keys);
-    const lane = lanes.nameOf(job.ordinal);
-    const isApart = job.line[3]?.b !== undefined;
-    const payload = isApart ? await readChunks(this.#context, job.segment, job.index) : undefined;
-    if ("ended" in found) return recordIn(found.ended, pool, lane, payload);
-    const kind = found.kind === "l" && this.#ahead.has(job.segment, job.index) ? "r" : found.kind;
-    const startedAtMs = found.kind === "l" && kind === "l" ? found.place.startedAtMs : undefined;
-    const state = stateOf(kind);
-    return recordOf(found.job, { pool, lane, payload, state, startedAtMs });
+    return await findRecord(this.#context, this.#ahead, id);
+  }
+
+  /** Name of the lane of a job: its id tells. `undefined`: that is not known yet. */
+  laneOf(id: string): string | undefined {
+    const parts = parseId(id);
+    return parts === undefined ? undefined : this.#context.lanes.nameOf(parts.ordinal) || undefined;
   }
 
   /** Lists jobs state by state, those that have ended first; within a state by age. */
@@ -258,9 +254,7 @@ export class KvQueue implements Queue {
 
   /** Cancels, revives or removes one job. */
   async change(id: string, change: Change, nowMs: number): Promise<Changed> {
-    const { gate } = this.#context;
-    await this.#ahead.clear(); // they are changed as ready
-    const changed = await gate.run(() => changeJob(this.#context, id, change, nowMs));
+    const changed = await this.#changes.change(id, change, nowMs);
     if (changed.ok && changed.state === "running") await this.#heartbeat.refreshMarks();
     return changed;
   }
@@ -376,15 +370,15 @@ export class KvQueue implements Queue {
   }
 
   #readAgain(): Promise<void> {
-    this.#changes = true;
+    this.#isOutdated = true;
     this.#changing ??= this.#readChanges().finally(() => this.#changing = undefined);
     return this.#changing;
   }
 
   async #readChanges(): Promise<void> {
     const { holder, listener } = this.#context;
-    while (this.#changes && !this.#left) {
-      this.#changes = false;
+    while (this.#isOutdated && !this.#left) {
+      this.#isOutdated = false;
       if (holder.term.parts.size > 0) await this.#heartbeat.refreshMarks();
       await this.#reader.read(this.#nowMs); // the counts are live: the pool sees what woke it
       this.#outcomes.hurry();

@@ -10,11 +10,11 @@
 import { type Bytes, changeLine, earliestExpiry, encode, type Line } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { noTally, type Tally } from "./counts.ts";
-import { type DoneGroup, entriesOf } from "./done.ts";
+import { type DoneGroup, type DonePointer, entriesOf } from "./done.ts";
 import { type End, endingOf, parseRow, recordIn, rowText } from "./ended.ts";
 import { tagIn } from "./id.ts";
 import { delayOf, idOf, type StoredJob } from "./job.ts";
-import { type Counted, keySize, SIGNAL_KEY, type Space } from "./keys.ts";
+import { type Counted, keySize, numberAt, SIGNAL_KEY, type Space, textAt } from "./keys.ts";
 import { Places } from "./places.ts";
 
 /** KV allows 1000. */
@@ -45,6 +45,12 @@ interface Ended {
   readonly end: End;
 }
 
+/** Jobs of one part that were ended one by one. */
+interface SingleEnds extends DoneGroup {
+  readonly jobs: StoredJob[];
+  readonly ends: End[];
+}
+
 /** One commit in the making. */
 export class Step {
   /** Now. */
@@ -67,6 +73,7 @@ export class Step {
   readonly #plain: DoneGroup[] = [];
   readonly #dues: [ordinal: number, space: Space, dueMs: number][] = [];
   readonly #ready: [key: Deno.KvKey, bytes: Bytes | undefined][] = [];
+  #single: SingleEnds | undefined;
   #kept = { d: 0, x: 0 };
   #mutations = 0;
   #bytes = 0;
@@ -215,11 +222,7 @@ export class Step {
       return;
     }
     this.#bytes += job.text.length;
-    this.#done.push({ startedAtMs: end.startedAtMs, jobs: [job], ends: [end], bytes: undefined });
-    if (keep.done === 0) return;
-    if (extra?.b !== undefined) {
-      this.set(keys.of("m", job.segment, job.index), ["d", this.atMs, ""]);
-    } else if (extra?.o !== undefined) this.delete(keys.of("m", job.segment, job.index));
+    this.#endBeside(job, end);
   }
 
   /** Ends jobs of a lease of which nothing is stored beside their lines. */
@@ -231,13 +234,23 @@ export class Step {
   }
 
   /** Deletes what is stored of a job beside its line. */
-  forget({ segment, index, line }: Pick<StoredJob, "segment" | "index" | "line">): void {
-    const { keys } = this.#context;
-    const extra = line[3];
-    if (extra?.o !== undefined) this.delete(keys.of("m", segment, index));
-    for (let chunk = 0; chunk < (extra?.b ?? 0); chunk++) {
-      this.delete(keys.of("b", tagIn(segment), segment, index, chunk));
+  forget(job: Pick<StoredJob, "segment" | "index" | "line">): void {
+    const { segment, index, line } = job;
+    if (line[3]?.o !== undefined) this.delete(this.#context.keys.of("m", segment, index));
+    this.forgetPayload(job);
+  }
+
+  /** Deletes a payload that is stored apart. */
+  forgetPayload({ segment, index, line }: Pick<StoredJob, "segment" | "index" | "line">): void {
+    for (let chunk = 0; chunk < (line[3]?.b ?? 0); chunk++) {
+      this.delete(this.#context.keys.of("b", tagIn(segment), segment, index, chunk));
     }
+  }
+
+  /** Deletes an entry of done jobs, with what points at it. */
+  deleteDone(key: Deno.KvKey): void {
+    this.delete(key);
+    this.delete(this.#context.keys.of("m", textAt(key, 6), numberAt(key, 7)));
   }
 
   /** Makes the commit. False: a check failed, and nothing was changed. */
@@ -260,6 +273,22 @@ export class Step {
     return true;
   }
 
+  /** Jobs of one part that end one after the other are kept together. */
+  #endBeside(job: StoredJob, end: End): void {
+    const { startedAtMs } = end;
+    const group = this.#single;
+    const last = group?.jobs.at(-1);
+    const isNext = last !== undefined && group?.startedAtMs === startedAtMs &&
+      last.segment === job.segment && last.dueMs === job.dueMs && last.index < job.index;
+    if (isNext) {
+      group?.jobs.push(job);
+      group?.ends.push(end);
+      return;
+    }
+    this.#single = { startedAtMs, jobs: [job], ends: [end], bytes: undefined };
+    this.#done.push(this.#single);
+  }
+
   /** Keeps the latest of the done jobs: no more than are kept at all. */
   #writeDone(): void {
     const { keys, keep, holder } = this.#context;
@@ -273,8 +302,17 @@ export class Step {
       }
     }
     for (const group of kept.reverse()) {
-      for (const { key, bytes } of entriesOf(group)) {
-        this.setBytes(keys.of("d", this.atMs, holder.term.names.next(this.atMs), ...key), bytes);
+      const firsts = new Set<number>();
+      for (const { key, last, bytes } of entriesOf(group)) {
+        const name = holder.term.names.next(this.atMs);
+        const pointer: DonePointer = ["d", this.atMs, name, last];
+        this.setBytes(keys.of("d", this.atMs, name, ...key), bytes);
+        this.set(keys.of("m", key[0], key[1]), pointer);
+        firsts.add(key[1]);
+      }
+      for (const { segment, index, line } of group.jobs) {
+        const isPointed = line[3]?.o !== undefined && !firsts.has(index);
+        if (isPointed) this.delete(keys.of("m", segment, index));
       }
     }
   }

@@ -5,10 +5,10 @@
  */
 
 import { type Bytes, decode, encode, type Line } from "./codec.ts";
-import { countDone, jobsDone } from "./done.ts";
+import { countDone, hasChunks, jobsDone, pointerAt } from "./done.ts";
 import { parseRow } from "./ended.ts";
 import { idOf, type StoredJob } from "./job.ts";
-import { numberAt, PoolKeys, textAt } from "./keys.ts";
+import { numberAt, POINTERS_KEY, PoolKeys, SCHEMA_KEY, textAt } from "./keys.ts";
 import type { Moved } from "./locate.ts";
 import { jobsIn } from "./promote.ts";
 import { unended } from "./reaper.ts";
@@ -57,6 +57,8 @@ export interface Stock {
   readonly counts: Map<string, number>;
   /** Places that jobs of a key have or wait for, by lane and key. */
   readonly places: Map<string, [held: number, waiting: number]>;
+  /** False: an earlier release has written it, which does not point at what is done. */
+  readonly pointsAtDone: boolean;
   /** Jobs that must have a pointer, by segment and index, with what it says. */
   readonly moved: Map<string, Moved>;
   /** Dedupe keys that must have an owner. */
@@ -86,6 +88,7 @@ export async function readStock(kv: Deno.Kv, pool: string): Promise<Stock> {
   for await (const entry of kv.list({ prefix: keys.of() }, { batchSize: 100 })) {
     entries.set(nameOf(entry.key.slice(3)), entry);
   }
+  const [schema, pointers] = await kv.getMany([SCHEMA_KEY, POINTERS_KEY]);
   const lanes = entries.get(nameOf(["lanes"]))?.value;
   const stock: Stock = {
     keys,
@@ -94,6 +97,7 @@ export async function readStock(kv: Deno.Kv, pool: string): Promise<Stock> {
     lanes: Array.isArray(lanes) ? lanes : [],
     counts: new Map(),
     places: new Map(),
+    pointsAtDone: schema.value === null || pointers.value !== null,
     moved: new Map(),
     owners: new Map(),
     apart: new Map(),
@@ -148,13 +152,18 @@ function addEntry(stock: Stock, { key, value }: Deno.KvEntry<unknown>): void {
     case "c":
       count(`${numberAt(key, 4)}/${textAt(key, 5)}`, 0);
       return;
-    case "d":
+    case "d": {
+      const entry = { key, value: bytes, versionstamp: "" };
       count("-1/d", countDone(bytes));
-      for (const { id, row } of jobsDone({ key, value: bytes, versionstamp: "" })) {
-        if (row[6][3]?.b === undefined) continue;
-        addApart(stock, id, row[6], ["d", numberAt(key, 4), ""]);
+      const { segment, first, pointer } = pointerAt(entry);
+      const isPointed = stock.pointsAtDone || hasChunks(key) ||
+        at<Moved>(stock, "m", segment, first)?.[3] !== undefined;
+      if (isPointed) stock.moved.set(`${segment}/${first}`, pointer);
+      for (const { id: { index }, row } of jobsDone(entry)) {
+        if (row[6][3]?.b !== undefined) stock.apart.set(`${segment}/${index}`, row[6][3].b);
       }
       return;
+    }
     case "x": {
       count("-1/x", 1);
       const { id, row } = parseRow(decode(bytes));

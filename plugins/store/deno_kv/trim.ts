@@ -15,6 +15,12 @@ import { Step } from "./step.ts";
 /** Entries looked at by one commit, at most. */
 const PAGE = 60;
 
+/** Entries read at once. */
+const BATCH = 12;
+
+/** Most bytes of entries that are looked at by one commit. */
+const MOST_BYTES = 200_000;
+
 /** Commits of one call, at most: the rest is dropped by the next one. */
 const MOST_COMMITS = 10;
 
@@ -41,10 +47,10 @@ async function trimKind(
   most: number,
   nowMs: number,
 ): Promise<number> {
-  const { counts, keep, db, keys } = context;
+  const { counts, keep, db } = context;
   const limit = Math.max(1, Math.min(PAGE, db.maxChecks - 1));
   for (let commits = 0; commits < MOST_COMMITS; commits++) {
-    const oldest = await db.list<Bytes>({ prefix: keys.of(kind) }, { limit });
+    const { oldest, isAll } = await readOldest(context, kind, limit);
     const step = new Step(context, nowMs);
     let surplus = Math.max(0, await keptNow(context, kind) - most);
     let touched: number | undefined; // when the last was put there that is dropped, or some of it
@@ -65,9 +71,26 @@ async function trimKind(
       break;
     }
     if (stays !== undefined) return stays + keep.forMs;
-    if (oldest.length < limit) return nowMs + keep.forMs;
+    if (isAll) return nowMs + keep.forMs;
   }
   return nowMs;
+}
+
+/** The entries that were put there first. An entry may hold many jobs: no more are read than one commit needs. */
+async function readOldest(
+  { db, keys }: QueueContext,
+  kind: "d" | "x",
+  limit: number,
+): Promise<{ readonly oldest: readonly Deno.KvEntry<Bytes>[]; readonly isAll: boolean }> {
+  const oldest: Deno.KvEntry<Bytes>[] = [];
+  let bytes = 0;
+  const read = { batchSize: Math.min(limit, BATCH) };
+  for await (const entry of db.entries<Bytes>({ prefix: keys.of(kind) }, read)) {
+    oldest.push(entry);
+    bytes += entry.value.length;
+    if (oldest.length === limit || bytes > MOST_BYTES) return { oldest, isAll: false };
+  }
+  return { oldest, isAll: true };
 }
 
 /**
@@ -104,11 +127,11 @@ function dropFrom(
   const drops = Math.min(count, most);
   if (hasChunks(entry.key)) {
     for (const { id, row } of jobsDone(entry).slice(0, drops)) {
-      step.forget({ segment: id.segment, index: id.index, line: row[6] });
+      step.forgetPayload({ segment: id.segment, index: id.index, line: row[6] });
     }
   }
   const left = drops === count ? undefined : withoutJobs(entry, (_, place) => place < drops);
-  if (left === undefined) step.delete(entry.key);
+  if (left === undefined) step.deleteDone(entry.key);
   else step.setBytes(entry.key, left);
   step.keep("d", -drops);
   return drops;

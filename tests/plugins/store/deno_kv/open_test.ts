@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { start } from "../../../../mod.ts";
+import { audit } from "../../../../plugins/store/deno_kv/audit.ts";
 import { startServer, TOKEN } from "../../../_kvconnect/server.ts";
-import { openStore, withFolder } from "./_store.ts";
+import { end, entry, NOW, openQueue, openStore, withFolder } from "./_store.ts";
 
 /** What a process with these variables says of the options. */
 async function opened(
@@ -162,5 +163,34 @@ Deno.test("denoKv takes a path from the current directory if there is no config 
 
     assert.equal(new TextDecoder().decode(stdout).trim(), "opened");
     assert.ok((await Deno.stat(`${folder}/data/queue.db`)).isFile);
+  });
+});
+
+Deno.test("denoKv finds jobs that were done in a database of an earlier release", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/queue.db`;
+    const before = await openStore({ path });
+    const queue = await openQueue(before);
+    const payloads = Array.from({ length: 9 }, (_, payload) => entry({ payload }));
+    const ids = (await queue.add(payloads, NOW)).map(({ id }) => id);
+    for (const job of await queue.lease([9], NOW)) await queue.settle([end(job)], NOW);
+    await before.close();
+    const kv = await Deno.openKv(path);
+    const pointers = { prefix: ["sluice", "pool", "p", "m"] };
+    for await (const { key } of kv.list(pointers)) await kv.delete(key);
+    await kv.delete(["sluice", "schema", "pointers"]);
+    assert.deepEqual(await audit(kv, "p"), []);
+    kv.close();
+
+    const store = await openStore({ path });
+
+    const after = await openQueue(store);
+    for (const [payload, id] of ids.entries()) {
+      assert.equal((await after.find(id))?.payload, payload);
+    }
+    await store.close();
+    const again = await Deno.openKv(path);
+    assert.deepEqual(await audit(again, "p"), []);
+    again.close();
   });
 });

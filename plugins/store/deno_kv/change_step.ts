@@ -1,0 +1,207 @@
+/**
+ * One commit of what is done to jobs from outside: cancel, revive, remove. Jobs that stand together are
+ * changed together.
+ *
+ * @module
+ */
+
+import type { Change, Changed } from "../../../src/store.ts";
+import type { Owner } from "./careful.ts";
+import { type Bytes, changeLine } from "./codec.ts";
+import type { QueueContext } from "./context.ts";
+import { withoutJobs } from "./done.ts";
+import { createdIn } from "./id.ts";
+import { delayOf, type StoredJob } from "./job.ts";
+import { type Found, type Located, type Running, stateOf, type Waiting } from "./locate.ts";
+import { jobsIn } from "./promote.ts";
+import { Step } from "./step.ts";
+import { markOf, type Marks } from "./term.ts";
+
+/** Most running jobs of a process that are to be cancelled at once. */
+const MOST_MARKS = 1000;
+
+/** Most bytes of entries that are written anew without some of their jobs. */
+const MOST_BYTES = 200_000;
+
+/** An entry that loses jobs: their indexes. */
+interface Edit {
+  readonly kind: Waiting["kind"] | "d";
+  readonly entry: Deno.KvEntry<Bytes>;
+  readonly gone: Set<number>;
+}
+
+/** One commit of changes. */
+export class ChangeStep {
+  readonly #context: QueueContext;
+  readonly #step: Step;
+  readonly #edits = new Map<string, Edit>();
+  readonly #waiting: StoredJob[] = [];
+  readonly #leaving: StoredJob[] = [];
+  readonly #owned = new Set<string>();
+  readonly #revived: string[] = [];
+  #bytes = 0;
+  #isAlone = false;
+  #isEmpty = true;
+
+  /** Begins with nothing. */
+  constructor(context: QueueContext, nowMs: number) {
+    this.#context = context;
+    this.#step = new Step(context, nowMs);
+  }
+
+  /** True once no other change should be added. */
+  get isFull(): boolean {
+    const { isFull, checksLeft } = this.#step;
+    return isFull || checksLeft < 4 || this.#bytes > MOST_BYTES || this.#isAlone;
+  }
+
+  /** Adds a change. `undefined`: it takes a commit of its own. */
+  async change(found: Located, change: Change): Promise<Changed | undefined> {
+    const changed = await this.#change(found, change);
+    if (changed?.ok) this.#isEmpty = false;
+    return changed;
+  }
+
+  /** Ends a job that waits. */
+  end({ entry, job, kind }: Waiting, why: "expired" | "cancelled"): void {
+    const step = this.#step;
+    this.#isEmpty = false;
+    this.#edit({ kind, entry }, job.index);
+    step.count(job.ordinal, kind, -1);
+    (kind === "q" ? this.#waiting : this.#leaving).push(job);
+    const common = { attempt: job.line[0], startedAtMs: job.line[3]?.s };
+    step.end(
+      job,
+      why === "expired"
+        ? { ...common, state: "dead", reason: "expired", told: false }
+        : { ...common, state: "cancelled", told: true },
+    );
+    step.signals = true;
+  }
+
+  /** Makes the commit. False: someone else has changed one of the jobs, and nothing was changed. */
+  async commit(): Promise<boolean> {
+    if (this.#isEmpty) return true;
+    const step = this.#step;
+    for (const { kind, entry, gone } of this.#edits.values()) {
+      if (kind === "d") this.#rewriteDone(entry, gone);
+      else if (kind !== "q") { // a job that waits for a place is alone
+        const jobs = jobsIn(this.#context.keys.placeIn(entry.key), entry.value);
+        step.putPart(kind, jobs.filter(({ index }) => !gone.has(index)));
+      }
+    }
+    // Those that wait for places leave first: the places that others give up are for who stays.
+    for (const job of this.#waiting) await step.places.leave(job);
+    for (const job of this.#leaving) await step.places.release(step, job);
+    if (!await step.commit()) return false;
+    for (const id of this.#revived) this.#context.fates.revived(id);
+    return true;
+  }
+
+  async #change(found: Located, change: Change): Promise<Changed | undefined> {
+    if (!("ended" in found)) {
+      if (change !== "cancel") return { ok: false, state: stateOf(found.kind) };
+      if (found.kind === "l") return this.#isEmpty ? await this.#mark(found) : undefined;
+      this.end(found, "cancelled");
+      return { ok: true, state: "cancelled" };
+    }
+    const { row: [, state] } = found.ended;
+    if (change === "cancel") return { ok: false, state };
+    if (change === "remove") {
+      this.#remove(found);
+      return { ok: true, state: "removed" };
+    }
+    const isRevived = state === "dead" && await this.#revive(found);
+    return isRevived ? { ok: true, state: "ready" } : { ok: false, state };
+  }
+
+  /** Asks the holder of a running job to cancel it. It holds whoever ends it, unless that is as done. */
+  async #mark({ entry, progress, place, job }: Running): Promise<Changed> {
+    const { db, keys } = this.#context;
+    const step = this.#step;
+    this.#isAlone = true;
+    const marks = await db.get<Marks>(keys.of("y", place.worker));
+    const before = marks.value ?? [];
+    const changed = { ok: true, state: "running" } as const;
+    const name = markOf(job.segment, job.index);
+    if (before.some(([segment, index]) => markOf(segment, index) === name)) return changed;
+    if (before.length >= MOST_MARKS) {
+      throw new RangeError(
+        `Expected at most ${MOST_MARKS} running jobs of a process to be cancelled at once: retry later`,
+      );
+    }
+    step.check(entry);
+    step.check(progress);
+    step.check(marks);
+    step.set(marks.key, [...before, [job.segment, job.index]], 40 * (before.length + 1));
+    step.signals = true;
+    return changed;
+  }
+
+  /** False: its `dedupeKey` is another's by now. */
+  async #revive({ entry, ended }: Found): Promise<boolean> {
+    const { db, keys } = this.#context;
+    const [id, , , startedAtMs, , dueMs, line] = ended.row;
+    const { segment, ordinal, index } = ended.id;
+    const step = this.#step;
+    const dead: StoredJob = { ordinal, segment, index, dueMs, line, text: "" };
+    const expiresAtMs = line[3]?.x === undefined
+      ? undefined
+      : line[3].x + Math.max(0, step.nowMs - createdIn(segment));
+    const alive = changeLine(line, { attempts: -line[0], leases: 1 }, {
+      o: delayOf(dead),
+      h: undefined,
+      x: expiresAtMs,
+      s: startedAtMs ?? undefined,
+    });
+    const dedupeKey = line[3]?.d;
+    if (dedupeKey !== undefined) {
+      const owner = await db.get<Owner>(keys.of("i", dedupeKey));
+      if (owner.value !== null || this.#owned.has(dedupeKey)) return false;
+      this.#owned.add(dedupeKey);
+      step.check(owner);
+      step.set(owner.key, [id, expiresAtMs ?? 0]);
+    }
+    step.check(entry);
+    step.delete(entry.key);
+    step.keep("x", -1);
+    const job = { ...dead, line: alive, text: JSON.stringify(alive) };
+    await step.places.enter(step, job, step.atMs);
+    step.signals = true;
+    this.#revived.push(id);
+    return true;
+  }
+
+  #remove({ kind, entry, ended }: Found): void {
+    const { keys } = this.#context;
+    const { segment, index } = ended.id;
+    const step = this.#step;
+    if (kind === "x") {
+      step.check(entry);
+      step.delete(entry.key);
+      step.delete(keys.of("m", segment, index));
+    } else this.#edit({ kind, entry }, index);
+    step.keep(kind, -1);
+    step.forgetPayload({ segment, index, line: ended.row[6] });
+  }
+
+  /** Takes a job out of its entry. */
+  #edit({ kind, entry }: Pick<Edit, "kind" | "entry">, index: number): void {
+    const name = JSON.stringify(entry.key);
+    let edit = this.#edits.get(name);
+    if (edit === undefined) {
+      edit = { kind, entry, gone: new Set() };
+      this.#edits.set(name, edit);
+      this.#bytes += entry.value.length;
+      this.#step.check(entry);
+      if (kind !== "d") this.#step.delete(entry.key);
+    }
+    edit.gone.add(index);
+  }
+
+  #rewriteDone(entry: Deno.KvEntry<Bytes>, gone: ReadonlySet<number>): void {
+    const left = withoutJobs(entry, ({ id }) => gone.has(id.index));
+    if (left === undefined) this.#step.deleteDone(entry.key);
+    else this.#step.setBytes(entry.key, left);
+  }
+}
