@@ -6,6 +6,7 @@
 
 import { delay } from "../../../src/async.ts";
 import { Line } from "./line.ts";
+import type { SameFile } from "./same_file.ts";
 import { Tokens } from "./tokens.ts";
 
 /** How long a busy database is waited for, ms. */
@@ -21,6 +22,8 @@ const MANY = 10;
 export interface DbOptions {
   /** True over the network: answers may be lost, and writes repeated. */
   readonly remote: boolean;
+  /** Knows whether the file is still the one that was opened. @default {nobody looks} */
+  readonly file?: SameFile | undefined;
   /** Opens another handle, after an outage of a network. @default {the same is used again} */
   readonly open?: (() => Promise<Deno.Kv>) | undefined;
   /** How long an answer over the network may take, ms. @default {5000} */
@@ -65,14 +68,17 @@ export class Db {
   signals = 0;
   /** Commits on their way that others should hear of. */
   signalsInFlight = 0;
+  /** Its file, where there is one. */
+  readonly file: SameFile | undefined;
   readonly #kv: Deno.Kv;
   readonly #line: Line | undefined;
   readonly #tokens: Tokens | undefined;
 
   /** Uses a handle, and closes it in the end. */
-  constructor(kv: Deno.Kv, { remote, open, answerMs, maxChecks, random }: DbOptions) {
+  constructor(kv: Deno.Kv, { remote, file, open, answerMs, maxChecks, random }: DbOptions) {
     this.maxChecks = remote ? maxChecks - 1 : maxChecks; // one is the token's
     this.isSerial = !remote;
+    this.file = file;
     this.#kv = kv;
     this.random = random;
     if (!remote) return;
@@ -130,8 +136,13 @@ export class Db {
     }
   }
 
-  /** Commits. The version of what it has set. `undefined`: a check failed, and nothing was changed. */
+  /**
+   * Commits. The version of what it has set. `undefined`: a check failed, and nothing was changed.
+   *
+   * @throws {Error} If that failed, or went to a file that is no longer in its place.
+   */
   async commit({ atomic, signals, bytes = 0 }: Operation): Promise<string | undefined> {
+    if (this.file?.isLost) this.file.checkAll();
     this.commits++;
     if (signals) this.signalsInFlight++;
     let version: string | undefined;
@@ -143,6 +154,7 @@ export class Db {
       if (signals) this.signalsInFlight--;
     }
     if (version !== undefined && signals) this.signals++;
+    this.file?.check(); // afterwards: nobody hears of a commit that went to a file that was deleted
     return version;
   }
 

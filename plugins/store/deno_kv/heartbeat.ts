@@ -18,11 +18,13 @@ const BEATS = 3;
 export class Heartbeat {
   readonly #context: QueueContext;
   #renewedAtMs: number;
+  #faults: number;
 
   /** Its queue has just joined. */
   constructor(context: QueueContext, nowMs: number) {
     this.#context = context;
     this.#renewedAtMs = nowMs;
+    this.#faults = context.db.file?.faults ?? 0;
     context.holder.beatAtMs = nowMs;
   }
 
@@ -31,6 +33,12 @@ export class Heartbeat {
     const { db, keys, holder } = this.#context;
     const sinceMs = Math.max(0, nowMs - this.#renewedAtMs);
     this.#renewedAtMs = nowMs;
+    db.file?.checkAll();
+    const { faults = 0 } = db.file ?? {};
+    if (faults > this.#faults) {
+      this.#faults = faults;
+      holder.term.lost = true; // it was away: what was leased meanwhile nobody was told
+    }
     if (holder.term.lost || !await this.#beat(holder.term)) {
       holder.term.lost = true;
       holder.untold = true;

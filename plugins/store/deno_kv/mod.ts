@@ -9,6 +9,7 @@ import { defineStore, type Plugin } from "../../../src/plugin.ts";
 import { Db } from "./db.ts";
 import { SIGNAL_KEY } from "./keys.ts";
 import { checkSchema, openDatabase } from "./open.ts";
+import { SameFile } from "./same_file.ts";
 import { KvStore } from "./store.ts";
 
 /** Options of `deno-kv`. */
@@ -48,6 +49,7 @@ export const denoKv: Plugin<"store", DenoKvOptions> = defineStore({
     const { kv, file, remote, again } = await openDatabase({ path, url, locate });
     const db = new Db(kv, {
       remote,
+      file: file === undefined ? undefined : new SameFile(file),
       open: again,
       maxChecks: maxChecks ?? (remote ? 10 : MOST_CHECKS),
       random,

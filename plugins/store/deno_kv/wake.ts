@@ -42,6 +42,7 @@ export class Wake {
   #reader: ReadableStreamDefaultReader<unknown> | undefined;
   #looking: Promise<void> | undefined;
   #again = false;
+  #total = 0; // the most commits that there have been
   #told: number | undefined; // what the watch said last, until it is looked at
   #closed = false;
 
@@ -113,6 +114,8 @@ export class Wake {
     const { signals } = this.#db;
     const total = this.#told ?? totalIn(await this.#db.get<Deno.KvU64>(SIGNAL_KEY));
     this.#told = undefined;
+    if (total < this.#total) this.#db.file?.foundOlder();
+    this.#total = Math.max(this.#total, total);
     const least = total - this.#db.signals - this.#db.signalsInFlight;
     if (least > this.#heard) {
       this.#heard = least;
