@@ -112,7 +112,10 @@ export class Places {
       step.count(use.ordinal, "q", -1);
       use.waiting--;
       const waited = this.#read(next);
-      if ((waited.line[3]?.x ?? Infinity) <= step.nowMs) {
+      const isExpired = (waited.line[3]?.x ?? Infinity) <= step.nowMs;
+      // The last one that fits gets the place even so: whoever claims it ends it, and goes on. If nobody
+      // had it, nobody would ever look at those behind.
+      if (isExpired && step.checksLeft > 1 && !step.isFull) {
         step.end(waited, {
           state: "dead",
           reason: "expired",
