@@ -83,7 +83,7 @@ export class StoreError extends Error {
 
 /** A handler throws this to have its job run again later. A deferral: not a failure, not counted as an attempt. */
 export class RetryLater extends Error {
-  /** How long to wait, ms. The job becomes claimable never before, and a little after by jitter. */
+  /** How long to wait, ms. The job becomes claimable never before, and after it by a fifth of that at most. */
   readonly ms: number;
 
   /**
@@ -101,6 +101,9 @@ export class RetryLater extends Error {
     this.ms = ms;
   }
 }
+
+/** A deferral whose time chance has spread already, as a recorded one's: the job is due after exactly `ms`. */
+export class RetryExactly extends RetryLater {}
 
 /** A handler throws this when no retry can help: the job is dead at once. */
 export class Fatal extends Error {

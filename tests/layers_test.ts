@@ -45,6 +45,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "src/waiting.ts",
     "src/waiting/",
     "src/zone.ts",
+    "src/http_date.ts",
     "src/cron.ts", // no time of its own: a typed door to a package
     "src/async.ts", // no time of its own: a typed door to a package
   ],

@@ -17,7 +17,7 @@ export interface Sending {
   readonly headers: Headers;
   /** What. */
   readonly body: string;
-  /** Longest time to the end of the answer, ms. */
+  /** Longest time to the status of the answer, ms. */
   readonly timeoutMs: number;
   /** Ends the request when it aborts: `send` rejects with its reason. */
   readonly signal: AbortSignal;
@@ -26,8 +26,12 @@ export interface Sending {
 /** Answers are read up to here, so that the connection can serve the next request. */
 const LONGEST_READ_BYTES = 65_536;
 
+/** And for so long, ms: a body that drips must not hold a worker whose job is done. */
+const LONGEST_READ_MS = 250;
+
 /**
- * Sends it; resolves once the answer is read. Its body is not kept: the status is the answer.
+ * Sends it; resolves once the answer is read, or enough of it. Its body is not kept: the status is
+ * the answer.
  *
  * @throws {Error} If nobody can be reached, or no answer comes in time.
  */
@@ -61,16 +65,23 @@ export function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-/** Reads a short body, so that the connection can serve the next request; cancels a long one. */
-async function readToEnd(response: Response): Promise<void> {
-  let bytes = 0;
+/** Reads a short body, so that the connection can serve the next request; cancels a long or slow one. */
+async function readToEnd({ body }: Response): Promise<void> {
+  if (body === null) return;
+  const reader = body.getReader();
+  const cancel = (): void => void reader.cancel().catch(() => {}); // it is of no use any more
+  const timer = setTimeout(cancel, LONGEST_READ_MS);
   try {
-    for await (const chunk of response.body ?? []) {
-      bytes += chunk.byteLength;
-      if (bytes > LONGEST_READ_BYTES) return; // leaving the loop cancels the body
+    for (let bytes = 0; bytes <= LONGEST_READ_BYTES;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      bytes += value.byteLength;
     }
+    cancel();
   } catch {
     // The status has arrived: what becomes of the body changes nothing about the delivery.
+  } finally {
+    clearTimeout(timer);
   }
 }
 

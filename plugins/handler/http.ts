@@ -19,12 +19,15 @@ export interface HttpOptions {
   readonly method?: "POST" | "PUT" | "PATCH";
   /** Headers of every request. Secrets are `{ "env": "NAME" }`. @default {{}} */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Longest time from the request to the end of the answer, ms. @default {10000} */
+  /** Longest time from the request to the status of the answer, ms. @default {10000} */
   readonly timeoutMs?: number;
 }
 
-/** Statuses that say "later" rather than "no". */
-const DEFERRING: ReadonlySet<number> = new Set([408, 425, 429, 503]);
+/** Statuses that say "later" rather than "no", of the receiver as a whole. */
+const DEFERRING: ReadonlySet<number> = new Set([408, 425, 429, 503, 529]);
+
+/** Those of them that say so without naming a time: the others may be about one request. */
+const OVERLOADED: ReadonlySet<number> = new Set([429, 503, 529]);
 
 /** Wait when the receiver asks for one without saying how long, ms. */
 const DEFAULT_RETRY_MS = 1000;
@@ -59,8 +62,10 @@ type Settings = v.InferOutput<typeof Options>;
 
 /**
  * Sends the payload as JSON and judges the answer by its status: 2xx is done with result
- * `{ status }`; 408, 425, 429 and 503 defer the job by `Retry-After`, or by a second without one;
- * other 4xx and redirects are fatal; the rest, silence and network faults are failures.
+ * `{ status }`; 408, 425, 429, 503 and 529 defer the job by `Retry-After`, or by a second without one,
+ * and are the receiver's word: caps hear it. Any other 4xx or 5xx with a `Retry-After` defers
+ * this job only. Without one other 4xx are fatal, as redirects are; the rest, silence and network
+ * faults are failures.
  *
  * `idempotency-key` is the same for every attempt of a job. `sluice-job-id`, `sluice-lane` and
  * `sluice-attempt` say which job it is.
@@ -88,12 +93,11 @@ async function deliver(
   if (status >= 200 && status < 300) return { status };
   const answer = `${originOf(url)} answered ${status}`;
   const askedMs = retryAfterMs(headers);
-  if (askedMs !== undefined && DEFERRING.has(status)) {
-    context.overloaded(askedMs);
-    throw new RetryLater(askedMs, answer);
+  if (DEFERRING.has(status)) {
+    if (askedMs !== undefined || OVERLOADED.has(status)) context.overloaded(askedMs);
+    throw new RetryLater(askedMs ?? DEFAULT_RETRY_MS, answer);
   }
-  if (status === 429 || status === 503) context.overloaded();
-  if (DEFERRING.has(status)) throw new RetryLater(DEFAULT_RETRY_MS, answer);
+  if (status >= 400 && askedMs !== undefined) throw new RetryLater(askedMs, answer);
   if (status >= 500) throw new Error(answer);
   if (status >= 400) throw new Fatal(answer);
   throw new Fatal(`${answer}: redirects are not followed, set "url" to the place itself`);

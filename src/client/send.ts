@@ -4,6 +4,7 @@
  * @module
  */
 
+import { httpDateMs } from "../http_date.ts";
 import { messageOf, RejectedError } from "../errors.ts";
 import { RequestError, type RequestFault, UnavailableError } from "./errors.ts";
 import { type ClientTime, pause } from "./time.ts";
@@ -88,8 +89,9 @@ export function backoff(
 export function readRetryAfter(header: string | null): number | undefined {
   if (header === null) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;
-  const atMs = Date.parse(header);
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - Date.now());
+  const nowMs = Date.now();
+  const atMs = httpDateMs(header, nowMs);
+  return atMs === undefined ? undefined : Math.max(0, atMs - nowMs);
 }
 
 function isFailure(answer: unknown): answer is RejectedError | UnavailableError {

@@ -4,12 +4,16 @@
  * @module
  */
 
-import { type AbortCause, Fatal, messageOf, RetryLater } from "../errors.ts";
+import { type AbortCause, Fatal, messageOf, RetryExactly, RetryLater } from "../errors.ts";
 import { LONGEST_DELAY_MS } from "../job.ts";
 import type { JobRun } from "./job_run.ts";
 
 /** What a throw counts as. `ended`: asked for from outside, neither a failure nor a deferral. */
 export type Verdict = "failure" | "deferral" | "ended";
+
+/** Of a deferral, jitter adds at most this share, and at most so many ms: its time is somebody's word. */
+const DEFERRAL_SPREAD = 0.2;
+const DEFERRAL_SPREAD_MS = 10_000;
 
 /** What a throw is judged by. */
 export interface Throw {
@@ -37,12 +41,12 @@ export function judge(run: JobRun, given: Throw): Verdict {
     return "ended";
   }
   const { attempts, backoff } = run.lane.settings;
-  const spread = 1 + backoff.jitter * random();
   const laterMs = retryLaterMs(thrown);
   if (laterMs !== undefined) {
     run.to = "retry";
     run.charged = false;
-    run.dueAtMs = nowMs + laterMs * spread;
+    run.dueAtMs = nowMs + laterMs +
+      (isExact(thrown) ? 0 : backoff.jitter * spreadMs(laterMs) * random());
     return "deferral";
   }
   const fatal = isFatal(thrown);
@@ -53,7 +57,7 @@ export function judge(run: JobRun, given: Throw): Verdict {
   }
   run.to = "retry";
   const waitMs = Math.min(backoff.maxMs, backoff.baseMs * 2 ** (run.attempt - 1));
-  run.dueAtMs = nowMs + waitMs * spread;
+  run.dueAtMs = nowMs + waitMs * (1 + backoff.jitter * random());
   return "failure";
 }
 
@@ -69,6 +73,15 @@ function retryLaterMs(thrown: unknown): number | undefined {
     if (!is || typeof thrown.ms !== "number" || !(thrown.ms >= 0)) return undefined;
     return Math.min(thrown.ms, LONGEST_DELAY_MS); // nobody knows what the other copy has checked
   });
+}
+
+/** Up to how much later than asked a deferred job may become due, ms: many that were put off together spread. */
+export function spreadMs(laterMs: number): number {
+  return Math.min(DEFERRAL_SPREAD * laterMs, DEFERRAL_SPREAD_MS);
+}
+
+function isExact(thrown: unknown): boolean {
+  return readSafely(() => thrown instanceof RetryExactly) ?? false;
 }
 
 function isFatal(thrown: unknown): boolean {

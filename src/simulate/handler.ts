@@ -5,7 +5,7 @@
  */
 
 import type { Clock, Timer } from "../clock.ts";
-import { Fatal, RetryLater } from "../errors.ts";
+import { Fatal, RetryExactly, RetryLater } from "../errors.ts";
 import type { Job, JobContext } from "../job.ts";
 import type { Bound, Handler } from "../plugin.ts";
 import { randomStream } from "../random.ts";
@@ -171,7 +171,7 @@ function thrownIn(attempt: Attempt | undefined): Error | undefined {
     case "fatal":
       return FATAL;
     case "deferred":
-      return new RetryLater(attempt.forMs, "the scenario asks for a later retry");
+      return new RetryExactly(attempt.forMs, "the scenario asks for a later retry");
   }
 }
 

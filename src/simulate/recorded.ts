@@ -40,7 +40,10 @@ export function runsInTurn(runs: Runs, random: () => number): () => number | Pla
   };
 }
 
-/** Tells the attempts of jobs one after the other; beyond the last one they begin anew. */
+/**
+ * Names the attempts of jobs one after the other. Beyond the last one they begin anew; if that was a
+ * deferral, what came after it is not known: the job is done then, in the same time.
+ */
 export class RecordedAttempts {
   readonly #runs: Runs;
   readonly #begun = new Map<string, number>();
@@ -56,14 +59,23 @@ export class RecordedAttempts {
     const run = this.#runs[Number(payload.place)];
     const attempts = Array.isArray(run) ? run : [run];
     const begun = this.#begun.get(id) ?? 0;
-    const attempt = attempts[Math.min(begun, attempts.length - 1)];
-    if (begun < attempts.length - 1) this.#begun.set(id, begun + 1);
+    const last = attempts.at(-1);
+    const attempt = attempts[begun];
+    const isOpen = begun < attempts.length - 1 || (begun < attempts.length && isDeferral(attempt));
+    if (isOpen) this.#begun.set(id, begun + 1);
     else this.#begun.delete(id);
+    if (attempt === undefined && isDeferral(last)) {
+      return { ms: last.deferredMs, end: "done", forMs: 0 };
+    }
     if (typeof attempt === "number") return { ms: attempt, end: "done", forMs: 0 };
     if (typeof attempt !== "object" || attempt === null) return undefined;
-    if ("deferredMs" in attempt) {
+    if (isDeferral(attempt)) {
       return { ms: attempt.deferredMs, end: "deferred", forMs: attempt.forMs };
     }
     return { ms: attempt.failedMs, end: attempt.fatal ? "fatal" : "failed", forMs: 0 };
   }
+}
+
+function isDeferral(attempt: unknown): attempt is { deferredMs: number; forMs: number } {
+  return typeof attempt === "object" && attempt !== null && "deferredMs" in attempt;
 }

@@ -73,6 +73,41 @@ Deno.test("simulate() plays recorded attempts: failures, deferrals, and what fai
   assert.deepEqual([sojournMs?.p50, sojournMs?.max], [10, 10 + 100 + 10 + 300 + 10]);
 });
 
+// E6
+Deno.test("RecordedAttempts ends a job whose last recorded attempt was a deferral", () => {
+  const attempts = new RecordedAttempts([{ deferredMs: 4, forMs: 50 }, [{ failedMs: 3 }, {
+    deferredMs: 4,
+    forMs: 50,
+  }]]);
+  const next = (place: number) => attempts.next(`${place}`, { place })?.end;
+
+  assert.deepEqual([next(0), next(0), next(0)], ["deferred", "done", "deferred"]);
+  assert.deepEqual([next(1), next(1), next(1)], ["failed", "deferred", "done"]);
+});
+
+// E6
+Deno.test("simulate() plays a recorded deferral for exactly as long as it took", async () => {
+  const config = structuredClone(CONFIG);
+  config.pools.p.lanes[0]!.backoff.jitter = 1;
+  const { pools } = await simulate(config, {
+    durationMs: 5000,
+    pools: {
+      p: {
+        lanes: {
+          only: {
+            arrivals: { kind: "trace", atMs: [0, 10, 20, 30] },
+            serviceMs: { kind: "trace", runs: [{ deferredMs: 5, forMs: 1000 }] },
+          },
+        },
+      },
+    },
+  });
+  const { done, started, sojournMs } = pools.p!.lanes.only!;
+
+  assert.deepEqual([done, started], [4, 8]);
+  assert.deepEqual([sojournMs?.p50, sojournMs?.max], [1010, 1010]);
+});
+
 Deno.test("simulate() gives each job its recorded key", async () => {
   const load = {
     arrivals: { kind: "trace", atMs: [0, 0, 0, 0] },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { http } from "../../../plugins/handler/http.ts";
 import { AbortedError, Fatal, RetryLater } from "../../../src/errors.ts";
-import type { Job } from "../../../src/job.ts";
+import { type Job, LONGEST_DELAY_MS } from "../../../src/job.ts";
 import { contextOf, faultsOf, handlerOf, jobOf, type RecordedContext } from "./_run.ts";
 
 /** Serves `answer` on loopback while `body` runs. */
@@ -85,7 +85,7 @@ Deno.test("http delivers with the configured method, content type and a lane nam
 });
 
 Deno.test("http defers the job by Retry-After in seconds, and tells the caps", async () => {
-  for (const status of [408, 425, 429, 503]) {
+  for (const status of [408, 425, 429, 503, 529]) {
     const receive = (): Response =>
       new Response("later", { status, headers: { "retry-after": "7" } });
 
@@ -116,11 +116,15 @@ Deno.test("http reckons Retry-After as a date by the receiver's own clock", asyn
   });
 });
 
-Deno.test("http keeps a deferral between a second and an hour", async () => {
-  const cases = [["0", 1000], ["-5", 1000], ["99999999", 3_600_000], [
-    "Thu, 01 Jan 1970 00:00:00 GMT",
-    1000,
-  ]] as const;
+// E8
+Deno.test("http defers for as long as the receiver asks, and for a second at least", async () => {
+  const cases = [
+    ["0", 1000],
+    ["7200", 7_200_000],
+    ["1.5", 1500],
+    ["9".repeat(400), LONGEST_DELAY_MS],
+    ["Thu, 01 Jan 1970 00:00:00 GMT", 1000],
+  ] as const;
   for (const [retryAfter, ms] of cases) {
     const receive = (): Response =>
       new Response(null, { status: 429, headers: { "retry-after": retryAfter } });
@@ -134,8 +138,44 @@ Deno.test("http keeps a deferral between a second and an hour", async () => {
   }
 });
 
+// B8
+Deno.test("http defers one job, not the pool, by a Retry-After of any other 4xx or 5xx", async () => {
+  for (const status of [400, 403, 404, 500, 502, 504]) {
+    const receive = (): Response =>
+      new Response("later", { status, headers: { "retry-after": "7" } });
+
+    await withReceiver(receive, async (origin) => {
+      const context = contextOf();
+      const thrown = await runOf({ url: origin }, jobOf(), context);
+
+      assert.ok(thrown instanceof RetryLater);
+      assert.equal(thrown.ms, 7000);
+      assert.deepEqual(context.overloads, []);
+    });
+  }
+});
+
+// B8
+Deno.test("http judges by the status if the Retry-After can't be read", async () => {
+  for (const value of ["soon", "-5", "1e3", "5, 7", "Sun, 99 Nov 1994 08:49:37 GMT"]) {
+    const receive = (request: Request): Response =>
+      new Response(null, {
+        status: Number(new URL(request.url).pathname.slice(1)),
+        headers: { "retry-after": value },
+      });
+
+    await withReceiver(receive, async (origin) => {
+      assert.ok(await runOf({ url: `${origin}/403` }) instanceof Fatal);
+      const thrown = await runOf({ url: `${origin}/500` });
+      assert.ok(thrown instanceof Error && !(thrown instanceof RetryLater));
+    });
+  }
+});
+
 Deno.test("http defers by a second when Retry-After is missing or unreadable", async () => {
-  const cases = [[429, {}, [undefined]], [503, { "retry-after": "soon" }, [undefined]], [
+  const cases = [[429, {}, [undefined]], [529, {}, [undefined]], [503, { "retry-after": "soon" }, [
+    undefined,
+  ]], [
     425,
     {},
     [],
@@ -245,6 +285,36 @@ Deno.test("http is done when a 2xx arrived, however long or broken its body", as
   await withReceiver(endless, async (origin) => {
     assert.deepEqual(await runOf({ url: origin }), { status: 200 });
   });
+});
+
+// B8
+Deno.test("http is done by the status although the body drips, and lets the connection go", async () => {
+  for (const status of [200, 429]) {
+    const cancelled = Promise.withResolvers<void>();
+    let drip: ReturnType<typeof setInterval> | undefined;
+    const receive = (): Response => {
+      const body = new ReadableStream({
+        start: (stream) => {
+          drip = setInterval(() => stream.enqueue(new Uint8Array(1)), 20);
+        },
+        cancel: () => {
+          clearInterval(drip);
+          cancelled.resolve();
+        },
+      });
+      return new Response(body, { status });
+    };
+
+    await withReceiver(receive, async (origin) => {
+      const fromMs = performance.now();
+      const ended = await runOf({ url: origin, timeoutMs: 60_000 });
+
+      if (status === 200) assert.deepEqual(ended, { status: 200 });
+      else assert.ok(ended instanceof RetryLater);
+      assert.ok(performance.now() - fromMs < 3 * 250, "a worker is held for 250 ms");
+      await cancelled.promise;
+    });
+  }
 });
 
 Deno.test("http refuses options that cannot work, each with what is wanted", () => {
