@@ -4,8 +4,8 @@
  * @module
  */
 
-/** Longest cursor that is read, characters. */
-const LONGEST = 8_192;
+/** Longest cursor that is read, characters: one over many pools has a place in each. */
+export const LONGEST_CURSOR = 32_768;
 
 /** Makes a cursor of a store's. `list` names what is listed, filters included. */
 export function sealCursor(list: readonly (string | undefined)[], cursor: string): string {
@@ -18,7 +18,7 @@ export function openCursor(
   list: readonly (string | undefined)[],
   sealed: string,
 ): string | undefined {
-  if (sealed.length > LONGEST) return undefined;
+  if (sealed.length > LONGEST_CURSOR) return undefined;
   try {
     const bytes = Uint8Array.fromBase64(sealed, { alphabet: "base64url" });
     const opened: unknown = JSON.parse(new TextDecoder().decode(bytes));

@@ -1,5 +1,5 @@
 /**
- * Lists of jobs, for the API and for pages: in one pool or in several, filtered, in pages.
+ * Lists of jobs of one pool, for the API and for pages: filtered, in pages.
  *
  * @module
  */
@@ -44,44 +44,4 @@ export async function pageOf(
       return { jobs, cursor };
     }
   }
-}
-
-/** Where a list over several pools goes on. */
-export interface Place {
-  /** Name of the pool. */
-  readonly pool: string;
-  /** Cursor within it. `undefined`: at its beginning. */
-  readonly cursor: string | undefined;
-}
-
-/** A page of a list over several pools. */
-export interface PoolsPage {
-  /** Records, pool by pool, within each those that ended last first. */
-  readonly jobs: readonly JobRecord[];
-  /** Where to go on. `undefined`: this was the last page. */
-  readonly next: Place | undefined;
-}
-
-/** Lists jobs of several pools, one after the other. A page may be short and still have a next one. */
-export async function pageOfPools(
-  pools: readonly PoolHandle[],
-  query: Omit<JobQuery, "cursor">,
-  from: Place | undefined,
-  matches: (job: JobRecord) => boolean,
-): Promise<PoolsPage> {
-  const start = from === undefined ? 0 : pools.findIndex(({ name }) => name === from.pool);
-  const jobs: JobRecord[] = [];
-  let cursor = from?.cursor;
-  for (const handle of start < 0 ? [] : pools.slice(start)) {
-    if (jobs.length >= query.limit) return { jobs, next: { pool: handle.name, cursor: undefined } };
-    const page = await pageOf(
-      handle,
-      { ...query, limit: query.limit - jobs.length, cursor },
-      matches,
-    );
-    jobs.push(...page.jobs);
-    cursor = page.cursor;
-    if (cursor !== undefined) return { jobs, next: { pool: handle.name, cursor } };
-  }
-  return { jobs, next: undefined };
 }

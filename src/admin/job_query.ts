@@ -9,10 +9,11 @@ import type { JobRecord, JobState } from "../job.ts";
 import type { PoolHandle } from "../sluice.ts";
 import { suggestion } from "../suggest.ts";
 import type { AdminContext } from "./context.ts";
-import { openCursor, sealCursor } from "./cursor.ts";
-import { isState, LIST_ORDER, pageOfPools, type Place, STATES } from "./job_list.ts";
+import { LONGEST_CURSOR, openCursor, sealCursor } from "./cursor.ts";
+import { isState, LIST_ORDER, STATES } from "./job_list.ts";
 import { shownJob } from "./jobs.ts";
 import { matcher } from "./match.ts";
+import { pageOfPools, type Place, readPlace } from "./pools_list.ts";
 import { queryFaults } from "./problem.ts";
 
 /** Jobs of one page. */
@@ -47,7 +48,7 @@ export interface JobSearch {
 
 /** What was found. */
 export interface FoundJobs {
-  /** As they may be shown, pool by pool, within each those that ended last first. */
+  /** As they may be shown, those that ended last first. */
   readonly jobs: readonly JobRecord[];
   /** Give it as `cursor` to go on. `undefined`: this was the last page. */
   readonly next: string | undefined;
@@ -56,7 +57,8 @@ export interface FoundJobs {
 /** Reads what a page is asked for. `state` is fixed where a page is about one. */
 export function readSearch(c: Context, context: AdminContext, state?: JobState): JobSearch {
   const all = context.sluice.pools;
-  const read = (name: string): string => (c.req.query(name) ?? "").trim().slice(0, 2_048);
+  const read = (name: string, most = 2_048): string =>
+    (c.req.query(name) ?? "").trim().slice(0, most);
   const faults = queryFaults(c, FIELDS).map(({ detail }) => detail);
   const pool = read("pool");
   const pools = pool === "" ? all : all.filter(({ name }) => name === pool);
@@ -78,7 +80,7 @@ export function readSearch(c: Context, context: AdminContext, state?: JobState):
     lane,
     state: state ?? (isState(given) ? given : undefined),
     match: read("match").slice(0, 200),
-    cursor: read("cursor"),
+    cursor: read("cursor", LONGEST_CURSOR + 1),
   };
   if (filter.cursor !== "" && placeOf(filter) === undefined) {
     faults.push("The next page is not of this list: go on from its first page");
@@ -122,9 +124,7 @@ export function nowOf({ sluice, clock }: AdminContext): number {
 
 function placeOf(filter: JobFilter): Place | undefined {
   const opened = filter.cursor === "" ? undefined : openCursor(keyOf(filter), filter.cursor);
-  if (opened === undefined) return undefined;
-  const place: Place = JSON.parse(opened); // we have sealed it ourselves
-  return place;
+  return opened === undefined ? undefined : readPlace(opened);
 }
 
 function keyOf({ pool, lane, state, match }: JobFilter): readonly string[] {

@@ -1,6 +1,7 @@
 /**
  * Lists jobs, page by page, each at the cost of the page: state by state, those that have ended
- * first; within a state in the order in which they ended, or the contrary of it, run, or are due.
+ * first; within a state in the order in which they ended, run, or are due. Or those that ended last
+ * first, of whichever state.
  *
  * @module
  */
@@ -33,7 +34,7 @@ interface Candidate {
 }
 
 interface Section {
-  readonly kind: "d" | "x" | "l" | "r" | "q" | "z";
+  readonly kind: "e" | "d" | "x" | "l" | "r" | "q" | "z";
   readonly states: readonly JobState[];
   read(wanted: Wanted): AsyncIterable<Candidate>;
 }
@@ -59,6 +60,12 @@ const SECTIONS: readonly Section[] = [
   { kind: "z", states: ["delayed"], read: (wanted) => readWaiting(wanted, "z", "delayed") },
 ];
 
+/** Those that ended last first. */
+const LATEST_FIRST: readonly Section[] = [
+  { kind: "e", states: ["done", "cancelled", "dead"], read: readEnded },
+  ...SECTIONS.slice(2),
+];
+
 /** Lists jobs. */
 export async function listJobs(context: QueueContext, query: JobQuery): Promise<JobPage> {
   const { state, lane, limit } = query;
@@ -67,13 +74,14 @@ export async function listJobs(context: QueueContext, query: JobQuery): Promise<
   const ordinal = lane === undefined ? undefined : lanes.ordinalOf(lane);
   if (lane !== undefined && ordinal === undefined) return { jobs: [], cursor: undefined };
   const ordinals = ordinal === undefined ? lanes.ordinals : [ordinal];
-  const [begun, position] = parseCursor(query.cursor);
   const reverse = query.order === "latest-end";
+  const sections = reverse && state === undefined ? LATEST_FIRST : SECTIONS;
+  const [begun, position] = parseCursor(sections, query.cursor);
   const found: Candidate[] = [];
   let cursor: string | undefined;
-  for (const { kind, states, read } of SECTIONS.slice(begun)) {
+  for (const { kind, states, read } of sections.slice(begun)) {
     if (state !== undefined && !states.includes(state)) continue;
-    const after = kind === SECTIONS[begun]?.kind ? position : undefined;
+    const after = kind === sections[begun]?.kind ? position : undefined;
     for await (const job of read({ context, ordinals, state, reverse, after })) {
       if (found.length === limit) return { jobs: await recordsOf(context, found), cursor };
       found.push(job);
@@ -93,14 +101,36 @@ function recordsOf(context: QueueContext, found: readonly Candidate[]): Promise<
 
 /** Number of the section that a page ended in, and where in it. What is no cursor: the beginning. */
 function parseCursor(
+  sections: readonly Section[],
   cursor: string | undefined,
 ): [section: number, position: Position | undefined] {
   try {
     const [kind, ...position]: Deno.KvKeyPart[] = JSON.parse(cursor ?? "[]");
-    const section = SECTIONS.findIndex((one) => one.kind === kind);
+    const section = sections.findIndex((one) => one.kind === kind);
     return section === -1 ? [0, undefined] : [section, position];
   } catch {
     return [0, undefined];
+  }
+}
+
+/** What has ended, the last first. A place in it is one among the done and one among the dead. */
+async function* readEnded(wanted: Wanted): AsyncGenerator<Candidate> {
+  const { after = ["", "", "", "", "", ""] } = wanted;
+  let [among, amongDead] = [after.slice(0, 3), after.slice(3)];
+  const begun = (place: Position): Position | undefined => place[0] === "" ? undefined : place;
+  const done = readDone({ ...wanted, after: begun(among) });
+  const dead = readDead({ ...wanted, after: begun(amongDead) });
+  const timeOf = ({ value }: IteratorResult<Candidate>): number =>
+    Number(value?.at[0] ?? -Infinity);
+  let heads = [await done.next(), await dead.next()] as const;
+  for (;;) {
+    const isDone = timeOf(heads[0]) >= timeOf(heads[1]);
+    const next = isDone ? heads[0] : heads[1];
+    if (next.done === true) return;
+    if (isDone) among = [...next.value.at];
+    else amongDead = [...next.value.at];
+    yield { ...next.value, at: [...among, ...amongDead] };
+    heads = isDone ? [await done.next(), heads[1]] : [heads[0], await dead.next()];
   }
 }
 
