@@ -21,10 +21,13 @@ import { type ClientTime, pause, platformTime } from "./client/time.ts";
 export { DeadlineError, RejectedError, RequestError, UnavailableError };
 export type { ClientTime, DeadReason, Enqueued, EnqueueResult, NewJob, Outcome, RequestFault };
 
-/** A job to enqueue over HTTP. Its trace goes in the header that an instrumented `fetch` sends. */
+/**
+ * A job to enqueue over HTTP. Its trace goes in the header that an instrumented `fetch` sends, its key in
+ * `EnqueueOptions`.
+ */
 export type RemoteJob<Payload = unknown, Lane extends string = string> = Omit<
   NewJob<Payload, Lane>,
-  "traceparent"
+  "traceparent" | "idempotency"
 >;
 
 /** How a client is set up. */
@@ -59,7 +62,8 @@ export interface CallOptions {
 export interface EnqueueOptions extends CallOptions {
   /**
    * Same for all attempts, so that none brings in a second job. Give one of your own, such as an order
-   * number, to have it hold across calls and restarts of yours. @default {drawn at random}
+   * number, to have it hold across calls and restarts of yours, until ten minutes after the job's end.
+   * @default {drawn at random}
    */
   readonly idempotencyKey?: string | undefined;
 }

@@ -64,6 +64,17 @@ export class RejectedError extends Error {
   }
 }
 
+/** The key of an enqueue that may be sent again was used for another one. Nothing was stored. */
+export class IdempotencyError extends TypeError {
+  /** Names the key. */
+  constructor(key: string) {
+    super(
+      `The idempotency key "${key}" was used for another request: send that one unchanged, or give a new key`,
+    );
+    this.name = "IdempotencyError";
+  }
+}
+
 /** The store failed, or did not answer in time. What was asked of it may fit well: ask again. */
 export class StoreError extends Error {
   /** True: what was asked for may be done all the same, now or later. Look before you ask again. */

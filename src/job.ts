@@ -12,6 +12,17 @@ export function delayTooLong(name: string, given: string): string {
   return `Expected ${name} to be at most ${LONGEST_DELAY_MS} ms (100 years) but received ${given}`;
 }
 
+/** For so long after the end of its job an idempotency key still stands for it, ms. */
+export const IDEMPOTENT_FOR_MS = 600_000;
+
+/** What an enqueue that may be sent again is known by. */
+export interface Idempotency {
+  /** The same each time that it is sent: 1 to 1024 characters. */
+  readonly key: string;
+  /** Differs where what is sent under the same key does, such as a hash of it: 1 to 1024 characters. */
+  readonly fingerprint: string;
+}
+
 /** A job to enqueue. */
 export interface NewJob<Payload = unknown, Lane extends string = string> {
   /** Name of a lane of the pool. */
@@ -26,6 +37,11 @@ export interface NewJob<Payload = unknown, Lane extends string = string> {
   readonly delayMs?: number;
   /** While a job with this key has not ended, another with the same key is a duplicate of it. */
   readonly dedupeKey?: string;
+  /**
+   * The same enqueue again is a duplicate of this job until ten minutes after its end; another one under
+   * the same key is an `IdempotencyError`.
+   */
+  readonly idempotency?: Idempotency;
   /** Not started once so many ms have passed since the enqueue; at most 100 years. @default {the lane's ttlMs} */
   readonly ttlMs?: number;
   /** W3C trace context of the enqueuer. */

@@ -20,7 +20,7 @@ import type { PoolView } from "./view.ts";
 export interface JobHandle {
   /** Unique within the store. */
   readonly id: string;
-  /** True if this is an earlier job with the same `dedupeKey`, and nothing was stored. */
+  /** True if this is an earlier job with the same `dedupeKey` or `idempotency`, and nothing was stored. */
   readonly duplicate: boolean;
   /** Resolves when the job has ended; never rejects. */
   readonly done: Promise<Outcome>;
@@ -140,14 +140,18 @@ export interface PoolHandle<Submit extends NewJob = NewJob> {
   /**
    * Stores a job; resolves once it is stored.
    *
-   * @throws {RejectedError} If admission or the lane's depth turns it away.
+   * @throws {RejectedError} If admission or the lane's depth turns it away, and it is no duplicate.
+   * @throws {IdempotencyError} If its idempotency key was used for another one.
    * @throws {TypeError} If the lane, type or payload does not fit.
    * @throws {RangeError} If a number is out of range.
    */
   enqueue(job: Submit): Promise<JobHandle>;
   /** Stores many jobs at once. One answer each, in order: a handle, or the error it would have thrown. */
   enqueueAll(jobs: readonly Submit[]): Promise<readonly (JobHandle | Error)[]>;
-  /** Stores a job and forgets it: like `enqueue`, but a fault of the store goes to the observers. */
+  /**
+   * Stores a job and forgets it: like `enqueue`, but a fault of the store goes to the observers, and so
+   * does a rejection of a job with a key that a durable store has to look for first.
+   */
   post(job: Submit): void;
   /** Stops starting jobs of a lane, or of all. Running ones go on. */
   pause(lane?: string): Promise<void>;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { DeadReason, Job, JobRecord, JobState, Outcome } from "./job.ts";
+import type { DeadReason, Idempotency, Job, JobRecord, JobState, Outcome } from "./job.ts";
 
 /** A value, or a promise of it: a store in memory answers at once. */
 export type MaybePromise<T> = T | Promise<T>;
@@ -87,6 +87,12 @@ export interface JobEntry {
   readonly expiresAtMs: number;
   /** Makes others with the same key duplicates until it ends. */
   readonly dedupeKey: string | undefined;
+  /**
+   * Another entry with the same `key` is a duplicate until `IDEMPOTENT_FOR_MS` after the job's end, or has
+   * an `IdempotencyError` if its `fingerprint` differs. Keys are names as dedupe keys are: until the end
+   * an entry with one of them as the other's is a duplicate too. Omitted: none.
+   */
+  readonly idempotency?: Idempotency | undefined;
   /** Trace context of the enqueuer. */
   readonly traceparent: string | undefined;
   /**
@@ -100,7 +106,7 @@ export interface JobEntry {
 export interface Added {
   /** Id of the job, or of the owner of its `dedupeKey`. May be formatted when read. */
   readonly id: string;
-  /** True if nothing was stored because a job with the same `dedupeKey` has not ended. */
+  /** True if nothing was stored because another job has its `dedupeKey`, or its idempotency key. */
   readonly duplicate: boolean;
   /**
    * Why the store cannot take this entry, such as its size: `id` is empty then. A `StoreError`: it failed,
@@ -215,6 +221,11 @@ export interface Queue {
   readonly leasesAdded?: boolean;
   /** Stores jobs. One answer an entry, in order; one bad entry fails no other. */
   add(entries: readonly JobEntry[], nowMs: number): MaybePromise<readonly Added[]>;
+  /**
+   * What `add` would answer an entry that is a duplicate, or whose idempotency key stands for another
+   * one. `undefined`: it is neither. Asked before such an entry is turned away. Omitted: it is turned away.
+   */
+  duplicateOf?(entry: JobEntry, nowMs: number): MaybePromise<Added | undefined>;
   /**
    * Leases up to `wants[lane]` claimable jobs of each lane, oldest first. Expired ones are dead
    * instead. `wants` and the answer may be reused after the call. None to a holder that was declared

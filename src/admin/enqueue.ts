@@ -5,8 +5,8 @@
  */
 
 import type { Context, TypedResponse } from "hono";
-import { messageOf, RejectedError, StoreError } from "../errors.ts";
-import type { JobRecord, NewJob, Outcome } from "../job.ts";
+import { IdempotencyError, messageOf, RejectedError, StoreError } from "../errors.ts";
+import type { Idempotency, JobRecord, NewJob, Outcome } from "../job.ts";
 import { outcomeOf } from "../outcome.ts";
 import type { JobHandle } from "../sluice.ts";
 import {
@@ -30,8 +30,7 @@ import {
 } from "./problem.ts";
 import { type Ends, hasEnded } from "./ends.ts";
 import type { Gatherer } from "./gather.ts";
-import { giveKey, keyAt, keyIn } from "./idempotency.ts";
-import type { Remembered } from "./remembered.ts";
+import { idempotencyOf, keyAt } from "./idempotency.ts";
 import { isSubmitted } from "./submitted.ts";
 
 /** Most jobs of one call. */
@@ -48,15 +47,13 @@ export interface Desk {
   readonly gatherer: Gatherer;
   /** Waits for jobs of earlier requests. */
   readonly ends: Ends;
-  /** Jobs of earlier requests by key. */
-  readonly remembered: Remembered;
 }
 
 /** What an enqueue may answer. */
 export type EnqueueAnswer =
   | (Response & TypedResponse<Accepted | BulkAccepted, 200, "json">)
   | (Response & TypedResponse<Accepted, 202, "json">)
-  | (Response & TypedResponse<Problem, 400 | 404 | 413 | 415 | 429 | 503, "json">);
+  | (Response & TypedResponse<Problem, 400 | 404 | 413 | 415 | 422 | 429 | 503, "json">);
 
 /** Answers `POST /api/pools/:pool/jobs`. */
 export async function enqueue(c: Context, name: string, desk: Desk): Promise<EnqueueAnswer> {
@@ -66,18 +63,13 @@ export async function enqueue(c: Context, name: string, desk: Desk): Promise<Enq
   const body = await readJson(c.req.raw, context.maxBodyBytes);
   if (!body.ok) return body.refusal;
   const header = c.req.raw.headers.get("idempotency-key");
-  const key = header === null ? undefined : keyIn(header);
-  if (key !== undefined) {
-    const fault = giveKey(body.value, key);
-    if (fault !== undefined) return badRequest([fault]);
-  }
+  const known = header === null ? undefined : idempotencyOf(header, body.value);
+  if (known !== undefined && "detail" in known) return badRequest([known]);
   const unknown = queryFaults(c, ["waitMs"]);
   if (Array.isArray(body.value)) {
     const faults = unknown.length > 0 ? unknown : waitFaults(c);
     if (faults.length > 0) return badRequest(faults);
-    const many = { target, given: body.value, bytes: body.bytes, key };
-    if (key === undefined) return await enqueueMany(many, desk);
-    return await desk.remembered.inTurn(name, key, () => enqueueMany(many, desk));
+    return await enqueueMany({ target, given: body.value, bytes: body.bytes, known }, context);
   }
   if (body.bytes > context.maxJobBytes) return problem(413, jobTooLarge(context.maxJobBytes));
   const faults: ProblemError[] = [];
@@ -86,21 +78,20 @@ export async function enqueue(c: Context, name: string, desk: Desk): Promise<Enq
   const waitMs = waitOf(c);
   if (typeof waitMs === "object") return badRequest([waitMs]);
   const traceparent = context.sluice.traceparent(); // of this request: it is not known later
-  const job = traceparent === undefined ? body.value : { ...body.value, traceparent };
-  let handle: JobHandle | Error | string;
+  let job = traceparent === undefined ? body.value : { ...body.value, traceparent };
+  if (known !== undefined) job = { ...job, dedupeKey: known.key, idempotency: known };
+  let handle: JobHandle | Error;
   try {
-    if (key === undefined) {
-      const { taken, place } = desk.gatherer.add(target.handle, job);
-      handle = (await taken)[place]!; // one for each
-    } else handle = await takeOnce(job, key, target, desk);
+    const { taken, place } = desk.gatherer.add(target.handle, job);
+    handle = (await taken)[place]!; // one for each
   } catch (thrown) {
     return refusal(thrown);
   }
-  if (typeof handle === "string") return await takenBefore(handle, waitMs, desk);
   if (handle instanceof Error) return refusal(handle);
   const { id, duplicate } = handle;
+  if (duplicate) return await takenBefore(id, waitMs, desk);
   const outcome = waitMs > 0 ? await settled(handle.done, waitMs, context.signal) : undefined;
-  return accepted(id, duplicate, outcome, context);
+  return accepted(id, false, outcome, context);
 }
 
 /** The fault of a list whose answer is to be held. */
@@ -117,24 +108,7 @@ function waitOf(c: Context): number | ProblemError {
   return queryNumber(c, "waitMs", { min: 0, max: LONGEST_WAIT_MS, default: 0 });
 }
 
-/** Takes a job in, unless an earlier request with the same key has brought one: then, its id. */
-async function takeOnce(
-  job: NewJob,
-  key: string,
-  { handle: pool }: Target,
-  { gatherer, remembered }: Desk,
-): Promise<JobHandle | Error | string> {
-  return await remembered.inTurn(pool.name, key, async () => {
-    const known = remembered.find(pool.name, key);
-    if (known !== undefined) return known;
-    const { taken, place } = gatherer.add(pool, job);
-    const handle = (await taken)[place]!; // one for each
-    if (!(handle instanceof Error)) remembered.keep(pool.name, key, handle.id);
-    return handle;
-  });
-}
-
-/** Answers with a job that an earlier request with the same key has brought. */
+/** Answers with a job that an earlier request has brought. */
 async function takenBefore(
   id: string,
   waitMs: number,
@@ -185,35 +159,31 @@ async function settled(
 }
 
 async function enqueueMany(
-  { target, given, bytes, key }: {
+  { target, given, bytes, known }: {
     readonly target: Target;
     readonly given: readonly unknown[];
     readonly bytes: number;
-    readonly key: string | undefined;
+    readonly known: Idempotency | undefined;
   },
-  { context, remembered }: Desk,
+  context: AdminContext,
 ): Promise<EnqueueAnswer> {
   if (given.length > MAX_JOBS) {
     const detail =
       `Expected at most ${MAX_JOBS} jobs but received ${given.length}: send them in parts`;
     return badRequest([{ pointer: "", detail }]);
   }
-  const pool = target.handle.name;
   const results: BulkResult[] = [];
   const places: number[] = [];
   const jobs: NewJob[] = [];
   for (const [place, value] of given.entries()) {
     const faults: ProblemError[] = [];
-    const known = key === undefined ? undefined : remembered.find(pool, keyAt(key, place));
-    if (known !== undefined) {
-      results[place] = { duplicateOf: known };
-    } else if (!isSubmitted(value, target.takes, faults)) {
+    if (!isSubmitted(value, target.takes, faults)) {
       results[place] = { error: faults.map(atPointer).join("; ") };
     } else if (bytes > context.maxJobBytes && sizeOf(value) > context.maxJobBytes) {
       results[place] = { error: jobTooLarge(context.maxJobBytes) };
     } else {
       places.push(place);
-      jobs.push(value);
+      jobs.push(known === undefined ? value : keyAt(value, place, known));
     }
   }
   let taken: readonly (JobHandle | Error)[];
@@ -224,16 +194,16 @@ async function enqueueMany(
   }
   let shed = 0;
   let soonestMs = Infinity;
+  let reused: IdempotencyError | undefined;
   for (const [index, job] of taken.entries()) {
     const place = places[index] ?? index;
     if (job instanceof RejectedError) {
       shed++;
       soonestMs = Math.min(soonestMs, job.retryAfterMs);
-    } else if (key !== undefined && !(job instanceof Error)) {
-      remembered.keep(pool, keyAt(key, place), job.id);
-    }
+    } else if (job instanceof IdempotencyError) reused ??= job;
     results[place] = resultOf(job);
   }
+  if (reused !== undefined) return problem(422, reused.message, { results });
   if (shed === 0 || shed < given.length) return answer({ results }, 200);
   const reason = "every job was turned away";
   const which = shed === 1 ? "The job was" : `All ${shed} jobs were`;
@@ -257,6 +227,7 @@ function refusal(thrown: unknown): EnqueueAnswer {
     return tooMany(thrown.message, thrown.reason, thrown.retryAfterMs);
   }
   if (thrown instanceof StoreError) return unstored(thrown);
+  if (thrown instanceof IdempotencyError) return problem(422, thrown.message);
   if (!isFaultOfCaller(thrown)) throw thrown;
   // The shape was checked before: what is left to refuse is what only the handler knows.
   return badRequest([{ pointer: "/payload", detail: messageOf(thrown) }]);

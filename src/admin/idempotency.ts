@@ -1,16 +1,17 @@
 /**
- * The `Idempotency-Key` header of an enqueue: a `dedupeKey` that is remembered.
+ * The `Idempotency-Key` header of an enqueue.
  *
  * A request that is sent again with the same key, because nobody knows whether the first one arrived,
- * finds the job of the first and is answered `duplicateOf`. As long as that has not ended the store sees
- * to it, as with any `dedupeKey`; for a while after, this process remembers it (`remembered.ts`). Past
- * that, or after a restart, the key is free: who must not have a thing done twice makes the handler
- * look. Of many jobs at once each gets the key with its place.
+ * finds the job of the first and is answered `duplicateOf`: until that has ended, and for a while after.
+ * The store holds the keys. The key of a single job is its `dedupeKey` too, which it is refused to
+ * contradict; of many jobs at once each gets the key with its place.
  *
  * @module
  */
 
+import { createHash } from "node:crypto";
 import { isRecord } from "../config/faults.ts";
+import type { Idempotency, NewJob } from "../job.ts";
 import type { ProblemError } from "./api.ts";
 
 /** Longest key, characters: room is left for the place of a job among many. */
@@ -21,39 +22,43 @@ export function keyIn(header: string): string {
   return header.replace(/^"(.*)"$/, "$1");
 }
 
-/** The key of one job of many. */
-export function keyAt(key: string, place: number): string {
-  return `${key}#${place}`;
-}
-
 /**
- * Gives a job, or each of many, the key of the request as its `dedupeKey`.
+ * What a request is known by.
  *
- * @param body What was sent; changed in place.
- * @returns The fault, if the key is none or contradicts the body. Then nothing was changed.
+ * @param body What was sent: the order of its members does not count.
+ * @returns The key with a hash of the body, or the fault.
  */
-export function giveKey(body: unknown, key: string): ProblemError | undefined {
+export function idempotencyOf(header: string, body: unknown): Idempotency | ProblemError {
+  const key = keyIn(header);
   if (key === "" || key.length > LONGEST) {
     const given = key === "" ? "none" : `${key.length}`;
     return fault(`Expected a key of 1 to ${LONGEST} characters but received ${given}`);
   }
-  if (Array.isArray(body)) {
-    for (const [place, job] of body.entries()) {
-      if (isRecord(job) && !Object.hasOwn(job, "dedupeKey")) setKey(job, keyAt(key, place));
-    }
-    return undefined;
-  }
-  if (!isRecord(body)) return undefined;
-  if (Object.hasOwn(body, "dedupeKey") && body["dedupeKey"] !== key) {
+  const isOne = isRecord(body);
+  if (isOne && Object.hasOwn(body, "dedupeKey") && body["dedupeKey"] !== key) {
     return fault(
       "The header and the dedupeKey of the job differ: send one of them, or both the same",
     );
   }
-  setKey(body, key);
+  let text: string;
+  try {
+    text = JSON.stringify(isOne ? { ...body, dedupeKey: key } : body, inOrder);
+  } catch {
+    return { pointer: "", detail: "The body is nested too deeply: nest it less" };
+  }
+  return { key, fingerprint: createHash("sha256").update(text).digest("base64url").slice(0, 22) };
 }
 
-function setKey(job: Readonly<Record<string, unknown>>, key: string): void {
-  Object.assign(job, { dedupeKey: key }); // it was read from this very request: no one else has it
+/** Gives one of many jobs, and only it, the key with its place. */
+export function keyAt(job: NewJob, place: number, { key, fingerprint }: Idempotency): NewJob {
+  const own = `${key}#${place}`;
+  return { dedupeKey: own, ...job, idempotency: { key: own, fingerprint } };
+}
+
+/** Puts members of objects in order: another order is the same body. */
+function inOrder(_name: string, value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1));
 }
 
 function fault(detail: string): ProblemError {

@@ -20,7 +20,6 @@ import { type Desk, enqueue } from "./enqueue.ts";
 import { isState, LIST_ORDER, pageOf, STATES } from "./job_list.ts";
 import { matcher } from "./match.ts";
 import { answer, badRequest, problem, queryFaults, queryNumber, refuseQuery } from "./problem.ts";
-import { Remembered } from "./remembered.ts";
 import { rounded } from "./rounded.ts";
 import { laneFault } from "./submitted.ts";
 
@@ -57,7 +56,6 @@ export function jobRoutes(context: AdminContext): Hono<BlankEnv, JobRoutes, "/">
       clock,
       signal,
     }),
-    remembered: new Remembered(() => clock.nowMs()),
   };
   const routes = new Hono()
     .post("/api/pools/:pool/jobs", (c) => enqueue(c, c.req.param("pool"), desk))

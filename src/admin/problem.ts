@@ -11,7 +11,20 @@ import { suggestion } from "../suggest.ts";
 import type { Problem, ProblemError } from "./api.ts";
 
 /** Statuses of problems. */
-export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 421 | 429 | 500 | 503;
+export type ProblemStatus =
+  | 400
+  | 401
+  | 403
+  | 404
+  | 405
+  | 409
+  | 413
+  | 415
+  | 421
+  | 422
+  | 429
+  | 500
+  | 503;
 
 /** What a problem may carry besides its sentence. */
 export interface ProblemExtra {
@@ -55,6 +68,7 @@ const TITLES: Readonly<Record<ProblemStatus, string>> = {
   413: "Content Too Large",
   415: "Unsupported Media Type",
   421: "Misdirected Request",
+  422: "Unprocessable Content",
   429: "Too Many Requests",
   500: "Internal Server Error",
   503: "Service Unavailable",

@@ -34,30 +34,44 @@ export async function sendMany(
   sender: Sender,
 ): Promise<readonly EnqueueResult[]> {
   const results: EnqueueResult[] = [];
-  let places: readonly number[] = [...jobs.keys()];
+  let parts: readonly KeyedPart[] = partsOf(jobs, [...jobs.keys()]).map((part, index) => {
+    const key = request.idempotencyKey;
+    return { ...part, idempotencyKey: index === 0 ? key : `${key}-${index}` };
+  });
   for (let round = 1;; round++) {
-    // Who was turned away is sent under a new key: the old one stands for the answer that it got.
-    const key = round === 1 ? request.idempotencyKey : `${request.idempotencyKey}.${round}`;
-    for (const [index, part] of partsOf(jobs, places).entries()) {
-      const idempotencyKey = index === 0 ? key : `${key}-${index}`;
+    for (const [index, part] of parts.entries()) {
+      const { idempotencyKey } = part;
       const failed = await sendPart(part, { ...request, idempotencyKey }, sender, results);
       if (failed === undefined) continue;
       // What comes after would fare no better: it is not sent.
-      for (const place of places.slice(places.indexOf(part.places[0]!))) results[place] = failed;
+      for (const { places } of parts.slice(index)) {
+        for (const place of places) if (!isTaken(results[place])) results[place] = failed;
+      }
       return results;
     }
-    const rejected = places.map((place) => [place, results[place]] as const)
-      .filter((entry): entry is readonly [number, RejectedError] =>
-        entry[1] instanceof RejectedError
-      );
-    const [, last] = rejected.at(-1) ?? [];
+    // The whole part again, under its key: that is how each job is known that was taken.
+    parts = parts.filter(({ places }) => places.some((place) => isRejected(results[place])));
+    const rejected = parts.flatMap(({ places }) => places.map((place) => results[place]))
+      .filter(isRejected);
+    const last = rejected.at(-1);
     if (last === undefined || round >= sender.attempts) return results;
-    const waitMs = Math.max(...rejected.map(([, { retryAfterMs }]) => retryAfterMs)) +
+    const waitMs = Math.max(...rejected.map(({ retryAfterMs }) => retryAfterMs)) +
       backoff(round, last, sender) - last.retryAfterMs;
     if (sender.time.nowMs() + waitMs > request.untilMs) return results;
     await pause(waitMs, sender.time, request.signal);
-    places = rejected.map(([place]) => place);
   }
+}
+
+interface KeyedPart extends Part {
+  readonly idempotencyKey: string;
+}
+
+function isRejected(result: EnqueueResult | undefined): result is RejectedError {
+  return result instanceof RejectedError;
+}
+
+function isTaken(result: EnqueueResult | undefined): boolean {
+  return result !== undefined && !(result instanceof Error);
 }
 
 /** Sends one part. Answers what went wrong with the whole of it. */
@@ -82,7 +96,9 @@ async function sendPart(
       `What answers at ${sender.url} is not a Sluice admin API: it told nothing of the jobs, check the address`,
     );
   }
-  for (const [index, place] of part.places.entries()) results[place] = resultOf(given[index]);
+  for (const [index, place] of part.places.entries()) {
+    if (!isTaken(results[place])) results[place] = resultOf(given[index]); // of the first time else
+  }
 }
 
 function resultOf(given: unknown): EnqueueResult {

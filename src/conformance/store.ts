@@ -7,6 +7,7 @@
 import type { MaybePromise, Store } from "../store.ts";
 import { bindSubject, makeContext, type Subject } from "./subject.ts";
 import { changeChecks } from "./_store_changes.ts";
+import { idempotencyChecks } from "./_store_idempotency.ts";
 import { keyChecks } from "./_store_keys.ts";
 import { leaseChecks } from "./_store_leases.ts";
 import { queueChecks } from "./_store_queue.ts";
@@ -50,6 +51,7 @@ export async function checkStore(
       ...queueChecks,
       ...leaseChecks,
       ...keyChecks,
+      ...idempotencyChecks,
       ...changeChecks,
       ...reopenChecks,
       ...randomChecks,

@@ -13,6 +13,7 @@ import type { Handler } from "../plugin.ts";
 import type { PoolState } from "./pool_state.ts";
 import { checkPayload } from "./given_job.ts";
 import type { JobEntry } from "../store.ts";
+import type { Refused } from "./refused.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
 import { suggestion } from "../suggest.ts";
 import type { Telemetry } from "./telemetry.ts";
@@ -72,11 +73,10 @@ export class Intake {
   }
 
   /**
-   * Checks a job and asks for its admission.
+   * Checks a job. Whether it is admitted is another question.
    *
    * @throws {TypeError} If lane, type, payload or a key does not fit.
    * @throws {RangeError} If a number is out of range.
-   * @throws {RejectedError} If it is turned away.
    */
   check(job: NewJob, nowMs: number): JobEntry {
     if (typeof job !== "object" || job === null) {
@@ -92,13 +92,16 @@ export class Intake {
       const checked = checkPayload(handler.payload, payload);
       if (checked instanceof Misfit) throw new TypeError(checked.fault);
     }
-    const { delayMs, ttlMs, key, dedupeKey, traceparent } = job;
+    const { delayMs, ttlMs, key, dedupeKey, idempotency, traceparent } = job;
     if (delayMs !== undefined) checkDuration("delayMs", delayMs);
     if (ttlMs !== undefined) checkDuration("ttlMs", ttlMs);
     if (key !== undefined) checkKey("key", key);
     if (dedupeKey !== undefined) checkKey("dedupeKey", dedupeKey);
+    if (idempotency !== undefined) {
+      checkKey("idempotency.key", idempotency.key);
+      checkKey("idempotency.fingerprint", idempotency.fingerprint);
+    }
     if (traceparent !== undefined) checkKey("traceparent", traceparent);
-    this.#admit(job, lane, nowMs);
     return {
       lane: lane.index,
       type: job.type ?? "",
@@ -107,6 +110,7 @@ export class Intake {
       dueAtMs: delayMs === undefined ? nowMs : nowMs + delayMs,
       expiresAtMs: nowMs + (ttlMs ?? lane.settings.ttlMs),
       dedupeKey,
+      idempotency,
       traceparent: traceparent ?? this.#context.telemetry?.traceparent(),
     };
   }
@@ -129,18 +133,16 @@ export class Intake {
     );
   }
 
-  #admit(job: NewJob, lane: Lane, nowMs: number): void {
+  /** Why a job is to be turned away. `undefined`: it is admitted. */
+  refusal(job: NewJob, entry: JobEntry): Refused | undefined {
+    const lane = this.#state.lanes[entry.lane]!;
     if (this.#closedFor !== undefined) {
-      throw new RejectedError(this.#closedFor, UNKNOWN_RETRY_MS);
+      return { entry, lane, refusal: new RejectedError(this.#closedFor, UNKNOWN_RETRY_MS) };
     }
     const { settings } = lane;
     if (lane.depth >= settings.maxDepth) {
-      this.#reject(
-        lane,
-        `lane "${lane.name}" holds its maxDepth of ${settings.maxDepth}`,
-        drainMs(lane),
-        { nowMs, key: job.key },
-      );
+      const reason = `lane "${lane.name}" holds its maxDepth of ${settings.maxDepth}`;
+      return { entry, lane, refusal: new RejectedError(reason, drainMs(lane)) };
     }
     const { slots } = this.#context;
     // The view is that of the pool's last turn: jobs that had no turn yet, because the caller
@@ -150,19 +152,17 @@ export class Intake {
       verdict = slots.admission.run.submit(job, this.#state);
     } catch (thrown) {
       slots.fails(slots.admission.name, messageOf(thrown));
-      return;
+      return undefined;
     }
     slots.works(slots.admission.name);
-    if (verdict.admit) return;
-    this.#reject(lane, verdict.reason, verdict.retryAfterMs, { nowMs, key: job.key });
+    if (verdict.admit) return undefined;
+    return { entry, lane, refusal: new RejectedError(verdict.reason, verdict.retryAfterMs) };
   }
 
-  #reject(
-    lane: Lane,
-    reason: string,
-    retryAfterMs: number,
-    { nowMs: atMs, key }: { readonly nowMs: number; readonly key: string | undefined },
-  ): never {
+  /** Counts and reports a job that is turned away. Returns the refusal, for the one who enqueues. */
+  turnAway({ refusal, lane, entry: { key } }: Refused, atMs: number): RejectedError {
+    const { reason, retryAfterMs } = refusal;
+    if (reason === this.#closedFor) return refusal;
     lane.traffic.shed++;
     this.#state.traffic.shed++;
     const { hub } = this.#context;
@@ -170,7 +170,7 @@ export class Intake {
     if (hub.active) {
       hub.emit({ kind: "job-shed", atMs, pool, lane: lane.name, key, reason, retryAfterMs });
     }
-    throw new RejectedError(reason, retryAfterMs);
+    return refusal;
   }
 }
 

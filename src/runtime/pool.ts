@@ -26,6 +26,7 @@ import type { Added, Change, Changed, JobEntry, JobPage, JobQuery, Queue } from 
 import type { MaybePromise } from "../store.ts";
 import { isPromise } from "./store_guard.ts";
 import type { LaneTally } from "../tally.ts";
+import { knownJob, mayBeDuplicate, type Refused } from "./refused.ts";
 import { TakenJob } from "./taken_job.ts";
 
 /** A pool that rests for so long shows nothing to be amiss, ms. */
@@ -160,7 +161,10 @@ export class Pool implements PoolHandle {
   enqueue(job: NewJob): Promise<JobHandle> {
     try {
       const nowMs = this.#clock.nowMs();
-      const answer = this.#add(this.#parts.intake.check(job, nowMs), nowMs);
+      const { intake } = this.#parts;
+      const entry = intake.check(job, nowMs);
+      const refused = intake.refusal(job, entry);
+      const answer = refused === undefined ? this.#add(entry, nowMs) : this.#turnAway(refused);
       if (!isPromise(answer)) return Promise.resolve(new TakenJob(this.#queue, answer));
       return answer.then((added) => new TakenJob(this.#queue, added));
     } catch (thrown) {
@@ -172,9 +176,17 @@ export class Pool implements PoolHandle {
     const nowMs = this.#clock.nowMs();
     const { lanes } = this.#parts.state; // a reload may change them before the jobs are stored
     const entries: JobEntry[] = [];
-    const faults = jobs.map((job): Error | undefined => {
+    const { intake } = this.#parts;
+    const refused: [place: number, job: Refused][] = [];
+    const faults = jobs.map((job, place): Error | undefined => {
       try {
-        const entry = this.#parts.intake.check(job, nowMs);
+        const entry = intake.check(job, nowMs);
+        const one = intake.refusal(job, entry);
+        if (one !== undefined && !mayBeDuplicate(entry)) return intake.turnAway(one, nowMs);
+        if (one !== undefined) {
+          refused.push([place, one]);
+          return one.refusal;
+        }
         entries.push(entry);
         lanes[entry.lane]!.adding++; // counts against the depth of those that follow
         return undefined;
@@ -200,17 +212,24 @@ export class Pool implements PoolHandle {
     entries.forEach((entry, index) => this.#added(lanes[entry.lane]!, entry, added[index]!));
     if (added.some(({ error }) => error instanceof StoreError)) this.#parts.guard.refused();
     let next = 0;
-    return faults.map((fault) => {
-      if (fault !== undefined) return fault;
-      const one = added[next++]!;
-      return one.error ?? new TakenJob(this.#queue, one);
-    });
+    const taken = (one: Added): JobHandle | Error => one.error ?? new TakenJob(this.#queue, one);
+    const results = faults.map((fault) => fault ?? taken(added[next++]!));
+    await Promise.all(refused.map(async ([place, job]) => {
+      try {
+        results[place] = taken(await this.#turnAway(job));
+      } catch (thrown) {
+        results[place] = thrown instanceof Error ? thrown : new Error(messageOf(thrown));
+      }
+    }));
+    return results;
   }
 
   post(job: NewJob): void {
     const nowMs = this.#clock.nowMs();
-    const entry = this.#parts.intake.check(job, nowMs);
-    const answer = this.#add(entry, nowMs);
+    const { intake } = this.#parts;
+    const entry = intake.check(job, nowMs);
+    const refused = intake.refusal(job, entry);
+    const answer = refused === undefined ? this.#add(entry, nowMs) : this.#turnAway(refused);
     if (isPromise(answer)) {
       answer.catch((thrown) => {
         this.#log.error("A posted job could not be stored", { error: messageOf(thrown) });
@@ -317,6 +336,20 @@ export class Pool implements PoolHandle {
     }
     if (changed.ok) this.#parts.loop.arrived();
     return changed;
+  }
+
+  /** The job that a refused one is a duplicate of. @throws {RejectedError} If it is none. */
+  #turnAway(refused: Refused): MaybePromise<Added> {
+    const known = knownJob(this.#queue, refused, this.#clock);
+    return isPromise(known)
+      ? known.then((job) => this.#knownOr(refused, job))
+      : this.#knownOr(refused, known);
+  }
+
+  #knownOr(refused: Refused, known: Added | undefined): Added {
+    if (known?.error !== undefined) throw known.error;
+    if (known !== undefined) return known;
+    throw this.#parts.intake.turnAway(refused, this.#clock.nowMs());
   }
 
   #add(entry: JobEntry, nowMs: number): Added | Promise<Added> {

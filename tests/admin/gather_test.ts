@@ -68,11 +68,11 @@ Deno.test("POST jobs turns one job away, and takes those that came with it", asy
 for (const [what, body] of [["a job", JOB], ["many", [JOB, JOB]]] as const) {
   Deno.test(`POST jobs of the same Idempotency-Key that come together bring ${what} once`, async () => {
     await using system = await running();
-    const calls: number[] = [];
+    const stored: string[] = [];
     const sluice = withPool(system.sluice, (pool) => ({
       enqueueAll: async (jobs) => {
-        calls.push(jobs.length);
         const taken = await pool.enqueueAll(jobs);
+        stored.push(...taken.flatMap((job) => "id" in job && !job.duplicate ? [job.id] : []));
         await system.clock.advance(10_000); // they have ended before anybody is told
         return taken;
       },
@@ -81,7 +81,7 @@ for (const [what, body] of [["a job", JOB], ["many", [JOB, JOB]]] as const) {
     const answers = await postTogether(sluice, [1, 2, 3].map(() => ["mail", body]), "order-17");
     const texts = answers.map((answer) => JSON.stringify(answer.body));
 
-    assert.deepEqual(calls, [[body].flat().length]);
+    assert.equal(stored.length, [body].flat().length);
     assert.equal(texts[1], texts[2]);
     assert.match(texts[1] ?? "", /"duplicateOf":"/);
     assert.equal(texts.filter((text) => text.includes("duplicateOf")).length, 2);

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { VirtualClock } from "../../src/virtual_clock.ts";
 import { problemOf, type Running, running } from "./_app.ts";
 
 async function post(
@@ -17,26 +16,100 @@ async function post(
 
 const JOB = { lane: "batch", payload: 1, delayMs: 1_000 };
 
-Deno.test("Idempotency-Key makes a job that is sent again a duplicate, for ten minutes after its end too", async () => {
-  const clock = new VirtualClock();
-  await using system = await running({ clock });
+Deno.test("Idempotency-Key makes a job that is sent again a duplicate until ten minutes after its end", async () => {
+  await using system = await running();
+  const job = { ...JOB, delayMs: 20 * 60_000 }; // longer than a key is remembered
 
-  const first = await post(system, "order-17", JOB);
-  const again = await post(system, '"order-17"', JOB); // quoted, as the standard has it
-  const other = await post(system, "order-18", JOB);
-  await system.clock.advance(2_000);
-  await clock.advance(2_000);
-  const ended = await post(system, "order-17", JOB);
-  await clock.advance(600_000);
-  const later = await post(system, "order-17", JOB);
+  const first = await post(system, "order-17", job);
+  const again = await post(system, '"order-17"', job); // quoted, as the standard has it
+  const other = await post(system, "order-18", job);
+  await system.clock.advance(21 * 60_000);
+  const ended = await post(system, "order-17", job);
+  await system.clock.advance(8 * 60_000);
+  const late = await post(system, "order-17", job);
+  await system.clock.advance(2 * 60_000);
+  const later = await post(system, "order-17", job);
 
   const { id } = await first.json();
   assert.deepEqual(
-    [first, again, other, ended, later].map(({ status }) => status),
-    [202, 200, 202, 200, 202],
+    [first, again, other, ended, late, later].map(({ status }) => status),
+    [202, 200, 202, 200, 200, 202],
   );
   assert.deepEqual(await again.json(), { id, duplicateOf: id });
   assert.deepEqual(await ended.json(), { id, duplicateOf: id });
+  assert.deepEqual(await late.json(), { id, duplicateOf: id });
+});
+
+Deno.test("Idempotency-Key is refused with another body, before and after the end of its job", async () => {
+  await using system = await running();
+  const other = { ...JOB, payload: 2 };
+  await post(system, "order-17", JOB);
+
+  const waiting = await post(system, "order-17", other);
+  await system.clock.advance(2_000);
+  const ended = await post(system, "order-17", other);
+  const reordered = await post(system, "order-17", { delayMs: 1_000, payload: 1, lane: "batch" });
+
+  for (const refused of [waiting, ended]) {
+    assert.equal(refused.status, 422);
+    assert.equal(
+      (await problemOf(refused)).detail,
+      'The idempotency key "order-17" was used for another request: send that one unchanged, or give a new key',
+    );
+  }
+  assert.equal(reordered.status, 200);
+});
+
+Deno.test("Idempotency-Key of many jobs is refused with another list, and tells of each", async () => {
+  await using system = await running();
+  await post(system, "batch-3", [JOB, JOB]);
+
+  const refused = await post(system, "batch-3", [JOB, { ...JOB, payload: 2 }]);
+
+  assert.equal(refused.status, 422);
+  const { detail, results } = await problemOf(refused);
+  assert.match(detail, /The idempotency key "batch-3#0" was used for another request/);
+  assert.match(JSON.stringify(results?.[1]), /The idempotency key .*batch-3#1.* was used/);
+});
+
+Deno.test("Idempotency-Key and dedupeKey find their job where the lane is full, paused or drained", async () => {
+  await using system = await running();
+  const full = { lane: "full", payload: 1, delayMs: 1_000 };
+  const byKey = await (await post(system, "order-17", full)).json();
+
+  const again = await post(system, "order-17", full);
+  const many = await (await post(system, "batch-1", [full, { ...full, dedupeKey: "order-17" }]))
+    .json();
+  const byField = await system.send("POST", "/api/pools/mail/jobs", {
+    ...full,
+    dedupeKey: "order-17",
+  });
+  const other = await post(system, "order-18", full);
+  const reused = await post(system, "order-17", { ...full, payload: 2 });
+  await system.sluice.pool("mail").pause();
+  const paused = await post(system, "order-17", full);
+
+  assert.deepEqual(
+    [again, byField, other, reused, paused].map(({ status }) => status),
+    [200, 200, 429, 422, 200],
+  );
+  assert.equal((await again.json()).duplicateOf, byKey.id);
+  assert.match(many.results[0].error, /holds its maxDepth of 1/);
+  assert.equal(many.results[1].duplicateOf, byKey.id);
+  const { shed } = system.sluice.pool("mail").tally().find(({ lane }) => lane === "full")!;
+  assert.equal(shed, 2);
+});
+
+Deno.test("Idempotency-Key of a body that is nested too deeply is refused", async () => {
+  await using system = await running();
+  const response = await system.app.request("/api/pools/mail/jobs", {
+    method: "POST",
+    headers: { "content-type": "application/json", "idempotency-key": "k" },
+    body: `{"lane":"batch","payload":${"[".repeat(20_000)}${"]".repeat(20_000)}}`,
+  });
+
+  assert.equal(response.status, 400);
+  assert.equal((await problemOf(response)).detail, "The body is nested too deeply: nest it less");
 });
 
 Deno.test("Idempotency-Key with ?waitMs= tells how the job of the first request ended", async () => {

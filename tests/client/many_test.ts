@@ -47,11 +47,13 @@ Deno.test("enqueueAll() makes calls of less than what a server takes", async () 
   assert.equal(new Set(server.seen.map(({ key }) => key)).size, 2);
 });
 
-Deno.test("enqueueAll() sends those again that were turned away, under another key", async () => {
+Deno.test("enqueueAll() sends a call with jobs that were turned away again, under its key", async () => {
   await using server = scripted(
     json(200, { results: [{ id: "a" }, { error: "full", retryAfterMs: 300 }, { error: "bad" }] }),
-    json(429, { results: [{ error: "full", retryAfterMs: 50 }] }, { "retry-after": "1" }),
-    json(200, { results: [{ duplicateOf: "b" }] }),
+    json(200, {
+      results: [{ duplicateOf: "a" }, { error: "full", retryAfterMs: 50 }, { error: "bad" }],
+    }),
+    json(200, { results: [{ duplicateOf: "a" }, { duplicateOf: "b" }, { error: "bad" }] }),
   );
   const { options, waits } = still();
   const job = { lane: "batch", payload: 1 };
@@ -65,8 +67,29 @@ Deno.test("enqueueAll() sends those again that were turned away, under another k
     { id: "b", duplicate: true },
   ]);
   assert.ok(results[2] instanceof RequestError);
-  assert.deepEqual(server.seen.map(({ key }) => key), ["k", "k.2", "k.3"]);
+  assert.deepEqual(server.seen.map(({ key }) => key), ["k", "k", "k"]);
+  assert.equal(new Set(server.seen.map(({ body }) => body)).size, 1);
   assert.deepEqual(waits, [300, 50]);
+});
+
+Deno.test("enqueueAll() under one idempotencyKey stores each job once, those too that were turned away", async () => {
+  await using system = await mail();
+  const client = connect(system.url, { attempts: 1 });
+  const jobs = ["urgent", "full", "full"].map((lane) => ({ lane, payload: { to: lane } }));
+  const send = async (): Promise<readonly unknown[]> => {
+    const results = await client.enqueueAll("mail", jobs, { idempotencyKey: "import-17" });
+    return results.map((result) => "id" in result ? result.id : result.name);
+  };
+
+  const first = await send();
+  await system.sluice.pool("mail").change(String(first[1]), "cancel"); // makes room
+  const second = await send();
+  const third = await send();
+
+  assert.equal(first[2], "RejectedError");
+  assert.deepEqual(second.slice(0, 2), first.slice(0, 2));
+  assert.notEqual(second[2], first[1]);
+  assert.deepEqual(third, second);
 });
 
 Deno.test("enqueueAll() tells of a call that fails by the results of its jobs", async () => {

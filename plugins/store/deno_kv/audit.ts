@@ -55,7 +55,8 @@ function compareEntry(stock: Stock, { key, value }: Deno.KvEntry<unknown>): void
       return;
     }
     case "i": {
-      const id = Array.isArray(value) ? value[0] : undefined;
+      const [id, , , untilMs] = Array.isArray(value) ? value : [];
+      if (untilMs !== undefined) return; // its job has ended: it is remembered for a while
       if (stock.owners.get(String(key[4]))?.[0] === id) return;
       const saw = `The dedupeKey "${textOf(key, 4)}" is held by ${id}, which is no job that has it`;
       fault(stock, "dedupe-stale", saw, "free it", drop);

@@ -1,19 +1,19 @@
 /**
- * Adds what needs a look first: jobs with a dedupe key, with a limited key, with a claim, or with a large
+ * Adds what needs a look first: jobs with a dedupe or idempotency key, with a limited key, with a claim, or with a large
  * payload.
  *
  * @module
  */
 
 import type { Added, JobEntry } from "../../../src/store.ts";
-import { ChangeStep } from "./change_step.ts";
 import { chunksOf, dropChunks, writeChunks } from "./chunks.ts";
 import { lineOf, parseLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { KvAdded, type StoredJob } from "./job.ts";
 import { stateKey } from "./keys.ts";
 import type { KvLane } from "./lanes.ts";
-import { locate } from "./locate.ts";
+import { answerOf, type Name, namesOf, own, type Owner } from "./names.ts";
+import { ownerOf } from "./owners.ts";
 import { type Expected, Step } from "./step.ts";
 import type { Term } from "./term.ts";
 import type { Ticket } from "./ticket.ts";
@@ -43,9 +43,6 @@ export interface Item {
   /** Its place among the entries of the ticket. */
   readonly place: number;
 }
-
-/** Who owns a dedupe key: id, and when that expires; 0 if never. */
-export type Owner = readonly [id: string, expiresAtMs: number];
 
 /** A job with its place. `chunk`: what its commit depends on once its payload is stored apart. */
 interface Ready {
@@ -131,18 +128,18 @@ function isOutdated({ holder }: QueueContext, { item, term }: Ready): boolean {
   return item.apart > 0 && term !== holder.term;
 }
 
-/** One try. 0: a check failed, or an owner had to be ended first. */
+/** One try. 0: a check failed. */
 async function attempt(context: QueueContext, ready: readonly Ready[]): Promise<number> {
-  const { db, keys } = context;
+  const { db } = context;
   const step = new Step(context, ready[0]!.item.atMs);
-  const owners = new Map<string, string>();
+  const owned = new Map<string, Owner>();
   const claimed = new Set<string>();
   const answers: (() => void)[] = [];
   let changes = false;
   for (const one of ready) {
     const { item, job, added } = one;
-    if (step.isFull || step.checksLeft < 4) break;
-    const { dedupeKey, expiresAtMs, claim } = item.entry;
+    if (step.isFull || step.checksLeft < 5) break;
+    const { claim } = item.entry;
     const claimable = claim === undefined ? undefined : await db.get(stateKey(claim.key));
     if (claim !== undefined && claimable !== undefined) {
       const isLost = claimable.versionstamp !== (claim.version ?? null);
@@ -152,26 +149,11 @@ async function attempt(context: QueueContext, ready: readonly Ready[]): Promise<
         continue;
       }
     }
-    if (dedupeKey !== undefined) {
-      let ownerId = owners.get(dedupeKey);
-      if (ownerId === undefined) {
-        const key = keys.of("i", dedupeKey);
-        let { entry, owner } = await ownerOf(context, key, step.nowMs);
-        if (owner === "ended") ({ entry, owner } = await ownerOf(context, key, step.nowMs));
-        if (owner === "ended") return 0; // others are at it too
-        ownerId = owner;
-        if (owner === undefined) {
-          step.check(entry);
-          step.set(entry.key, [added.id, Number.isFinite(expiresAtMs) ? expiresAtMs : 0]);
-          owners.set(dedupeKey, added.id);
-        }
-      }
-      if (ownerId !== undefined) {
-        const id = ownerId;
-        if (one.chunk !== undefined) await dropChunks(context, job);
-        answers.push(() => item.ticket.answer(item.place, { id, duplicate: true }));
-        continue;
-      }
+    const known = await nameJob(context, step, one, owned);
+    if (known !== undefined) {
+      if (one.chunk !== undefined) await dropChunks(context, job);
+      answers.push(() => item.ticket.answer(item.place, known));
+      continue;
     }
     changes = true;
     if (claim !== undefined && claimable !== undefined) {
@@ -199,33 +181,25 @@ async function attempt(context: QueueContext, ready: readonly Ready[]): Promise<
   return answers.length;
 }
 
-/** What stands at a dedupe key, and who owns it. */
-async function ownerOf(
-  context: QueueContext,
-  key: Deno.KvKey,
-  nowMs: number,
-): Promise<{ readonly entry: Deno.KvEntryMaybe<Owner>; readonly owner: string | undefined }> {
-  const entry = await context.db.get<Owner>(key);
-  return { entry, owner: await ownerIn(context, entry, nowMs) };
-}
-
 /**
- * Who owns a dedupe key. `undefined`: nobody does. `"ended"`: someone did who had expired and has been
- * ended just now.
+ * Gives a job its names with the commit, unless one of them is taken: what to answer then. `owned`: what
+ * this commit gives already.
  */
-async function ownerIn(
+async function nameJob(
   context: QueueContext,
-  { value }: Deno.KvEntryMaybe<Owner>,
-  nowMs: number,
-): Promise<string | undefined> {
-  if (value === null) return undefined;
-  const [id, expiresAtMs] = value;
-  if (expiresAtMs === 0 || expiresAtMs > nowMs) return id;
-  const found = await locate(context, id);
-  if (found === undefined || "ended" in found) return undefined;
-  if (found.kind === "l") return id;
-  const step = new ChangeStep(context, nowMs);
-  step.end(found, "expired");
-  await step.commit(); // refused: others have ended it
-  return "ended";
+  step: Step,
+  { item: { entry }, added }: Ready,
+  owned: Map<string, Owner>,
+): Promise<Added | undefined> {
+  const free: [Name, Deno.KvEntryMaybe<Owner>][] = [];
+  for (const name of namesOf(entry)) {
+    const here = owned.get(name.key);
+    if (here !== undefined) return answerOf(name, here);
+    const there = await ownerOf(context, name, step.nowMs);
+    if (there.owner !== undefined) return answerOf(name, there.owner);
+    free.push([name, there.entry]);
+  }
+  for (const [name, at] of free) {
+    owned.set(name.key, own(step, at, name, { id: added.id, expiresAtMs: entry.expiresAtMs }));
+  }
 }

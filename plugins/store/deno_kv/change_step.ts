@@ -6,13 +6,13 @@
  */
 
 import type { Change, Changed } from "../../../src/store.ts";
-import type { Owner } from "./careful.ts";
 import { type Bytes, changeLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { withoutJobs } from "./done.ts";
 import { createdIn } from "./id.ts";
 import { delayOf, type StoredJob } from "./job.ts";
 import { type Found, type Located, type Running, stateOf, type Waiting } from "./locate.ts";
+import { namesIn, own, type Owner } from "./names.ts";
 import { jobsIn } from "./promote.ts";
 import { Step } from "./step.ts";
 import { markOf, type Marks } from "./term.ts";
@@ -148,20 +148,23 @@ export class ChangeStep {
     const expiresAtMs = line[3]?.x === undefined
       ? undefined
       : line[3].x + Math.max(0, step.nowMs - createdIn(segment));
+    let lost = {};
+    for (const name of namesIn(line[3] ?? {})) {
+      const owner = await db.get<Owner>(keys.of("i", name.key));
+      const isOpen = owner.value !== null && owner.value[3] === undefined;
+      if (!isOpen && !this.#owned.has(name.key)) {
+        this.#owned.add(name.key);
+        own(step, owner, name, { id, expiresAtMs: expiresAtMs ?? Infinity });
+      } else if (name.key === line[3]?.d) return false;
+      else lost = { f: undefined, n: undefined }; // its idempotency key is another's by now
+    }
     const alive = changeLine(line, { attempts: -line[0], leases: 1 }, {
       o: delayOf(dead),
       h: undefined,
       x: expiresAtMs,
       s: startedAtMs ?? undefined,
+      ...lost,
     });
-    const dedupeKey = line[3]?.d;
-    if (dedupeKey !== undefined) {
-      const owner = await db.get<Owner>(keys.of("i", dedupeKey));
-      if (owner.value !== null || this.#owned.has(dedupeKey)) return false;
-      this.#owned.add(dedupeKey);
-      step.check(owner);
-      step.set(owner.key, [id, expiresAtMs ?? 0]);
-    }
     step.check(entry);
     step.delete(entry.key);
     step.keep("x", -1);

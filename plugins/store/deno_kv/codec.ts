@@ -18,6 +18,10 @@ export interface Extra {
   h?: 1;
   /** Makes others its duplicates. */
   d?: string;
+  /** What is sent under its idempotency key: that is `n`, or else `d`. */
+  f?: string;
+  /** Its idempotency key, where that is not its dedupe key. */
+  n?: string;
   /** Trace context. */
   p?: string;
   /** Not started from then on. */
@@ -81,11 +85,15 @@ export interface Apart {
 
 /** The line of a job that is added. `payload`: its JSON. */
 export function lineOf(entry: JobEntry, payload: string | undefined, apart?: Apart): string {
-  const { type, key, dedupeKey, traceparent, expiresAtMs } = entry;
+  const { type, key, dedupeKey, idempotency, traceparent, expiresAtMs } = entry;
   const extra: Extra = {};
   if (type !== "") extra.t = type;
   if (key !== undefined) extra.k = key;
   if (dedupeKey !== undefined) extra.d = dedupeKey;
+  if (idempotency !== undefined) {
+    extra.f = idempotency.fingerprint;
+    if (idempotency.key !== dedupeKey) extra.n = idempotency.key;
+  }
   if (traceparent !== undefined) extra.p = traceparent;
   if (expiresAtMs < Infinity) extra.x = expiresAtMs;
   if (apart !== undefined) {

@@ -18,7 +18,7 @@ import { Step } from "./step.ts";
 import { Ticket } from "./ticket.ts";
 import { MOST_SMALL } from "./turns.ts";
 
-/** Largest `key` or `dedupeKey`, bytes in a key of the database. */
+/** Largest `key`, `dedupeKey` or idempotency key, bytes in a key of the database. */
 const LARGEST_KEY = 1500;
 
 /** Most jobs of one commit. */
@@ -115,8 +115,8 @@ export class EnqueueLoop {
     const isDelayed = entry.dueAtMs > nowMs;
     const item = { lane, entry, payload, apart, atMs, isDelayed, ticket, place };
     const isLimited = entry.key !== undefined && lane.maxRunningPerKey < Infinity;
-    const isPlain = !isLimited && apart === 0 && entry.dedupeKey === undefined;
-    if (isPlain && entry.claim === undefined) this.#plain.push(item);
+    const isNamed = entry.dedupeKey !== undefined || entry.idempotency !== undefined;
+    if (!isLimited && apart === 0 && !isNamed && entry.claim === undefined) this.#plain.push(item);
     else this.#careful.push(item);
   }
 
@@ -200,16 +200,20 @@ function sizeOf(payload: string | undefined): number {
 }
 
 /** @throws {RangeError} If the database could not take it. */
-function checkEntry({ key, dedupeKey }: JobEntry, payloadBytes: number): void {
+function checkEntry({ key, dedupeKey, idempotency }: JobEntry, payloadBytes: number): void {
   if (payloadBytes > LARGEST_PAYLOAD) {
     throw new RangeError(
       `Expected a payload of at most ${LARGEST_PAYLOAD} bytes as JSON but received ${payloadBytes}: ` +
         "store it elsewhere and enqueue where it is",
     );
   }
-  for (const [name, value] of [["key", key], ["dedupeKey", dedupeKey]] as const) {
-    const size = value === undefined ? 0 : textSize(value);
-    if (size <= LARGEST_KEY) continue;
-    throw new RangeError(`Expected ${name} of at most ${LARGEST_KEY} bytes but received ${size}`);
-  }
+  if (key !== undefined) checkKey("key", key);
+  if (dedupeKey !== undefined) checkKey("dedupeKey", dedupeKey);
+  if (idempotency !== undefined) checkKey("an idempotency key", idempotency.key);
+}
+
+function checkKey(name: string, value: string): void {
+  const size = textSize(value);
+  if (size <= LARGEST_KEY) return;
+  throw new RangeError(`Expected ${name} of at most ${LARGEST_KEY} bytes but received ${size}`);
 }

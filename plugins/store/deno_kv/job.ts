@@ -86,7 +86,7 @@ export class KvJob implements StoredJob, Leased {
   get isPlain(): boolean {
     const extra = this.line[3];
     return extra === undefined ||
-      (extra.h ?? extra.d ?? extra.o ?? extra.b) === undefined;
+      (extra.h ?? extra.d ?? extra.f ?? extra.o ?? extra.b) === undefined;
   }
   get ordinal(): number {
     return this.part.ordinal;

@@ -22,7 +22,9 @@
  * pool NAME c LANE SPACE, c -1 KEPT                 u64, exact counts
  * pool NAME m SEGMENT INDEX                         where a job is that left its first place, and, if it is the
  *                                                   first of those of `d`, where all of them are
- * pool NAME i DEDUPEKEY                             [id of its owner, when that expires]
+ * pool NAME i NAME                                  [id of the job whose dedupe or idempotency key it is,
+ *                                                   when that expires, of the latter what it stands for, and
+ *                                                   once the job has ended until when]
  * pool NAME d AT CHUNK SEGMENT FIRST LANE DUE START PARTS  done and cancelled jobs, one a line
  * pool NAME x AT SEGMENT INDEX                      a dead job
  * pool NAME b TAG SEGMENT INDEX CHUNK               parts of a large payload

@@ -42,6 +42,7 @@ import { PoolKeys, SIGNAL_KEY } from "./keys.ts";
 import { type KvLane, type LaneTable, openLanes } from "./lanes.ts";
 import { placeRunning, raise, unblock } from "./limits.ts";
 import { listJobs } from "./list.ts";
+import { duplicateOf } from "./owners.ts";
 import { Outcomes } from "./outcomes.ts";
 import { Reader } from "./reader.ts";
 import { giveBack } from "./reaper.ts";
@@ -151,6 +152,11 @@ export class KvQueue implements Queue {
   /** Stores jobs. */
   add(entries: readonly JobEntry[], nowMs: number): Promise<readonly Added[]> {
     return this.#enqueues.add(entries, nowMs);
+  }
+
+  /** What `add` answers an entry without storing anything. */
+  duplicateOf(entry: JobEntry, nowMs: number): Promise<Added | undefined> {
+    return this.#context.gate.run(() => duplicateOf(this.#context, entry, nowMs));
   }
 
   /** Leases claimable jobs. Answers at once where jobs of each wanted lane are leased already, with those. */

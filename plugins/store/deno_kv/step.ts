@@ -7,7 +7,8 @@
  * @module
  */
 
-import { type Bytes, changeLine, earliestExpiry, encode, type Line } from "./codec.ts";
+import { IDEMPOTENT_FOR_MS } from "../../../src/job.ts";
+import { type Bytes, changeLine, earliestExpiry, encode, type Extra, type Line } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { noTally, type Tally } from "./counts.ts";
 import { type DoneGroup, type DonePointer, entriesOf } from "./done.ts";
@@ -15,6 +16,7 @@ import { type End, endingOf, parseRow, recordIn, rowText } from "./ended.ts";
 import { tagIn } from "./id.ts";
 import { delayOf, idOf, type StoredJob } from "./job.ts";
 import { type Counted, keySize, numberAt, SIGNAL_KEY, type Space, textAt } from "./keys.ts";
+import { namesIn, ownerAfter, ownerSize } from "./names.ts";
 import { Places } from "./places.ts";
 
 /** KV allows 1000. */
@@ -110,9 +112,9 @@ export class Step {
     this.checks++;
   }
 
-  /** Sets a key. */
-  set(key: Deno.KvKey, value: unknown, size = 64): void {
-    this.#atomic.set(key, value);
+  /** Sets a key. `expireIn`: the database may drop it after so many ms. */
+  set(key: Deno.KvKey, value: unknown, size = 64, options?: { readonly expireIn: number }): void {
+    this.#atomic.set(key, value, options);
     const keyBytes = keySize(key);
     this.#mutations++;
     this.#keyBytes += keyBytes;
@@ -208,7 +210,7 @@ export class Step {
   end(job: StoredJob, end: End): void {
     const { keys, keep } = this.#context;
     const extra = job.line[3];
-    if (extra?.d !== undefined) this.delete(keys.of("i", extra.d));
+    if (extra?.d !== undefined || extra?.f !== undefined) this.#freeNames(job, extra);
     this.#ended.push({ job, end });
     if (end.state === "dead") {
       if (keep.dead === 0) {
@@ -223,6 +225,16 @@ export class Step {
     }
     this.#bytes += job.text.length;
     this.#endBeside(job, end);
+  }
+
+  /** Frees the names of a job that ends; its idempotency key stands for it a while longer. */
+  #freeNames(job: StoredJob, extra: Readonly<Extra>): void {
+    for (const name of namesIn(extra)) {
+      const key = this.#context.keys.of("i", name.key);
+      const owner = ownerAfter(name, idOf(job), this.nowMs);
+      if (owner === undefined) this.delete(key);
+      else this.set(key, owner, ownerSize(owner), { expireIn: 2 * IDEMPOTENT_FOR_MS });
+    }
   }
 
   /** Ends jobs of a lease of which nothing is stored beside their lines. */

@@ -10,6 +10,7 @@ import { parseRow } from "./ended.ts";
 import { idOf, type StoredJob } from "./job.ts";
 import { numberAt, POINTERS_KEY, PoolKeys, SCHEMA_KEY, textAt } from "./keys.ts";
 import type { Moved } from "./locate.ts";
+import { namesIn, type Owner } from "./names.ts";
 import { jobsIn } from "./promote.ts";
 import { unended } from "./reaper.ts";
 
@@ -61,8 +62,8 @@ export interface Stock {
   readonly pointsAtDone: boolean;
   /** Jobs that must have a pointer, by segment and index, with what it says. */
   readonly moved: Map<string, Moved>;
-  /** Dedupe keys that must have an owner. */
-  readonly owners: Map<string, readonly [id: string, expiresAtMs: number]>;
+  /** Dedupe keys and idempotency keys that must have an owner. */
+  readonly owners: Map<string, Owner>;
   /** Jobs whose payload is stored apart, with how many parts. */
   readonly apart: Map<string, number>;
   /** Leases: worker, segment and number. */
@@ -195,7 +196,10 @@ function addJob(stock: Stock, job: StoredJob, key: Deno.KvKey): void {
     const [held, waiting] = stock.places.get(name) ?? [0, 0];
     stock.places.set(name, waits ? [held, waiting + 1] : [held + 1, waiting]);
   }
-  if (extra?.d !== undefined) stock.owners.set(extra.d, [id, extra.x ?? 0]);
+  for (const { key, fingerprint } of namesIn(extra ?? {})) {
+    const owner = [id, extra?.x ?? 0] as const;
+    stock.owners.set(key, fingerprint === undefined ? owner : [...owner, fingerprint]);
+  }
   if (extra?.o === undefined) return;
   const space = key[3] === "q" || key[3] === "z" ? key[3] : "r";
   addApart(stock, job, job.line, [space, job.dueMs, waits ? extra.k ?? "" : ""]);

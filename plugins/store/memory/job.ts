@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { JobRecord, JobState, Outcome } from "../../../src/job.ts";
+import type { Idempotency, JobRecord, JobState, Outcome } from "../../../src/job.ts";
 import { outcomeOf } from "../../../src/outcome.ts";
 import type { Added, JobEntry, Leased } from "../../../src/store.ts";
 import { End, type Waiting } from "./fate.ts";
@@ -60,6 +60,8 @@ export interface Extra {
   readonly key: string | undefined;
   /** Makes others with the same key duplicates. */
   readonly dedupeKey: string | undefined;
+  /** Makes the same enqueue again a duplicate, for a while after the end too. */
+  readonly idempotency: Idempotency | undefined;
   /** Trace context of the enqueuer. */
   readonly traceparent: string | undefined;
   /** Not started from then on. */
@@ -190,6 +192,7 @@ export class MemoryJob implements Leased, Added {
       type: "",
       key: undefined,
       dedupeKey: undefined,
+      idempotency: undefined,
       traceparent: undefined,
       expiresAtMs: Infinity,
       createdAtMs: undefined,
@@ -262,12 +265,14 @@ export class MemoryJob implements Leased, Added {
 export function extraOf(entry: JobEntry): Extra | undefined {
   if (
     entry.type === "" && entry.key === undefined && entry.dedupeKey === undefined &&
-    entry.traceparent === undefined && entry.expiresAtMs === Infinity
+    entry.idempotency === undefined && entry.traceparent === undefined &&
+    entry.expiresAtMs === Infinity
   ) return undefined;
   return {
     type: entry.type,
     key: entry.key,
     dedupeKey: entry.dedupeKey,
+    idempotency: entry.idempotency,
     traceparent: entry.traceparent,
     expiresAtMs: entry.expiresAtMs,
     createdAtMs: undefined,

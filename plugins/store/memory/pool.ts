@@ -12,6 +12,7 @@ import { End, forsakeWaiting, tellWaiting, UNFINISHED } from "./fate.ts";
 import type { Holder } from "./holder.ts";
 import { type CANCELLED, DEAD, DONE, extraOf, MemoryJob, RUNNING } from "./job.ts";
 import { Lane, type LanePool } from "./lane.ts";
+import { Owners } from "./owners.ts";
 import type { MemoryState } from "./state.ts";
 
 /** Who the jobs of a pool are and who holds them. Lanes that are configured no more keep their jobs. */
@@ -28,7 +29,7 @@ export class MemoryPool implements LanePool {
   readonly jobs: JobsBySequence = new JobsBySequence();
 
   readonly #lanes = new Map<string, Lane>();
-  readonly #owners = new Map<string, MemoryJob>();
+  readonly #owners = new Owners((job, nowMs) => this.#isOpen(job, nowMs));
   readonly #ended = new EndedJobs((job) => this.jobs.delete(job.sequence));
   #sequence = 0;
   #expired: MemoryJob[] = [];
@@ -59,8 +60,9 @@ export class MemoryPool implements LanePool {
 
   /** Stores a job. */
   add(entry: JobEntry, lane: Lane, nowMs: number): Added {
-    const owner = entry.dedupeKey === undefined ? undefined : this.#owner(entry.dedupeKey, nowMs);
-    if (owner !== undefined) return { id: owner.id, duplicate: true };
+    const isNamed = entry.dedupeKey !== undefined || entry.idempotency !== undefined;
+    const known = isNamed ? this.#owners.find(entry, nowMs) : undefined;
+    if (known !== undefined) return known;
     const { dueAtMs, claim } = entry;
     if (claim !== undefined) {
       const { key, version, value } = claim;
@@ -72,10 +74,15 @@ export class MemoryPool implements LanePool {
     const job = new MemoryJob(lane, ++this.#sequence, entry.payload, isDelayed ? dueAtMs : nowMs);
     job.extra = extraOf(entry);
     if (isDelayed) job.ownExtra().createdAtMs = nowMs;
-    if (entry.dedupeKey !== undefined) this.#owners.set(entry.dedupeKey, job);
+    if (isNamed) this.#owners.take(job);
     this.jobs.set(job);
     lane.add(job, nowMs);
     return job;
+  }
+
+  /** What `add` answers an entry without storing anything. `undefined`: it would be stored. */
+  duplicateOf(entry: JobEntry, nowMs: number): Added | undefined {
+    return this.#owners.find(entry, nowMs);
   }
 
   /** Joins a holder: the others are woken, so that they show that they live. */
@@ -108,10 +115,7 @@ export class MemoryPool implements LanePool {
       code === DONE ? result : undefined,
       code === DEAD ? reason : undefined,
     );
-    const dedupeKey = job.extra?.dedupeKey;
-    if (dedupeKey !== undefined && this.#owners.get(dedupeKey) === job) {
-      this.#owners.delete(dedupeKey);
-    }
+    if (job.extra !== undefined) this.#owners.leave(job, nowMs);
     this.#ended.push(job);
     if (waiting !== undefined && !(waiting instanceof End)) tellWaiting(waiting, job.outcome());
   }
@@ -167,21 +171,16 @@ export class MemoryPool implements LanePool {
   /** Puts another object in a job's place: whoever has the old one keeps it as it is. */
   replace(job: MemoryJob): MemoryJob {
     const other = job.clone();
-    const dedupeKey = job.extra?.dedupeKey;
-    if (dedupeKey !== undefined && this.#owners.get(dedupeKey) === job) {
-      this.#owners.set(dedupeKey, other);
-    }
+    this.#owners.replace(job, other);
     this.jobs.set(other);
     return other;
   }
 
   /** Brings a dead job back. False if another job has its `dedupeKey` by now. */
   revive(job: MemoryJob, nowMs: number): boolean {
-    const dedupeKey = job.extra?.dedupeKey;
-    if (dedupeKey !== undefined && this.#owner(dedupeKey, nowMs) !== undefined) return false;
+    if (!this.#owners.retake(job, nowMs)) return false;
     this.#ended.leave(job);
     const revived = this.replace(job);
-    if (dedupeKey !== undefined) this.#owners.set(dedupeKey, revived);
     revived.attempt = 0;
     if (revived.extra !== undefined) {
       revived.extra.expiresAtMs += nowMs - revived.createdAtMs;
@@ -205,15 +204,15 @@ export class MemoryPool implements LanePool {
   /** Drops ended jobs that have been kept long enough. */
   dropOld(nowMs: number): void {
     this.#ended.dropOld(nowMs);
+    this.#owners.dropOld(nowMs);
   }
 
-  #owner(dedupeKey: string, nowMs: number): MemoryJob | undefined {
-    const owner = this.#owners.get(dedupeKey);
-    if (owner === undefined || owner.code === RUNNING || !owner.isExpired(nowMs)) return owner;
-    const was = owner.code;
-    this.expire(owner, nowMs);
-    owner.home.drop(owner, was, nowMs);
-    return undefined;
+  #isOpen(job: MemoryJob, nowMs: number): boolean {
+    if (job.code === RUNNING || !job.isExpired(nowMs)) return true;
+    const was = job.code;
+    this.expire(job, nowMs);
+    job.home.drop(job, was, nowMs);
+    return false;
   }
 
   *#runningIn(lane: Lane): Generator<MemoryJob> {

@@ -70,6 +70,13 @@ export class MemoryQueue implements Queue {
     return added;
   }
 
+  /** What `add` answers an entry without storing anything. */
+  duplicateOf(entry: JobEntry, nowMs: number): Added | undefined {
+    const known = this.#pool.duplicateOf(entry, nowMs);
+    this.#tell(false);
+    return known;
+  }
+
   /** Leases claimable jobs. */
   lease(wants: readonly number[], nowMs: number): readonly Leased[] {
     // An array that grows by `push` takes room for many at once: most leases are of one job.

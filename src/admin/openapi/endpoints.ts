@@ -159,13 +159,13 @@ export const endpoints: readonly Endpoint[] = [
     headers: {
       "Idempotency-Key":
         "Another way to send dedupeKey: sent again with the same key, the job of the first request is " +
-        "answered as duplicateOf, also for ten minutes after it has ended. Of many jobs each gets " +
-        "KEY#PLACE.",
+        "answered as duplicateOf, also for ten minutes after it has ended; with the same key and another " +
+        "body the answer is 422. Of many jobs each gets KEY#PLACE.",
     },
     body: "NewJob",
     many: true,
     answers: { 200: "Accepted", 202: "Accepted" },
-    problems: [400, 404, 413, 415, 429, 503],
+    problems: [400, 404, 413, 415, 422, 429, 503],
   },
   {
     method: "get",

@@ -1,0 +1,44 @@
+/**
+ * Jobs that are turned away, unless the store has them already.
+ *
+ * @module
+ */
+
+import type { Clock } from "../clock.ts";
+import type { RejectedError } from "../errors.ts";
+import type { Added, JobEntry, MaybePromise, Queue } from "../store.ts";
+import { asked } from "./asked.ts";
+import type { Lane } from "./lane.ts";
+import { isPromise } from "./store_guard.ts";
+
+/** A job that is turned away if it is no duplicate. */
+export interface Refused {
+  /** The job. */
+  readonly entry: JobEntry;
+  /** Its lane. */
+  readonly lane: Lane;
+  /** Why it is turned away. */
+  readonly refusal: RejectedError;
+}
+
+/** True for a job that may be a duplicate. */
+export function mayBeDuplicate({ dedupeKey, idempotency }: JobEntry): boolean {
+  return dedupeKey !== undefined || idempotency !== undefined;
+}
+
+/**
+ * What the store answers a job that it has already. `undefined`: it has not, or cannot tell.
+ */
+export function knownJob(
+  queue: Queue,
+  { entry }: Refused,
+  clock: Clock,
+): MaybePromise<Added | undefined> {
+  if (!mayBeDuplicate(entry)) return undefined;
+  try {
+    const answer = queue.duplicateOf?.(entry, clock.nowMs());
+    return isPromise(answer) ? asked(clock, () => answer).catch(() => undefined) : answer;
+  } catch {
+    return undefined; // turned away, to come again: the pool's own calls tell of the fault
+  }
+}
