@@ -27,6 +27,7 @@
 import { builtins, defaults } from "./plugins/mod.ts";
 import type { AdminDoor } from "./src/admin/serve.ts";
 import type { ConfigInput, HandlerFunction } from "./src/config.ts";
+import type { Logger } from "./src/job.ts";
 import type { JobsOf } from "./src/jobs_of.ts";
 import type { Plugin } from "./src/plugin.ts";
 import { createResolver } from "./src/config/resolver.ts";
@@ -95,7 +96,7 @@ export async function start<const Config extends ConfigInput | string | URL>(
   const { plugins, signals, env, telemetry, admin, ...rest } = options;
   const resolve = createResolver(config, { builtins, defaults, plugins, signals, env });
   const { settings } = await resolve(undefined, { sealed: false });
-  const door = await openDoor(settings.admin ?? admin); // first: pools that run claim jobs
+  const door = await openDoor(settings.admin ?? admin, rest.log); // first: pools that run claim jobs
   let sluice: Supervisor | undefined;
   try {
     const supervision = { ...rest, telemetry: await openTelemetry(telemetry) };
@@ -110,10 +111,13 @@ export async function start<const Config extends ConfigInput | string | URL>(
 }
 
 /** Binds the address of the admin API; who wants none does not even load it. */
-async function openDoor(settings: AdminSettings | undefined): Promise<AdminDoor | undefined> {
+async function openDoor(
+  settings: AdminSettings | undefined,
+  log: Logger | undefined,
+): Promise<AdminDoor | undefined> {
   if (settings === undefined) return undefined;
   const { openAdmin } = await import("./src/admin/serve.ts");
-  return await openAdmin(settings);
+  return await openAdmin(settings, log);
 }
 
 /** Where the packages of OpenTelemetry meet what an SDK has registered. */

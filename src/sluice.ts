@@ -177,6 +177,8 @@ export interface Sluice<Jobs extends Record<string, NewJob> = Record<string, New
   readonly adminUrl: string | undefined;
   /** The config as given, secrets as `{ "env": … }`. */
   readonly config: unknown;
+  /** Aborts once `stop` has drained the pools: what would hold their server ends then. */
+  readonly stopped: AbortSignal;
   /** What its jobs live in. */
   readonly store: Bound<"store">;
   /** Pools in config order. */

@@ -37,6 +37,7 @@ import { loginRoutes } from "./login.tsx";
 import { overviewRoutes } from "./overview.tsx";
 import { poolPageRoutes } from "./pool_page.tsx";
 import { poolRoutes } from "./pools.ts";
+import { Reads } from "./reads.ts";
 import { configRedactor, redactor } from "./redact.ts";
 import { refused } from "./refusal.tsx";
 import { reloadRoutes } from "./reload.ts";
@@ -44,6 +45,7 @@ import { Sessions } from "./session.ts";
 import { healthRoutes, systemRoutes } from "./system.ts";
 import { checkTokens, hasToken, type Tokens } from "./tokens.ts";
 import { failed, noRoute } from "./trouble.tsx";
+import { withBody } from "./unread.ts";
 import { waitingRoutes } from "./waiting.ts";
 
 /** How the admin API is set up. */
@@ -65,8 +67,8 @@ export interface AdminOptions {
   /** Most event streams at once. @default {100} */
   readonly maxStreams?: number | undefined;
   /**
-   * Aborts when the server stops: held answers come at once and event streams end. Without it,
-   * `server.shutdown()` waits for streams for ever.
+   * Aborts when the server stops: held answers come at once and event streams end, as they do when the
+   * pools have stopped.
    */
   readonly signal?: AbortSignal | undefined;
   /** Time of event streams, sessions and limits. @default {the system's} */
@@ -123,6 +125,9 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
   checkTokens(tokens);
   const sessions = new Sessions();
   const clock = options.clock ?? systemClock();
+  const signal = options.signal === undefined
+    ? sluice.stopped
+    : AbortSignal.any([options.signal, sluice.stopped]);
   const show = options.redact === undefined ? configRedactor(sluice) : redactor(options.redact);
   const context: AdminContext = {
     sluice,
@@ -135,12 +140,12 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
       textOf: eventText(show),
       clock,
       maxStreams: options.maxStreams ?? MOST_STREAMS,
-      signal: options.signal,
+      signal,
     }),
-    operations: new Operations(() => clock.nowMs(), options.signal),
-    maxBodyBytes: options.maxBodyBytes ?? 1_048_576,
+    operations: new Operations(() => clock.nowMs(), signal),
+    body: { reads: new Reads(clock, signal), maxBytes: options.maxBodyBytes ?? 1_048_576 },
     maxJobBytes: options.maxJobBytes ?? 65_536,
-    signal: options.signal,
+    signal,
     target: targets(sluice),
   };
   const check = guard({
@@ -169,13 +174,16 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     .route("/", poolPageRoutes(context));
   const app = new Hono()
     .route("/", healthRoutes(context))
-    .route("/", assetRoutes())
-    .route("/", hasToken(tokens) ? loginRoutes(tokens, sessions, context) : new Hono());
+    .route("/", assetRoutes());
+  const open = hasToken(tokens) ? loginRoutes(tokens, sessions, context) : new Hono();
+  for (const { method, path, handler } of open.routes) {
+    app.on(method, path, (c, next) => withBody(c, context.body, handler(c, next)));
+  }
   // Hint: Hono runs a route without middleware far faster than one with.
   for (const { method, path, handler } of closed.routes) {
-    app.on(method, path, (c, next) => refuse(c) ?? handler(c, next));
+    app.on(method, path, (c, next) => withBody(c, context.body, refuse(c) ?? handler(c, next)));
   }
-  app.notFound((c) => refuse(c) ?? noRoute(c, context, app.routes));
+  app.notFound((c) => withBody(c, context.body, refuse(c) ?? noRoute(c, context, app.routes)));
   app.onError((error, c) => failed(error, c, context));
   // `hc` types come from the schemas that the routes declare.
   return app as unknown as AdminApp;

@@ -8,7 +8,8 @@ import type { Context } from "hono";
 import { type GenericSchema, type InferOutput, safeParse } from "valibot";
 import { display, isRecord, toPointer } from "../config/faults.ts";
 import { messageOf } from "../errors.ts";
-import { badRequest, problem, refuseQuery } from "./problem.ts";
+import { badRequest, breakingOff, problem, type ProblemExtra, refuseQuery } from "./problem.ts";
+import { type Reads, UnreadError } from "./reads.ts";
 
 /** Longest body of a request that is not an enqueue, bytes. */
 const MAX_SHAPE_BYTES = 16_384;
@@ -18,18 +19,23 @@ export type Body =
   | { readonly ok: true; readonly value: unknown; readonly bytes: number }
   | { readonly ok: false; readonly refusal: ReturnType<typeof problem<400 | 413 | 415>> };
 
+/** How a body is read. */
+export interface ReadOptions {
+  /** Bounds its time. */
+  readonly reads: Reads;
+  /** Longest body that is read, bytes. */
+  readonly maxBytes: number;
+  /** Value of an empty body. `undefined`: there must be one. */
+  readonly fallback?: unknown;
+}
+
 /**
  * Reads a JSON body.
  *
- * @param request The request.
- * @param maxBytes Longest body that is read.
- * @param fallback Value of an empty body. `undefined`: there must be one.
+ * @throws {UnreadError} If it does not come in time.
  */
-export async function readJson(
-  request: Request,
-  maxBytes: number,
-  fallback?: unknown,
-): Promise<Body> {
+export async function readJson(request: Request, options: ReadOptions): Promise<Body> {
+  const { reads, maxBytes, fallback } = options;
   const { headers } = request;
   const length = headers.get("content-length");
   // Hint: `request.body` is costly to look at, so a body that announces its length goes without.
@@ -38,7 +44,7 @@ export async function readJson(
   if (fault !== undefined) {
     // A proxy may send an empty body in no chunks, so without a length.
     if (length === null && fallback !== undefined) {
-      const read = await readText(request.body, maxBytes);
+      const read = await reads.of(readText(request.body, maxBytes));
       if (read?.text === "") return { ok: true, value: fallback, bytes: 0 };
     }
     return refuse(415, fault);
@@ -47,15 +53,17 @@ export async function readJson(
   if (bytes > maxBytes) return refuse(413, tooLarge(maxBytes));
   try {
     // A length that was announced is held by the server: only a chunked body must be counted.
-    if (length !== null) return { ok: true, value: await request.json(), bytes };
-    const read = await readText(request.body, maxBytes);
+    if (length !== null) return { ok: true, value: await reads.of(request.json()), bytes };
+    const read = await reads.of(readText(request.body, maxBytes));
     if (read === undefined) return refuse(413, tooLarge(maxBytes));
     if (read.text === "") return nothing(fallback);
     return { ok: true, value: JSON.parse(read.text), bytes: read.bytes };
   } catch (thrown) {
+    if (thrown instanceof UnreadError) throw thrown;
     // Whoever hung up amid the body reads no answer, and it is no fault of ours to log.
     if (!(thrown instanceof SyntaxError)) {
-      return refuse(400, `The body could not be read: ${messageOf(thrown)}`);
+      const detail = `The body could not be read: ${messageOf(thrown)}`;
+      return { ok: false, refusal: breakingOff(problem(400, detail, atWhole(detail))) };
     }
     const encoding = headers.get("content-encoding") ?? "identity";
     if (encoding !== "identity") return refuse(415, encodingFault(encoding));
@@ -74,13 +82,14 @@ function nothing(fallback: unknown): Body {
 export async function readShape<Shape extends GenericSchema>(
   c: Context,
   shape: Shape,
+  reads: Reads,
 ): Promise<
   | { readonly ok: true; readonly value: InferOutput<Shape> }
   | { readonly ok: false; readonly refusal: Response }
 > {
   const refusal = refuseQuery(c, "send it in the body"); // else a pause of one lane is a pause of all
   if (refusal !== undefined) return { ok: false, refusal };
-  const body = await readJson(c.req.raw, MAX_SHAPE_BYTES, {});
+  const body = await readJson(c.req.raw, { reads, maxBytes: MAX_SHAPE_BYTES, fallback: {} });
   if (!body.ok) return body;
   if (!isRecord(body.value)) { // for valibot a list is an object
     const detail = `Expected an object but received ${display(body.value)}`;
@@ -141,6 +150,9 @@ export async function readText(
 }
 
 function refuse(status: 400 | 413 | 415, detail: string): Body {
-  const errors = status === 400 ? { errors: [{ pointer: "", detail }] } : {};
-  return { ok: false, refusal: problem(status, detail, errors) };
+  return { ok: false, refusal: problem(status, detail, status === 400 ? atWhole(detail) : {}) };
+}
+
+function atWhole(detail: string): ProblemExtra {
+  return { errors: [{ pointer: "", detail }] };
 }

@@ -10,6 +10,7 @@ import type { Clock } from "../clock.ts";
 import type { Context } from "hono";
 import { suggestion } from "../suggest.ts";
 import type { Actor } from "./actor.ts";
+import type { ReadOptions } from "./body.ts";
 import type { EventFeed } from "./event_feed.ts";
 import type { Operations } from "./operations.ts";
 import { problem } from "./problem.ts";
@@ -31,12 +32,12 @@ export interface AdminContext {
   readonly show: (value: unknown) => unknown;
   /** Gets what clients are not told. */
   readonly log: Logger;
-  /** Longest body, bytes. */
-  readonly maxBodyBytes: number;
+  /** How bodies are read. */
+  readonly body: ReadOptions;
   /** Longest job, bytes of JSON. */
   readonly maxJobBytes: number;
   /** Aborts when the server stops: no request is held from then on. */
-  readonly signal: AbortSignal | undefined;
+  readonly signal: AbortSignal;
   /** Time of streams, sessions and limits. */
   readonly clock: Clock;
   /** Tells who makes a request. `undefined`: nobody who may. */

@@ -60,7 +60,7 @@ export async function enqueue(c: Context, name: string, desk: Desk): Promise<Enq
   const { context } = desk;
   const target = context.target(name);
   if (target === undefined) return noPool(context.sluice, name);
-  const body = await readJson(c.req.raw, context.maxBodyBytes);
+  const body = await readJson(c.req.raw, context.body);
   if (!body.ok) return body.refusal;
   const header = c.req.raw.headers.get("idempotency-key");
   const known = header === null ? undefined : idempotencyOf(header, body.value);

@@ -38,6 +38,9 @@ const BEAT_MS = 15_000;
 /** A client that takes nothing for so long is dropped, ms. */
 const SLOW_MS = 10_000;
 
+/** What a client may take to catch up once the feed closes, ms. */
+const LAST_MS = 1_000;
+
 /** Bytes that may lie between us and a client's socket before it counts as slow. */
 const BUFFERED_BYTES = 65_536;
 
@@ -110,6 +113,7 @@ export class EventFeed {
       },
       pull: () => {
         if (stream === undefined || !this.#streams.has(stream)) return;
+        if (this.#closed) return this.#end(stream);
         stream.blockedSinceMs = undefined;
         this.#send(stream);
       },
@@ -121,19 +125,35 @@ export class EventFeed {
     }, new ByteLengthQueuingStrategy({ highWaterMark: BUFFERED_BYTES }));
   }
 
-  /** Ends all streams, and opens no more. */
+  /** Ends all streams, and opens no more. A client that takes nothing is dropped: its server would wait. */
   close(): void {
+    if (this.#closed) return;
     this.#closed = true;
     for (const stream of this.#streams) {
+      if (isBehind(stream)) continue; // ends once its client takes something
       this.#send(stream);
-      if (!this.#streams.has(stream)) continue; // it was slow
-      this.#remove(stream); // nothing is sent after the end
-      this.#write(stream, "event: end\ndata: {}\n\n");
-      // Hint: what is written to a broken connection cancels its stream before `#write` returns.
-      if (!stream.gone) stream.controller.close();
+      if (this.#streams.has(stream)) this.#end(stream);
     }
     this.#unobserve?.();
     this.#unobserve = undefined;
+    if (this.#streams.size === 0) return;
+    this.#flushing?.cancel();
+    this.#flushing = this.#options.clock.at(this.#now() + LAST_MS, () => {
+      for (const stream of this.#streams) this.#drop(stream);
+    });
+  }
+
+  #end(stream: Stream): void {
+    this.#remove(stream); // nothing is sent after the end
+    this.#write(stream, "event: end\ndata: {}\n\n");
+    // Hint: what is written to a broken connection cancels its stream before `#write` returns.
+    if (!stream.gone) stream.controller.close();
+  }
+
+  #drop(stream: Stream): void {
+    // Hint: not an `Error`. Deno writes what ends a response to standard error: a sentence, no trace.
+    stream.controller.error("A client of the event stream takes nothing: it is dropped");
+    this.#remove(stream);
   }
 
   #observe(): void {
@@ -184,11 +204,7 @@ export class EventFeed {
     }
     const nowMs = this.#now();
     stream.blockedSinceMs ??= nowMs;
-    if (nowMs - stream.blockedSinceMs >= SLOW_MS) {
-      // Hint: not an `Error`. Deno writes what ends a response to standard error: a sentence, no trace.
-      stream.controller.error("A client of the event stream takes nothing: it is dropped");
-      this.#remove(stream);
-    }
+    if (nowMs - stream.blockedSinceMs >= SLOW_MS) this.#drop(stream);
   }
 
   /** The next piece for a stream: made once for all that want the same. */
@@ -239,6 +255,11 @@ type Chunks = Map<string, Chunk>;
 interface Chunk {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly upTo: number;
+}
+
+/** True while there is something that its client has not taken. */
+function isBehind({ controller }: Stream): boolean {
+  return (controller.desiredSize ?? 0) < BUFFERED_BYTES;
 }
 
 function isReady({ controller }: Stream): boolean {

@@ -15,6 +15,7 @@ import { from, peerOf } from "./actor.ts";
 import type { LoginRoutes } from "./api.ts";
 import { audit, auditAs } from "./audit.ts";
 import { readText } from "./body.ts";
+import type { Reads } from "./reads.ts";
 import type { AdminContext } from "./context.ts";
 import { answerPage, Layout } from "./layout.tsx";
 import { LoginLimit } from "./login_limit.ts";
@@ -49,7 +50,7 @@ export function loginRoutes(
       const nowMs = context.clock.nowMs();
       const waitMs = limit.waitMs(address, nowMs);
       if (waitMs > 0) return tooOften(c, waitMs);
-      const role = roleOf(await readToken(c) ?? "");
+      const role = roleOf(await readToken(c, context.body.reads) ?? "");
       if (role !== undefined) return logIn(c, role);
       limit.failed(address, nowMs);
       context.log.warn("A login was refused", { from: address });
@@ -153,8 +154,9 @@ function isForm(c: Context): boolean {
   return c.req.header("content-type")?.startsWith("application/x-www-form-urlencoded") === true;
 }
 
-async function readToken(c: Context): Promise<string | undefined> {
-  const { text: body = "" } = await readText(c.req.raw.body, MAX_BODY_BYTES) ?? {};
+async function readToken(c: Context, reads: Reads): Promise<string | undefined> {
+  const read = await reads.of(readText(c.req.raw.body, MAX_BODY_BYTES));
+  const { text: body = "" } = read ?? {};
   if (isForm(c)) return new URLSearchParams(body).get("token") ?? undefined;
   try {
     const value: unknown = JSON.parse(body);

@@ -59,7 +59,7 @@ async function start(
   context: AdminContext,
 ): Promise<Response> {
   const { operations } = context;
-  const body = await readShape(c, operationShape);
+  const body = await readShape(c, operationShape, context.body.reads);
   if (!body.ok) return body.refusal;
   const { lane, state, match } = body.value;
   const action = actionOf(body.value);

@@ -126,7 +126,7 @@ async function setPaused(
 ): Promise<Response> {
   const refusal = ended(target.handle);
   if (refusal !== undefined) return refusal;
-  const body = await readShape(c, pauseShape);
+  const body = await readShape(c, pauseShape, context.body.reads);
   if (!body.ok) return body.refusal;
   const { lane } = body.value;
   if (lane !== undefined && !target.takes.lanes.has(lane)) {
@@ -154,7 +154,7 @@ function isPaused(handle: PoolHandle, lane: string | undefined): boolean | undef
 }
 
 async function drain(c: Context, target: Target, context: AdminContext): Promise<Response> {
-  const body = await readShape(c, drainShape);
+  const body = await readShape(c, drainShape, context.body.reads);
   if (!body.ok) return body.refusal;
   const { deadlineMs } = body.value;
   const clamped = deadlineMs === undefined ? undefined : Math.min(LONGEST_DRAIN_MS, deadlineMs);
@@ -171,7 +171,7 @@ async function override(
 ): Promise<Response> {
   const refusal = ended(handle);
   if (refusal !== undefined) return refusal;
-  const body = await readShape(c, overrideShape);
+  const body = await readShape(c, overrideShape, context.body.reads);
   if (!body.ok) return body.refusal;
   const { expiresInMs, ...bounds } = body.value;
   const before = handle.snapshot().override;

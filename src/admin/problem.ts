@@ -17,6 +17,7 @@ export type ProblemStatus =
   | 403
   | 404
   | 405
+  | 408
   | 409
   | 413
   | 415
@@ -64,6 +65,7 @@ const TITLES: Readonly<Record<ProblemStatus, string>> = {
   403: "Forbidden",
   404: "Not Found",
   405: "Method Not Allowed",
+  408: "Request Timeout",
   409: "Conflict",
   413: "Content Too Large",
   415: "Unsupported Media Type",
@@ -103,6 +105,17 @@ export function problem<Status extends ProblemStatus>(
   });
   // `TypedResponse` exists for the types of `hc` only.
   return response as Response & TypedResponse<Problem, Status, "json">;
+}
+
+/**
+ * The same answer, announcing more than it has, so that its connection breaks. Hint: a client that sends
+ * no more of its body else holds a server of Deno for ever that was asked to shut down.
+ */
+export function breakingOff<Whole extends Response>(whole: Whole): Whole {
+  const { body, status, headers } = whole;
+  headers.set("content-length", "1000000");
+  const broken = new Response(body?.pipeThrough(new TransformStream()), { status, headers });
+  return broken as Whole; // `TypedResponse` exists for the types of `hc` only
 }
 
 /** Answers 400 with every fault. */

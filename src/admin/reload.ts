@@ -31,7 +31,7 @@ async function reload(c: Context, context: AdminContext): Promise<Response> {
   const unknown = queryFaults(c, ["dryRun"]);
   if (typeof dryRun !== "boolean") return badRequest([dryRun, ...unknown]);
   if (unknown.length > 0) return badRequest(unknown);
-  const body = await readJson(c.req.raw, context.maxBodyBytes, {});
+  const body = await readJson(c.req.raw, { ...context.body, fallback: {} });
   if (!body.ok) return body.refusal;
   const errors = faultsOf(body.value);
   if (errors.length > 0) return badRequest(errors);

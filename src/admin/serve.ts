@@ -4,13 +4,18 @@
  * @module
  */
 
-import { systemClock } from "../clock.ts";
+import { pause, systemClock } from "../clock.ts";
 import { isLoopback } from "../config/loopback.ts";
+import { messageOf } from "../errors.ts";
+import type { Logger } from "../job.ts";
 import type { AdminSettings } from "../settings.ts";
 import { silentLogger } from "../log.ts";
 import type { Sluice } from "../sluice.ts";
+import { type Address, addressesOf } from "./address.ts";
 import { AlertHook } from "./alert_hook.ts";
 import { admin, type AdminOptions } from "./app.ts";
+import { canServeConnections, type Handle } from "./connection.ts";
+import { Front } from "./front.ts";
 import { problem } from "./problem.ts";
 import { checkTokens, hasToken } from "./tokens.ts";
 
@@ -37,72 +42,63 @@ export interface AdminDoor {
   close(): Promise<void>;
 }
 
-/** How long requests under way may take once the server stops, ms. */
-const STOP_WITHIN_MS = 3_000;
-
 /**
  * Serves the admin API. Without a token, only on loopback: what counts is the address that was
  * really bound, since `DENO_SERVE_ADDRESS` goes before `settings.hostname`.
  *
  * @throws {TypeError} If a token is too short, or both are the same.
- * @throws {Error} If the address is in use, or would be open to others without a token.
+ * @throws {Error} If the address cannot be bound, or would be open to others without a token.
  */
 export async function serveAdmin(
   sluice: Sluice,
   settings: AdminSettings,
   options: Pick<AdminOptions, "redact" | "log"> = {},
 ): Promise<AdminServer> {
-  return (await openAdmin(settings)).serve(sluice, options);
+  return (await openAdmin(settings, options.log)).serve(sluice, options);
 }
 
 /**
  * Binds the address of the admin API, so that pools start only where it can be served. Throws as
- * `serveAdmin` does.
+ * `serveAdmin` does. `log` gets faults of connections.
  *
  * @internal
  */
-export async function openAdmin(settings: AdminSettings): Promise<AdminDoor> {
+export async function openAdmin(
+  settings: AdminSettings,
+  log: Logger = silentLogger(),
+): Promise<AdminDoor> {
   checkTokens(settings);
-  const closing = new AbortController();
-  let fetch: Deno.ServeHandler = starting;
-  const server = bind(settings, closing.signal, (request, info) => fetch(request, info));
-  const refusal = hasToken(settings) ? undefined : openness(server.addr);
+  let handle: Handle = starting;
+  const bound = bind(settings, { log, handle: (request, peer) => handle(request, peer) });
+  const refusal = hasToken(settings) ? undefined : openness(bound);
   if (refusal !== undefined) {
-    await close();
+    await bound.close();
     throw new Error(refusal);
   }
+  const url = urlOf(bound.addresses[0]);
   return {
-    url: urlOf(server.addr),
+    url,
     serve(sluice, options = {}) {
       const stopping = new AbortController();
       const app = admin(sluice, { ...settings, ...options, signal: stopping.signal });
-      const peer = localPeer(server.addr);
-      fetch = peer === undefined
-        ? (request, info) => app.fetch(request, info)
-        : (request) => app.fetch(request, peer);
-      return serverOf(sluice, { settings, log: options.log, server, stopping, closing });
+      handle = (request, peer) => app.fetch(request, peer);
+      return serverOf(sluice, { settings, log: options.log ?? log, url, bound, stopping });
     },
-    close,
+    close: bound.close,
   };
-
-  async function close(): Promise<void> {
-    closing.abort();
-    await server.finished;
-  }
 }
 
 interface Serving {
   readonly settings: AdminSettings;
-  readonly log: AdminOptions["log"];
-  readonly server: Deno.HttpServer<Deno.Addr>;
+  readonly log: Logger;
+  readonly url: string;
+  readonly bound: Bound;
   /** Aborts what is held. */
   readonly stopping: AbortController;
-  /** Aborts all that is under way. */
-  readonly closing: AbortController;
 }
 
 function serverOf(sluice: Sluice, serving: Serving): AdminServer {
-  const { settings, log = silentLogger(), server, stopping, closing } = serving;
+  const { settings, log, url, bound, stopping } = serving;
   const hook = settings.alerts && new AlertHook({
     ...settings.alerts,
     pools: () => sluice.pools,
@@ -110,14 +106,12 @@ function serverOf(sluice: Sluice, serving: Serving): AdminServer {
     log,
   });
   let stopped: Promise<void> | undefined;
-  return { url: urlOf(server.addr), stop: () => stopped ??= stop() };
+  return { url, stop: () => stopped ??= stop() };
 
   async function stop(): Promise<void> {
     stopping.abort(); // requests that are held answer now
     await hook?.stop();
-    const timer = setTimeout(() => closing.abort(), STOP_WITHIN_MS);
-    await server.shutdown();
-    clearTimeout(timer);
+    await bound.close();
   }
 }
 
@@ -127,58 +121,98 @@ function starting(): Response {
   return problem(503, "The pools are starting: try again in a moment", { headers });
 }
 
-function bind(
-  settings: AdminSettings,
-  signal: AbortSignal,
-  handler: Deno.ServeHandler,
-): Deno.HttpServer<Deno.Addr> {
-  const { hostname, port } = settings;
+/** Addresses on which requests are answered. */
+interface Bound {
+  readonly addresses: readonly Deno.Addr[];
+  /** The second one as the environment asks for it. */
+  readonly also?: string | undefined;
+  /** Frees them, and closes what is connected. */
+  readonly close: () => Promise<void>;
+}
+
+interface Answering {
+  readonly handle: Handle;
+  readonly log: Logger;
+}
+
+function bind(settings: AdminSettings, answering: Answering): Bound {
+  const addresses = addressesOf(settings);
+  if (addresses === undefined || !canServeConnections()) return bindByPlatform(settings, answering);
+  const listeners: Deno.TcpListener[] = [];
+  for (const address of addresses.all) {
+    try {
+      listeners.push(naming(address, () => Deno.listen({ ...address, tcpBacklog: BACKLOG })));
+    } catch (thrown) {
+      for (const listener of listeners) listener.close();
+      throw thrown;
+    }
+  }
+  const front = new Front({ ...answering, listeners, clock: systemClock() });
+  const { also } = addresses;
+  return { addresses: listeners.map(({ addr }) => addr), also, close: () => front.stop() };
+}
+
+/** Connections that may wait to be accepted: as many as `Deno.serve` lets. */
+const BACKLOG = 511;
+
+/** How long the platform may take to close what is connected, ms. */
+const CLOSED_WITHIN_MS = 3_000;
+
+/** Binds what only `Deno.serve` can. What is connected there can be asked to end, not be closed. */
+function bindByPlatform({ hostname, port }: AdminSettings, { handle, log }: Answering): Bound {
+  const server: Deno.HttpServer<Deno.Addr> = naming(
+    { hostname, port },
+    () => Deno.serve({ hostname, port, onListen: () => {} }, handle),
+  );
+  let isClosing = false;
+  server.finished.then(() => undefined, messageOf).then((error) => {
+    if (!isClosing) log.error("The admin API is served no more: start anew", { error });
+  });
+  const close = async (): Promise<void> => {
+    isClosing = true;
+    const late = new AbortController();
+    await Promise.race([
+      server.shutdown(),
+      pause(systemClock(), CLOSED_WITHIN_MS, late.signal),
+    ]);
+    late.abort();
+    server.unref(); // who stays connected holds the process no longer
+  };
+  return { addresses: [server.addr], close };
+}
+
+/** Binds; a fault names what could not be bound. */
+function naming<T>({ hostname, port }: Address, bind: () => T): T {
   try {
-    return Deno.serve({ hostname, port, signal, onListen: () => {} }, handler);
-  } catch (thrown) {
-    if (!(thrown instanceof Deno.errors.AddrInUse)) throw thrown;
-    throw new Error(
-      `The admin API cannot listen on ${hostname}:${port}, the port is in use: stop what uses it, or set another admin.port`,
-      { cause: thrown },
-    );
+    return bind();
+  } catch (cause) {
+    if (cause instanceof Deno.errors.AddrInUse) {
+      throw new Error(
+        `The admin API cannot listen on ${hostname}:${port}, the port is in use: stop what uses it, or set another admin.port`,
+        { cause },
+      );
+    }
+    throw new Error(`The admin API cannot listen on ${hostname}:${port}: ${messageOf(cause)}`, {
+      cause,
+    });
   }
 }
 
-/**
- * Who sends to a loopback address: this machine, so nobody needs to be looked up for each request.
- * `undefined`: others may send too.
- */
-function localPeer(address: Deno.Addr): { readonly remoteAddr: Deno.Addr } | undefined {
-  if (!("hostname" in address) || !isLoopback(address.hostname)) return undefined;
-  return alsoServed() === undefined ? { remoteAddr: address } : undefined;
-}
-
-/** Why an address may not be served without a token. `undefined`: it may. */
-function openness(address: Deno.Addr): string | undefined {
+/** Why the addresses may not be served without a token. `undefined`: they may. */
+function openness({ addresses, also }: Bound): string | undefined {
+  const open = addresses.find((address) =>
+    !("hostname" in address) || !isLoopback(address.hostname)
+  );
+  if (open === undefined) return undefined;
+  const bound = "hostname" in open ? `${open.hostname}:${open.port}` : open.transport;
+  const where = open === addresses[1] ? `"${also}" too` : bound;
   const wants =
     "set admin.tokens in the config, or bind 127.0.0.1 (DENO_SERVE_ADDRESS goes before admin.hostname)";
-  const also = alsoServed();
-  if (also !== undefined) {
-    return `The admin API would answer on "${also}" too, without a token: ${wants}`;
-  }
-  if ("hostname" in address && isLoopback(address.hostname)) return undefined;
-  const bound = "hostname" in address ? `${address.hostname}:${address.port}` : address.transport;
-  return `The admin API would answer on ${bound}, without a token: ${wants}`;
+  return `The admin API would answer on ${where}, without a token: ${wants}`;
 }
 
-/** The second address that `DENO_SERVE_ADDRESS=duplicate,…` binds, which `server.addr` does not tell. */
-function alsoServed(): string | undefined {
-  let given: string | undefined;
-  try {
-    given = Deno.env.get("DENO_SERVE_ADDRESS");
-  } catch {
-    return undefined; // the environment may not be read: the guard still refuses other machines
-  }
-  return given?.startsWith("duplicate,") ? given.slice("duplicate,".length) : undefined;
-}
-
-function urlOf(address: Deno.Addr): string {
-  if (!("hostname" in address)) return `${address.transport}:`;
+function urlOf(address: Deno.Addr | undefined): string {
+  if (address === undefined || !("hostname" in address)) return `${address?.transport}:`;
   const { hostname, port } = address;
   const reachable = hostname === "0.0.0.0" ? "127.0.0.1" : hostname === "::" ? "::1" : hostname;
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;

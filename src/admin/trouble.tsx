@@ -16,6 +16,8 @@ import type { AdminContext } from "./context.ts";
 import { answerPage, frameOf, Layout } from "./layout.tsx";
 import { isForPeople } from "./origin.ts";
 import { badRequest, problem } from "./problem.ts";
+import { UnreadError } from "./reads.ts";
+import { unread } from "./unread.ts";
 
 /** When to come back once a store has failed, s. */
 const STORE_RETRY_S = 5;
@@ -73,6 +75,7 @@ export function failed(
   context: AdminContext,
 ): Response | Promise<Response> {
   if (error instanceof StoreError) return storeFailed(error, c, context);
+  if (error instanceof UnreadError) return unread(error, c);
   context.log.error("An admin request failed", {
     method: c.req.method,
     path: c.req.path,

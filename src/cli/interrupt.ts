@@ -21,6 +21,9 @@ export function onInterrupt(
     if (firstAtMs === undefined) {
       firstAtMs = nowMs();
       first();
-    } else if (nowMs() - firstAtMs > ONE_SIGNAL_MS) io.exit(INTERRUPTED);
+    } else if (nowMs() - firstAtMs > ONE_SIGNAL_MS) {
+      io.err("Ended at once by a second signal: what was under way is not finished\n");
+      io.exit(INTERRUPTED);
+    }
   });
 }

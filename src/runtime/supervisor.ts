@@ -93,6 +93,7 @@ export class Supervisor implements Sluice {
   #byName: ReadonlyMap<string, Pool>;
   #reloads: Promise<unknown> = Promise.resolve();
   #stopping: Promise<StopReport> | undefined;
+  readonly #stopped = new AbortController();
   readonly #unwatch: (() => void) | undefined;
 
   /** Holds what `supervise` opened. */
@@ -109,6 +110,10 @@ export class Supervisor implements Sluice {
 
   get store(): Bound<"store"> {
     return this.#running.settings.store;
+  }
+
+  get stopped(): AbortSignal {
+    return this.#stopped.signal;
   }
 
   get pools(): readonly PoolHandle[] {
@@ -250,6 +255,7 @@ export class Supervisor implements Sluice {
       };
     } finally {
       this.#unwatch?.();
+      this.#stopped.abort();
       await this.admin?.stop();
     }
   }

@@ -208,7 +208,25 @@ Deno.test("serveAdmin() goes by the address that was really bound: DENO_SERVE_AD
   assert.match(loopback, /^http:\/\/127\.0\.0\.1:\d+$/m);
 });
 
-async function serveWith(address: string, settings: AdminSettings): Promise<string> {
+// Case B5: every peer counted as this machine where the environment could not be read.
+Deno.test("serveAdmin() binds nothing but what it has checked, when it may not read the environment", async () => {
+  using probe = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = probe.addr;
+  probe.close();
+
+  const ended = await serveWith(`duplicate,tcp:0.0.0.0:${port}`, FREE, {
+    allowed: ["--allow-net", "--allow-read"],
+    served: `await Deno.connect({ port: ${port} }).then(() => "open", (thrown) => thrown.name)`,
+  });
+
+  assert.equal(ended.split("\n")[0], "ConnectionRefused", ended);
+});
+
+async function serveWith(
+  address: string,
+  settings: AdminSettings,
+  { allowed = ["--allow-all"], served = "server.url" } = {},
+): Promise<string> {
   const here = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
   const code = `
     import { start } from ${here("../../mod.ts")};
@@ -216,16 +234,21 @@ async function serveWith(address: string, settings: AdminSettings): Promise<stri
     await using sluice = await start({ pools: { p: { handler: () => 1, size: { min: 0, max: 1 }, lanes: [{ name: "l" }] } } });
     try {
       const server = await serveAdmin(sluice, ${JSON.stringify(settings)});
-      console.log(server.url);
+      console.log(${served});
       await server.stop();
     } catch (error) {
       console.log(error.message);
     }`;
-  const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["eval", "--no-check", code],
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-check", "--no-prompt", ...allowed, "-"],
     cwd: new URL("../../", import.meta.url),
     env: { DENO_SERVE_ADDRESS: address, NO_COLOR: "1" },
-  }).output();
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  await new Response(code).body?.pipeTo(child.stdin);
+  const { stdout, stderr } = await child.output();
   const text = new TextDecoder();
   return text.decode(stdout) || text.decode(stderr);
 }

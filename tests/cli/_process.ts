@@ -13,6 +13,7 @@ const OTHERS = ["net", "env", "sys", "write", "run", "ffi", "import"].map((name)
 
 /** A process that runs a config, with its lines as they come. */
 export interface Process extends AsyncDisposable {
+  readonly pid: number;
   /** Waits for a line of standard output that `pattern` matches. */
   line(pattern: RegExp): Promise<RegExpExecArray>;
   signal(name: "SIGINT" | "SIGTERM" | "SIGHUP"): void;
@@ -44,6 +45,7 @@ export function start(
     return { code, out: outText, err: errText };
   };
   return {
+    pid: child.pid,
     line: (pattern) => out.find(pattern),
     errorLine: (pattern) => err.find(pattern),
     signal: (name) => child.kill(name),
