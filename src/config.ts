@@ -81,6 +81,18 @@ export interface PoolInput {
   readonly caps?: readonly CapInput[] | undefined;
   /** Whether growth that brings no throughput is refused: `adaptive-cap` stands beside the caps. @default {true} */
   readonly adaptive?: boolean | undefined;
+  /**
+   * Starts nothing for a while once `after` attempts in a row were refused: they called
+   * `context.overloaded()` and threw `RetryLater`, as `http` does at 429, 503 and 529. False: goes on.
+   */
+  readonly cooldown?: false | {
+    /** Refusals in a row, a whole number >= 1. @default {3} */
+    readonly after?: number | undefined;
+    /** First wait if the receiver names no time, ms, > 0; it doubles with each further refusal. @default {1000} */
+    readonly minMs?: number | undefined;
+    /** Longest such wait, ms, >= `minMs`. @default {60000} */
+    readonly maxMs?: number | undefined;
+  } | undefined;
   /** Whom to let go? @default {"cooperative"} */
   readonly retirement?: SlotInput<"retirement"> | undefined;
   /** Take this job? @default {"shed-at-cap"} */

@@ -9,6 +9,7 @@ import { downstreamSlower } from "./diagnose/downstream.ts";
 import { failing } from "./diagnose/failing.ts";
 import { type Finding, FINDING_CODES } from "./diagnose/finding.ts";
 import { laneStarved, laneWaits } from "./diagnose/lanes.ts";
+import { receiverRefuses } from "./diagnose/refusing.ts";
 import { fixedWouldDo, oscillation } from "./diagnose/steadiness.ts";
 import type { History } from "./history.ts";
 
@@ -23,6 +24,7 @@ export {
 const CHECKS: readonly ((history: History) => readonly Finding[])[] = [
   stalled,
   failing,
+  receiverRefuses,
   atCapacity,
   downstreamSlower,
   laneStarved,

@@ -128,6 +128,16 @@ export type PoolEvent =
   | (EventBase & { readonly kind: "jobs-reaped"; readonly count: number })
   /** A handler ignores its abort. */
   | (JobEventBase & { readonly kind: "worker-stuck"; readonly worker: string })
+  /** The receiver said "not now" so many times in a row: the pool starts nothing until then. */
+  | (EventBase & {
+    readonly kind: "cooldown-began";
+    /** Refusals in a row. */
+    readonly refusals: number;
+    /** When one job asks again. */
+    readonly untilMs: number;
+  })
+  /** The receiver took a job again, or a reload has switched the cool-down off. */
+  | (EventBase & { readonly kind: "cooldown-ended"; readonly forMs: number })
   /** A worker could not be started. */
   | (EventBase & { readonly kind: "worker-failed"; readonly error: string })
   /** A strategy threw or answered nonsense: the last good plan stands. */

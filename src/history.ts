@@ -59,12 +59,14 @@ export interface Sample {
   readonly target: number;
   /** The tightest bound: caps and `size.max`. */
   readonly limit: number;
-  /** What sets `limit`, or the start rate while that binds: `size.max` or `cap:NAME`. */
+  /** What sets `limit`, or the start rate while that binds: `size.max`, `cap:NAME` or `cooldown`. */
   readonly boundBy: string;
   /** Bounds of the worker count. */
   readonly size: { readonly min: number; readonly max: number };
-  /** True while a start rate holds ready jobs back. */
+  /** True while a start rate or a cool-down holds ready jobs back. */
   readonly rateBound: boolean;
+  /** While the pool cools down: until when nothing starts, ms since epoch. 0: it does not. */
+  readonly holdUntilMs: number;
   /** Changes of the target, those in one direction within 50 ms counted once. */
   readonly changes: number;
   /** Changes of the target in the other direction than the one before. */
@@ -256,9 +258,10 @@ export class Recorder {
       stuck,
       target: plan.target,
       limit: plan.limit,
-      boundBy: view.rateBound ? `cap:${plan.rateCap}` : binderOf(plan),
+      boundBy: binderOf(view, plan),
       size: view.size,
       rateBound: view.rateBound,
+      holdUntilMs: view.holdUntilMs,
       changes: this.scale.count,
       reversals: this.scale.reversals,
       arrivals: totals.arrivals,
@@ -340,8 +343,9 @@ function haveSameLanes({ lanes }: Sample, before: Sample | undefined): boolean {
       lanes.every(({ name }, index) => name === before.lanes[index]?.name);
 }
 
-/** The tightest cap, if one is tighter than `size.max`. */
-function binderOf({ proposals, limit }: Plan): string {
+/** What holds jobs back; else the tightest cap, if one is tighter than `size.max`. */
+function binderOf(view: PoolView, { proposals, limit, rateCap }: Plan): string {
+  if (view.rateBound) return view.holdUntilMs > 0 ? "cooldown" : `cap:${rateCap}`;
   const cap = proposals.find((part) => part.kind === "cap" && part.workers === limit);
   return cap === undefined ? "size.max" : `cap:${cap.by}`;
 }

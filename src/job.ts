@@ -145,6 +145,7 @@ export interface JobContext<Resource = unknown> {
   progress(value: unknown): Promise<void>;
   /**
    * Says that the downstream is overloaded (429, a wait for a pool): caps hear it, nothing is inferred.
+   * Before a `RetryLater` it is the receiver's word: some such ends in a row, and the pool cools down.
    *
    * @param retryAfterMs How long the downstream asks to be left alone, ms. Unknown if omitted.
    */

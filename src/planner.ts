@@ -43,7 +43,7 @@ export interface PlanBounds {
   readonly starting: number;
   /** This process's part of the caps over several. `undefined`: all of them. */
   readonly shares: Shares | undefined;
-  /** Jobs that the start rate of the last plan lets start now: more workers would find nothing to do. */
+  /** Jobs that the start rate of the last plan, and a cool-down, let start now: more workers would find nothing to do. */
   readonly startable: number;
 }
 
@@ -164,7 +164,7 @@ export function createPlanner(
     const useful = Math.max(have, Math.min(bounds.min, limit)) + bounds.startable;
     if (target > useful) {
       target = useful;
-      boundBy = `cap:${rateCap}`;
+      boundBy = view.holdUntilMs > 0 ? "cooldown" : `cap:${rateCap}`;
     }
     return {
       target,

@@ -72,6 +72,16 @@ export interface ScheduleSettings {
   readonly catchUp: "none" | "last" | "all";
 }
 
+/** How a pool heeds a receiver that says "not now". */
+export interface CooldownSettings {
+  /** Refusals in a row that close the pool, >= 1. */
+  readonly after: number;
+  /** First wait if the receiver names no time, ms. It doubles. */
+  readonly minMs: number;
+  /** Longest such wait, ms, >= `minMs`. */
+  readonly maxMs: number;
+}
+
 /** One pool. */
 export interface PoolSettings {
   /** Name, unique within the config. */
@@ -90,6 +100,8 @@ export interface PoolSettings {
   readonly lanePolicy: Bound<"lane-policy">;
   /** How far may it grow? In config order. */
   readonly caps: readonly CapSettings[];
+  /** What it does while its receiver says "not now". `undefined`: nothing. */
+  readonly cooldown: CooldownSettings | undefined;
   /** Whom to let go? */
   readonly retirement: Bound<"retirement">;
   /** Take this job? */

@@ -153,8 +153,13 @@ export interface PoolView {
   readonly size: { readonly min: number; readonly max: number };
   /** The tightest bound of the last decision: caps and `size.max`. */
   readonly limit: number;
-  /** True while a start rate, not workers, holds ready jobs back. */
+  /** True while a start rate or a cool-down, not workers, holds ready jobs back. */
   readonly rateBound: boolean;
+  /**
+   * While the receiver says "not now": until when nothing starts, ms since epoch. Once that is past, one
+   * job asks again. 0: the pool does not cool down.
+   */
+  readonly holdUntilMs: number;
   /** Most starts per second that the last decision allows, fractions too. `Infinity`: no bound. */
   readonly startsPerSec: number;
   /** Counts since the pool began. */

@@ -19,6 +19,7 @@ export type HoldCode =
   | "key-limit"
   | "lane-limit"
   | "start-rate"
+  | "cooldown"
   | "no-worker"
   | "busy"
   | "reserved";
@@ -59,6 +60,7 @@ export interface WaitingPool extends
     | "size"
     | "limit"
     | "rateBound"
+    | "holdUntilMs"
     | "startsPerSec"
     | "stale"
   > {

@@ -69,6 +69,7 @@ function pool(parts: Partial<WaitingPool> = {}, low: Partial<LaneView> = {}): Wa
     size: { min: 1, max: 4 },
     limit: 4,
     rateBound: false,
+    holdUntilMs: 0,
     startsPerSec: Infinity,
     stale: false,
     paused: false,
@@ -164,6 +165,11 @@ Deno.test("waitingOf() names each thing that may hold a job, and what would end 
       holds({}, pool({ idle: 1, rateBound: true, startsPerSec: 2.5 })),
       "start-rate",
       "A start rate lets at most 2.5 jobs start a second",
+    ],
+    [
+      holds({}, pool({ idle: 1, rateBound: true, holdUntilMs: pool().nowMs + 5000 })),
+      "cooldown",
+      'The receiver says "not now": one job asks again in 5 s',
     ],
     [
       holds({}, pool({ live: 0, workers: starting })),

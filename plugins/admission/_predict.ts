@@ -35,18 +35,22 @@ interface Ahead {
  * `rho_above = sum over higher lanes of lambda S / w`, at most 0.98. Each lane counts with its own
  * `S`; the `+ 1` is the time until the next worker is free, so it counts with the mean run time of
  * what runs now. While a start rate binds, the rate drains the queue instead: `(queued + 1) / rate`.
+ * While the pool cools down, all of that comes after.
  */
 export function predictWaitMs(view: PoolView, lane: LaneView): number {
   if (view.rateBound) {
     const ahead = lookAhead(view, lane);
+    const heldMs = Math.max(0, view.holdUntilMs - view.nowMs);
     const byRate = waitForRateMs(ahead, view.startsPerSec);
-    return view.idle > 0 ? byRate : Math.max(byRate, waitForWorkerMs(view, lane, ahead));
+    return heldMs +
+      (view.idle > 0 ? byRate : Math.max(byRate, waitForWorkerMs(view, lane, ahead)));
   }
   if (view.idle > 0 && lane.ready === 0) return 0;
   return waitForWorkerMs(view, lane, lookAhead(view, lane));
 }
 
 function waitForRateMs({ jobs, arrivalsAbove }: Ahead, startsPerSec: number): number {
+  if (startsPerSec === Infinity) return 0;
   const left = startsPerSec - Math.min(arrivalsAbove, MOST_LOAD * startsPerSec);
   return (jobs + 1) * 1000 / left;
 }

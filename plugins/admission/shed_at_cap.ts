@@ -138,6 +138,7 @@ function p95Of(lane: LaneView): number {
 }
 
 function limitOf(view: PoolView): string {
+  if (view.holdUntilMs > 0) return "held by a cool-down";
   return view.rateBound
     ? "bound by the start rate"
     : `at the limit of ${counted(view.limit, "worker")}`;

@@ -209,8 +209,9 @@ export class Gate {
     this.#release.forget();
   }
 
-  #reviewAtMs({ nowMs }: PoolView): number | undefined {
-    if (!this.#hold.active && this.#trial === undefined) return undefined;
+  /** While a start rate or a cool-down holds jobs back there is nothing to judge before the next tick. */
+  #reviewAtMs({ nowMs, rateBound }: PoolView): number | undefined {
+    if (rateBound || (!this.#hold.active && this.#trial === undefined)) return undefined;
     const half = (this.#meter.meanMs || 0) / 2;
     return nowMs + Math.max(SOONEST_MS, Math.min(LATEST_MS, half));
   }

@@ -115,7 +115,9 @@ function floorMs(view: PoolView): number {
 }
 
 function heldBack(view: PoolView): string {
-  if (view.rateBound) return ", a start rate holds jobs back";
+  if (view.rateBound) {
+    return `, a ${view.holdUntilMs > 0 ? "cool-down" : "start rate"} holds jobs back`;
+  }
   let blocked = 0;
   for (const lane of view.lanes) blocked += lane.blocked;
   return blocked > 0 ? `, ${blocked} blocked that no worker could run` : "";

@@ -63,7 +63,7 @@ type Settings = v.InferOutput<typeof Options>;
 /**
  * Sends the payload as JSON and judges the answer by its status: 2xx is done with result
  * `{ status }`; 408, 425, 429, 503 and 529 defer the job by `Retry-After`, or by a second without one,
- * and are the receiver's word: caps hear it. Any other 4xx or 5xx with a `Retry-After` defers
+ * and are the receiver's word: caps hear it, and the pool cools down. Any other 4xx or 5xx with a `Retry-After` defers
  * this job only. Without one other 4xx are fatal, as redirects are; the rest, silence and network
  * faults are failures.
  *

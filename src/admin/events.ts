@@ -28,6 +28,8 @@ const KINDS: Readonly<Record<PoolEvent["kind"], true>> = {
   "lease-lost": true,
   "jobs-reaped": true,
   "worker-stuck": true,
+  "cooldown-began": true,
+  "cooldown-ended": true,
   "worker-failed": true,
   "plugin-failed": true,
   "plugin-recovered": true,

@@ -8,7 +8,7 @@
 
 import type { FC } from "hono/jsx";
 import { type Finding, lanesOverTarget, PRESSING_CODES } from "../diagnose.ts";
-import { agreeing } from "../figures.ts";
+import { agreeing, duration } from "../figures.ts";
 import type { PoolSnapshot } from "../sluice.ts";
 import { STOPPED } from "../why.ts";
 
@@ -115,9 +115,16 @@ function holds(pool: ShownPool): readonly PoolMark[] {
     warn("draining", "It takes no more jobs; running ones end first."),
     pool.paused && warn("paused", "No job starts until someone resumes it."),
     pool.override !== undefined && warn("overridden"),
-    pool.rateBound &&
+    pool.holdUntilMs > 0 && warn("cooling down", coolingOf(pool)),
+    pool.holdUntilMs === 0 && pool.rateBound &&
     warn("rate-bound", "A start rate, not workers, holds jobs back: more workers would not help."),
   ].filter((mark) => mark !== false);
+}
+
+function coolingOf({ holdUntilMs, nowMs }: ShownPool): string {
+  const leftMs = holdUntilMs - nowMs;
+  const when = leftMs > 0 ? `in ${duration(leftMs)}` : "now";
+  return `The receiver says "not now": nothing starts, and one job asks again ${when}.`;
 }
 
 function bad(text: string, means?: string): PoolMark {

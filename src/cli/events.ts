@@ -32,6 +32,7 @@ const ALARMING: ReadonlySet<PoolEvent["kind"]> = new Set([
   "job-dead",
   "lease-lost",
   "jobs-reaped",
+  "cooldown-began",
 ]);
 
 const FAULTS: ReadonlySet<PoolEvent["kind"]> = new Set([
@@ -106,6 +107,8 @@ const SENTENCES: Readonly<Record<Exclude<PoolEvent["kind"], "decided" | "audit">
   "lease-lost": "The end of a job was refused: another process runs it",
   "jobs-reaped": "Jobs of dead processes went back to their lanes",
   "worker-stuck": "A handler ignores its abort: its worker is stuck",
+  "cooldown-began": 'The receiver says "not now": the pool cools down',
+  "cooldown-ended": "The receiver takes jobs again: the cool-down is over",
   "worker-failed": "A worker could not be started",
   "plugin-failed": "A strategy failed: the last plan stands",
   "plugin-recovered": "A strategy works again",

@@ -238,7 +238,7 @@ function stateOf(pool: PoolJson): string {
     pool.degraded && "degraded",
     pool.stale && "stale",
     pool.override !== undefined && "overridden",
-    pool.rateBound && "rate-bound",
+    pool.holdUntilMs > 0 ? "cooling down" : pool.rateBound && "rate-bound",
   ].filter((state) => state !== false);
   return states.length === 0 ? "ok" : states.join(", ");
 }

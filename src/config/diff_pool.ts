@@ -45,6 +45,11 @@ const PARTS: Readonly<
   shadow: diffShadow,
   lanePolicy: slot("lanePolicy"),
   caps: diffCaps,
+  cooldown: (from, to) =>
+    changesOf({ cooldown: from.cooldown ?? false }, { cooldown: to.cooldown ?? false }, {
+      path: ["pools", to.name],
+      effects: () => "Holds from the next refusal on; false opens the pool at once",
+    }),
   retirement: slot("retirement"),
   admission: slot("admission"),
   signals: (from, to) =>

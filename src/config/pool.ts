@@ -80,7 +80,7 @@ export async function resolvePool(
 
   if (shape === undefined || controller === undefined || lanePolicy === undefined) return undefined;
   if (retirement === undefined || admission === undefined) return undefined;
-  const { size, tickMs, leaseMs, timeoutMs, drainMs, keep } = shape;
+  const { size, cooldown, tickMs, leaseMs, timeoutMs, drainMs, keep } = shape;
   return {
     name,
     handlers,
@@ -90,6 +90,7 @@ export async function resolvePool(
     shadow: shadow?.bound,
     lanePolicy,
     caps,
+    cooldown: cooldown === false ? undefined : cooldown,
     retirement,
     admission,
     signals,

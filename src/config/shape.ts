@@ -127,6 +127,15 @@ export const scheduleShape = object({
   ),
 });
 
+const cooldown = object({
+  after: described(v.optional(whole(1), 3), "Refusals in a row that close the pool."),
+  minMs: described(
+    v.optional(above(0), 1000),
+    "First wait if the receiver names no time, ms; doubles with each further refusal.",
+  ),
+  maxMs: described(v.optional(above(0), 60_000), "Longest such wait, ms."),
+});
+
 const shadow = object({
   controller: described(v.unknown(), "How many workers would it have?"),
 });
@@ -162,6 +171,16 @@ export const poolShape = object({
   adaptive: described(
     v.optional(flag(), true),
     "Whether growth that brings no throughput is refused: adaptive-cap stands beside the caps.",
+  ),
+  cooldown: described(
+    v.optional(
+      v.union(
+        [v.literal(false), cooldown],
+        wants('false, or an object such as { "after": 3 }'),
+      ),
+      {},
+    ),
+    'What it does while its receiver says "not now": starts nothing for a while. false: goes on.',
   ),
   retirement: described(v.optional(v.unknown()), "Whom to let go?"),
   admission: described(v.optional(v.unknown()), "Take this job, or turn it away?"),

@@ -82,6 +82,7 @@ export function makeView(overrides: ViewOverrides = {}): PoolView {
     target: workers.length,
     limit: size.max,
     rateBound: false,
+    holdUntilMs: 0,
     startsPerSec: Infinity,
     peers: 1,
     stale: false,

@@ -68,6 +68,7 @@ export function stalled(history: History): readonly Finding[] {
   const { first, last, spanMs } = window;
   const waits = shareOf(window, ({ lanes }) => lanes.some(({ ready }) => ready > 0));
   const agedMs = ageOf(last) - ageOf(first);
+  if (last.holdUntilMs > 0) return []; // `receiver-refuses` says so
   if (last.ended > first.ended || waits < 1 || agedMs < 0.8 * spanMs) return [];
   return [findingOf(window)];
 }
@@ -108,8 +109,8 @@ function changeOf({ live, busy, stuck, limit, boundBy }: Sample): string {
   return "See why idle workers get no job: the lane policy or the store holds them back";
 }
 
-function isAtLimit({ live, stuck, limit, rateBound }: Sample): boolean {
-  return rateBound || live + stuck >= limit;
+function isAtLimit({ live, stuck, limit, rateBound, holdUntilMs }: Sample): boolean {
+  return holdUntilMs === 0 && (rateBound || live + stuck >= limit);
 }
 
 function isLate(lane: LaneSample): boolean {

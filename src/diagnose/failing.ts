@@ -36,6 +36,7 @@ export function failing({ samples }: History): readonly Finding[] {
   const share = ended === 0 ? 0 : failures / ended;
   const vain = ended === 0 ? 0 : (failures + deferrals) / ended;
   if (ended < LEAST_ENDED || (share < MOST_FAILED && vain < ALL)) return [];
+  if (share < MOST_FAILED && last.holdUntilMs > 0) return []; // `receiver-refuses` says so
   const spanMs = last.atMs - first.atMs;
   const done = ended - failures - deferrals;
   return [{

@@ -16,12 +16,14 @@ export type FindingCode =
   | "downstream-slower"
   | "fixed-would-do"
   | "failing"
+  | "receiver-refuses"
   | "stalled";
 
 /** All kinds of findings, in the order in which they are told. */
 export const FINDING_CODES: readonly FindingCode[] = [
   "stalled",
   "failing",
+  "receiver-refuses",
   "at-capacity",
   "downstream-slower",
   "lane-starved",
@@ -35,6 +37,7 @@ export const FINDING_CODES: readonly FindingCode[] = [
 export const PRESSING_CODES: readonly FindingCode[] = [
   "stalled",
   "failing",
+  "receiver-refuses",
   "at-capacity",
   "lane-starved",
 ];

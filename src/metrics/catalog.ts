@@ -87,7 +87,16 @@ export const METRICS: readonly Metric[] = [
   ofPool("size_min", "Fewest workers allowed.", (pool) => pool.size.min),
   ofPool("size_max", "Most workers allowed.", (pool) => pool.size.max),
   ofPool("peers", "Live processes that share the store.", (pool) => pool.peers),
-  ofPool("rate_bound", "1 while a start rate holds ready jobs back.", (pool) => +pool.rateBound),
+  ofPool(
+    "rate_bound",
+    "1 while a start rate or a cool-down holds ready jobs back.",
+    (pool) => +pool.rateBound,
+  ),
+  ofPool(
+    "cooling_down",
+    'From when the receiver said "not now" until it took a job again: 1.',
+    (pool) => +(pool.holdUntilMs > 0),
+  ),
   ofPool("paused", "1 while the whole pool is paused.", (pool) => +pool.paused),
   ofPool("draining", "1 after a drain began.", (pool) => +pool.draining),
   ofPool(

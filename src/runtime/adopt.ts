@@ -30,8 +30,20 @@ export async function prepareAdoption(
   settings: PoolSettings,
   { clock, log, seed }: PoolContext,
 ): Promise<Adoption> {
-  const { state, queue, slots, crew, dispatch, signals, intake, steering, pauses, permits, loop } =
-    parts;
+  const {
+    cooldown,
+    state,
+    queue,
+    slots,
+    crew,
+    dispatch,
+    signals,
+    intake,
+    steering,
+    pauses,
+    permits,
+    loop,
+  } = parts;
   const before = { settings: state.settings, instances: slots.instances };
   const instances = makeInstances(settings, { seed, log, before });
   const rules = rulesOf(settings);
@@ -50,6 +62,7 @@ export async function prepareAdoption(
     dispatch.adopt();
     intake.adopt(instances.handlers);
     signals.adopt(settings.signals);
+    cooldown.adopt(nowMs);
     steering.adopt(nowMs);
     crew.adopt(instances.handlers, nowMs);
     pauseLanes(was); // before what is stored is read: it does not know them yet

@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from "../clock.ts";
+import { Cooldown } from "./cooldown.ts";
 import { Crew } from "./crew.ts";
 import { Dispatch } from "./dispatch.ts";
 import { Drain } from "./drain.ts";
@@ -46,6 +47,8 @@ export interface PoolContext {
 
 /** The parts that a pool's users reach. */
 export interface PoolParts {
+  /** Heeds a receiver that says "not now". */
+  readonly cooldown: Cooldown;
   /** Calls to the store. */
   readonly guard: StoreGuard;
   /** Counts and views. */
@@ -92,7 +95,8 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const slots = new StrategySlots(settings.name, instances, hub, now);
   const settler = new Settler(queue, guard, hub, state, changed);
   const rate = new StartRate();
-  const runner = new Runner({ state, settler, hub, log, now, random, telemetry });
+  const cooldown = new Cooldown({ state, hub, random });
+  const runner = new Runner({ state, cooldown, settler, hub, log, now, random, telemetry });
   const crew = new Crew({ state, hub, log, now, changed }, handlers, runner);
   runner.crew = crew;
   const dispatch = new Dispatch({
@@ -104,6 +108,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     guard,
     slots,
     rate,
+    cooldown,
     now,
     changed,
   });
@@ -116,7 +121,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     changed: () => loop.replan(),
     lapsed: () => runner.abortAll("lease-lost", now()),
   });
-  const steering = new Steering({ state, crew, slots, rate, permits, hub, now });
+  const steering = new Steering({ state, crew, slots, rate, cooldown, permits, hub, now });
   const pauses = new Pauses({ store, state, now, changed });
   const signals = new Signals(settings.signals, state, log);
   const intake = new Intake({ state, slots, hub, telemetry }, handlers);
@@ -152,6 +157,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     log,
   });
   return {
+    cooldown,
     guard,
     state,
     queue,

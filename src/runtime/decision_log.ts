@@ -44,8 +44,8 @@ export class DecisionLog {
       retire.length === 0 && last.retire.length === 0;
     if (repeats) {
       const untilMs = state.nowMs;
-      const { size, rateBound, stuck } = state;
-      const figures = { size, rateBound, stuck };
+      const { size, rateBound, holdUntilMs, stuck } = state;
+      const figures = { size, rateBound, holdUntilMs, stuck };
       this.#repeated = () => {
         return { ...last, untilMs, latest: sentenceOf(figures, from, plan, retire) };
       };
@@ -89,7 +89,7 @@ function inputsOf(state: PoolState): DecisionInputs {
 }
 
 /** What a sentence needs of a pool's state. */
-type Figures = Pick<PoolState, "size" | "rateBound" | "stuck">;
+type Figures = Pick<PoolState, "size" | "rateBound" | "holdUntilMs" | "stuck">;
 
 function sentenceOf(state: Figures, from: number, plan: Plan, retire: readonly string[]): string {
   const { target } = plan;
@@ -98,7 +98,8 @@ function sentenceOf(state: Figures, from: number, plan: Plan, retire: readonly s
     : target < from
     ? `Shrank from ${from} to ${target}`
     : `Held at ${target}`;
-  return `${move}: ${causeOf(state, plan)}${leaving(retire)}${hanging(state.stuck)}`;
+  const cause = causeOf(state, plan);
+  return `${move}: ${cause}${cooling(state.holdUntilMs)}${leaving(retire)}${hanging(state.stuck)}`;
 }
 
 function causeOf(state: Figures, plan: Plan): string {
@@ -112,6 +113,8 @@ function causeOf(state: Figures, plan: Plan): string {
       return `${wish}, but size.min is ${state.size.min}`;
     case "work":
       return `${wish}, but jobs are ready: one worker at least`;
+    case "cooldown":
+      return `${wish}, but more would find nothing to do`;
     case "size.max":
       return `${wish}, but size.max is ${state.size.max}`;
     default: {
@@ -126,6 +129,10 @@ function causeOf(state: Figures, plan: Plan): string {
 
 function wishOf(part: DecisionPart): string {
   return `${part.by} wants ${grouped(Math.ceil(part.workers - 1e-9))} (${part.reason})`;
+}
+
+function cooling(holdUntilMs: number): string {
+  return holdUntilMs > 0 ? '; the receiver says "not now": the pool cools down' : "";
 }
 
 function leaving(retire: readonly string[]): string {

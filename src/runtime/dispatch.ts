@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { Cooldown } from "./cooldown.ts";
 import type { Crew } from "./crew.ts";
 import { messageOf } from "../errors.ts";
 import type { Lane } from "./lane.ts";
@@ -37,6 +38,8 @@ export interface DispatchContext {
   readonly slots: StrategySlots;
   /** Start rate of the last plan. */
   readonly rate: StartRate;
+  /** Whether the receiver takes any. */
+  readonly cooldown: Cooldown;
   /** Reads the clock. */
   readonly now: () => number;
   /** Asks for another turn. */
@@ -88,6 +91,8 @@ export class Dispatch {
   /** When the start rate lets it do more. `Infinity`: it waits for something else. */
   nextAtMs(nowMs: number): number {
     if (!this.#state.rateBound) return Infinity;
+    const { cooldown } = this.#context;
+    if (cooldown.room(nowMs) <= this.#lead.size) return cooldown.nextAtMs(nowMs);
     const leaseAtMs = this.#lead.leaseAtMs();
     // What has been asked for is waited for; what has not, though it is due, has other reasons.
     const isDue = leaseAtMs <= nowMs && (this.#leasing || this.#lead.size > 0);
@@ -101,7 +106,7 @@ export class Dispatch {
 
   /** Fills the free workers, as far as lanes, policy and rate allow. */
   run(nowMs: number): void {
-    const { crew, guard } = this.#context;
+    const { crew, guard, cooldown } = this.#context;
     this.#startHeld(nowMs);
     if (this.#leasing) {
       this.#askedMeanwhile = true;
@@ -113,7 +118,8 @@ export class Dispatch {
       !guard.closed("lease", nowMs)
     ) {
       const room = crew.idleCount - this.#lead.size;
-      const free = this.#lead.due(nowMs, room);
+      const open = Math.min(room, cooldown.room(nowMs) - this.#lead.size);
+      const free = open > 0 ? this.#lead.due(nowMs, open) : 0;
       const planned = this.#plan(free);
       if (free < room && planned === free && this.#gatherEligible().length > 0) {
         this.#state.rateBound = true;
@@ -218,12 +224,13 @@ export class Dispatch {
 
   /** Starts what was leased behind what waits already, as far as the rate allows. */
   #start(leased: readonly Leased[], nowMs: number): number {
-    const { crew, rate } = this.#context;
+    const { crew, rate, cooldown } = this.#context;
     this.#startHeld(nowMs);
     for (let index = 0; index < leased.length; index++) {
       const job = leased[index]!;
       const lane = this.#state.laneOf(job);
-      const isFree = this.#open && crew.idleCount > 0 && rate.allowed(nowMs, 1) > 0;
+      const isFree = this.#open && crew.idleCount > 0 && cooldown.room(nowMs) > 0 &&
+        rate.allowed(nowMs, 1) > 0;
       if (isFree && this.#lead.size === 0) this.#begin(job, lane, nowMs);
       else this.#lead.hold(job, lane);
     }
@@ -234,9 +241,9 @@ export class Dispatch {
 
   /** Starts what waits, as far as the rate allows. */
   #startHeld(nowMs: number): void {
-    const { crew } = this.#context;
+    const { crew, cooldown } = this.#context;
     this.#state.nowMs = nowMs;
-    while (this.#open && crew.idleCount > 0) {
+    while (this.#open && crew.idleCount > 0 && cooldown.room(nowMs) > 0) {
       const held = this.#lead.next(nowMs);
       if (held === undefined) break;
       if (held.lane.paused) this.#settle(held, "back", nowMs);
@@ -261,12 +268,17 @@ export class Dispatch {
   }
 
   /** Hands back what waits beyond `most`, as many as could start, and what the rate puts off for long. */
-  #trim(nowMs: number, most = this.#open ? this.#context.crew.idleCount : 0): void {
+  #trim(nowMs: number, most = this.#most(nowMs)): void {
     for (;;) {
       const held = this.#lead.surplus(nowMs, most);
       if (held === undefined) return;
       this.#settle(held, "back", nowMs);
     }
+  }
+
+  #most(nowMs: number): number {
+    const { crew, cooldown } = this.#context;
+    return this.#open ? Math.min(crew.idleCount, cooldown.room(nowMs)) : 0;
   }
 
   #take(admission: Admission, lane: Lane, job: Leased, nowMs: number): boolean {

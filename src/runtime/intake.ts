@@ -142,7 +142,7 @@ export class Intake {
     const { settings } = lane;
     if (lane.depth >= settings.maxDepth) {
       const reason = `lane "${lane.name}" holds its maxDepth of ${settings.maxDepth}`;
-      return { entry, lane, refusal: new RejectedError(reason, drainMs(lane)) };
+      return { entry, lane, refusal: this.#rejection(reason, drainMs(lane)) };
     }
     const { slots } = this.#context;
     // The view is that of the pool's last turn: jobs that had no turn yet, because the caller
@@ -156,7 +156,13 @@ export class Intake {
     }
     slots.works(slots.admission.name);
     if (verdict.admit) return undefined;
-    return { entry, lane, refusal: new RejectedError(verdict.reason, verdict.retryAfterMs) };
+    return { entry, lane, refusal: this.#rejection(verdict.reason, verdict.retryAfterMs) };
+  }
+
+  /** While the pool cools down nothing starts: nobody is to come back before. */
+  #rejection(reason: string, hintMs: number): RejectedError {
+    const { holdUntilMs, nowMs } = this.#state;
+    return new RejectedError(reason, Math.max(hintMs, holdUntilMs - nowMs));
   }
 
   /** Counts and reports a job that is turned away. Returns the refusal, for the one who enqueues. */

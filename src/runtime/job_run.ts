@@ -33,6 +33,10 @@ export class JobRun implements JobContext, Settlement {
   error: string | undefined = undefined;
   /** How long it ran, ms: told to observers, and set only if there are any. */
   serviceMs = 0;
+  /** The longest that the receiver asked for in `overloaded`, ms; 0 if no time. `undefined`: it was not called. */
+  overloadedMs: number | undefined = undefined;
+  /** How often the pool had closed for a cool-down when it began. */
+  wave = 0;
   /** What the handler last reported by `progress`. */
   reported: unknown = undefined;
   readonly #owner: RunOwner;
@@ -79,6 +83,10 @@ export class JobRun implements JobContext, Settlement {
   }
 
   overloaded(retryAfterMs?: number): void {
+    const askedMs = typeof retryAfterMs === "number" && retryAfterMs > 0 && retryAfterMs < Infinity
+      ? retryAfterMs
+      : 0;
+    this.overloadedMs = Math.max(askedMs, this.overloadedMs ?? 0);
     this.#owner.overloaded(this, retryAfterMs);
   }
 

@@ -83,6 +83,8 @@ export class PoolState implements PoolView {
   signals: Readonly<Record<string, Signal>> = {};
   /** Owned by dispatch. */
   rateBound = false;
+  /** Owned by the cool-down. */
+  holdUntilMs = 0;
   /** Owned by the store guard. */
   stale = false;
   readonly #queue: Queue;
@@ -182,6 +184,7 @@ export function freeze(view: PoolView): PoolView {
     size: Object.freeze({ ...view.size }),
     limit: view.limit,
     rateBound: view.rateBound,
+    holdUntilMs: view.holdUntilMs,
     startsPerSec: view.startsPerSec,
     totals: Object.freeze({
       arrivals: view.totals.arrivals,

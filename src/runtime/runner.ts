@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Cooldown } from "./cooldown.ts";
 import type { Crew } from "./crew.ts";
 import type { AbortCause } from "../errors.ts";
 import type { EventHub } from "./event_hub.ts";
@@ -30,6 +31,8 @@ const UNKNOWN_TYPE_MS = 1000;
 export interface RunnerContext {
   /** Its state; the runner owns the counts of starts and ends. */
   readonly state: PoolState;
+  /** Hears of what the receiver refuses. */
+  readonly cooldown: Cooldown;
   /** Where endings go. */
   readonly settler: Settler;
   /** Observers. */
@@ -73,6 +76,7 @@ export class Runner implements WorkerOwner, RunOwner {
     const run = new JobRun(job, lane, worker.resources?.get(job.type), nowMs, this);
     const waitMs = waitOf(run);
     worker.run = run;
+    this.#context.cooldown.began(run);
     this.#running++;
     worker.timeoutMs = this.#state.settings.timeoutMs;
     worker.limitAtMs = nowMs + worker.timeoutMs;
@@ -232,6 +236,7 @@ export class Runner implements WorkerOwner, RunOwner {
       new Error(abortMessage(worker.aborted ?? "timeout", worker)),
       nowMs,
     );
+    this.#context.cooldown.ended(run, nowMs, failed);
     run.lane.ended(nowMs, run.startedAtMs, failed);
     this.#state.totals.busy(nowMs, -1);
     if (hub.active) run.serviceMs = nowMs - run.startedAtMs;
@@ -276,6 +281,7 @@ export class Runner implements WorkerOwner, RunOwner {
   }
 
   #end(worker: Worker, run: JobRun, nowMs: number, measured: boolean): void {
+    this.#context.cooldown.ended(run, nowMs, measured);
     const serviceMs = nowMs - run.startedAtMs;
     const { totals, traffic } = this.#state;
     run.lane.ended(nowMs, run.startedAtMs, measured);

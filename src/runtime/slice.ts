@@ -26,9 +26,10 @@ export function jobsLeft(
   untilMs: number,
 ): number {
   let left = settler.outstanding;
+  const isHeld = state.holdUntilMs > untilMs; // no job starts before, whatever is ready
   for (const lane of state.lanes) {
-    left += lane.ready + lane.running + lane.adding;
-    if (!lane.paused && lane.counts.nextDueAtMs <= untilMs) left++;
+    left += (isHeld ? 0 : lane.ready) + lane.running + lane.adding;
+    if (!isHeld && !lane.paused && lane.counts.nextDueAtMs <= untilMs) left++;
   }
   return left;
 }

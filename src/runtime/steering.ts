@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Cooldown } from "./cooldown.ts";
 import type { Crew } from "./crew.ts";
 import { DecisionLog } from "./decision_log.ts";
 import { messageOf } from "../errors.ts";
@@ -33,6 +34,8 @@ export interface SteeringContext {
   readonly slots: StrategySlots;
   /** The start rate that dispatch holds. */
   readonly rate: StartRate;
+  /** Whether the receiver takes any. */
+  readonly cooldown: Cooldown;
   /** Its part of the caps over several processes. */
   readonly permits: Permits;
   /** Observers. */
@@ -153,7 +156,7 @@ export class Steering {
   }
 
   #plan(nowMs: number): Plan {
-    const { slots, rate, permits } = this.#context;
+    const { slots, rate, cooldown, permits } = this.#context;
     const state = this.#state;
     state.nowMs = nowMs;
     const plan = slots.planner.plan(state, {
@@ -162,7 +165,7 @@ export class Steering {
       target: this.override?.target,
       starting: state.starting,
       shares: permits,
-      startable: rate.room(nowMs, state.size.max),
+      startable: Math.min(rate.room(nowMs, state.size.max), cooldown.room(nowMs)),
     });
     for (const part of plan.proposals) {
       const failure = plan.failures.find(({ plugin }) => plugin === part.by);

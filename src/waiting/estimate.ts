@@ -38,6 +38,9 @@ export function estimateOf(
   const bar = bars.find(({ code }) => code !== "delayed");
   if (bar !== undefined) return unknown(UNTIL[bar.code] ?? "Nobody can say when that ends");
   if (bars.length > 0) return whenDue(job, lane);
+  if (shortages.some(({ code }) => code === "cooldown")) {
+    return unknown("Nobody can say: it hangs on the receiver");
+  }
   if (shortages.length === 0) return { startAtMs: pool.nowMs, basis: "A worker is free" };
   if (atLeast) return unknown("Nobody can say: there are too many jobs before it to count");
   return afterOthers(ahead, pool, lane);

@@ -53,9 +53,16 @@ export function* shortagesOf(
   lane: LaneView,
   { lanePolicy }: Beside,
 ): Iterable<Hold> {
-  const { live, idle, target, boundBy, workers, rateBound, startsPerSec } = pool;
+  const { live, idle, target, boundBy, workers, rateBound, startsPerSec, holdUntilMs, nowMs } =
+    pool;
   const { name, running, maxRunning, ready } = lane;
-  if (rateBound) {
+  if (holdUntilMs > 0) {
+    const leftMs = holdUntilMs - nowMs;
+    const when = leftMs > 0
+      ? `one job asks again in ${duration(leftMs)}`
+      : "one job asks again now";
+    yield held("cooldown", `The receiver says "not now": ${when}`);
+  } else if (rateBound) {
     yield held(
       "start-rate",
       `A start rate lets at most ${counted(rate(startsPerSec), "job")} start a second`,

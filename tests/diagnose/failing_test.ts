@@ -98,7 +98,7 @@ Deno.test("diagnose() says failing, when attempts fail or are all put off, not w
   assert.equal(failing.numbers.share, 1);
   assert.match(
     deferring.saw,
-    /^In \d+ s 0 of (\d+) attempts failed and \1 were put off: 0 jobs were done$/,
+    /^In [\d.]+ s 0 of (\d+) attempts failed and \1 were put off: 0 jobs were done$/,
   );
   assert.match(deferring.change, /^See why what the handler calls puts every job off/);
   assert.deepEqual(codesOf(some), []);

@@ -35,6 +35,8 @@ const KINDS = [
   "reloaded",
   "plugin-failed",
   "plugin-recovered",
+  "cooldown-began",
+  "cooldown-ended",
   "store-failed",
   "store-recovered",
   "worker-stuck",

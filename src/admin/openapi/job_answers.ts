@@ -69,6 +69,7 @@ export const waiting = said(
           "key-limit",
           "lane-limit",
           "start-rate",
+          "cooldown",
           "no-worker",
           "busy",
           "reserved",

@@ -116,6 +116,7 @@ function sampleAt(atMs: number, more: Partial<Sample> = {}): Sample {
     boundBy: "size.max",
     size: { min: 1, max: 4 },
     rateBound: false,
+    holdUntilMs: 0,
     changes: 0,
     reversals: 0,
     arrivals: 0,

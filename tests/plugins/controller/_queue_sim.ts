@@ -28,6 +28,7 @@ const TICK_MS = 50;
 export class QueueSim implements PoolView {
   readonly pool = "sim";
   readonly rateBound = false;
+  readonly holdUntilMs = 0;
   readonly startsPerSec = Infinity;
   readonly peers = 1;
   readonly stale = false;
