@@ -35,6 +35,11 @@ export interface QueueListener {
   cancelled(id: string): void;
   /** A job ended without a settlement from this pool's workers: expired while it waited. */
   ended(record: JobRecord): void;
+  /**
+   * True once this listener's process is certain to have ended: others take its jobs when they next renew.
+   * Omitted, or false: its silence tells.
+   */
+  gone?(): boolean;
 }
 
 /** What a pool asks of its queue: may change while it is open. */

@@ -187,6 +187,42 @@ Deno.test("simulate() kills a process: others take its jobs over, and nothing is
   );
 });
 
+// E7
+for (
+  const [where, leastMs, mostMs] of [["a file", 0, 1000], ["a network", 30_000, 45_000]] as const
+) {
+  Deno.test(`simulate() has the jobs of a killed process taken over as over ${where}`, async () => {
+    const place = where === "a file" ? { path: "/no/such/queue.db" } : { url: "https://no.such" };
+    const load = scenario({
+      high: { arrivals: { kind: "trace", atMs: [0] }, serviceMs: { kind: "fixed", ms: 500 } },
+    }, {
+      durationMs: 60_000,
+      faults: [{ kind: "kill", atMs: 100, forMs: 24 }],
+    });
+
+    const report = await simulate({ ...config(), store: { use: "deno-kv", with: place } }, load);
+
+    const { done, started, sojournMs } = lane(report, "high");
+    assert.deepEqual([done, started], [1, 2]);
+    assert(sojournMs!.max >= leastMs && sojournMs!.max <= mostMs, `${sojournMs!.max} ms`);
+  });
+}
+
+Deno.test("simulate() has a survivor on one file take over at its next heartbeat", async () => {
+  const load = scenario({ high: { ...poisson(50, 50) } }, {
+    durationMs: 30_000,
+    graceMs: 5000,
+    peers: 2,
+    faults: [{ kind: "kill", atMs: 5000, forMs: 24_000 }],
+  });
+  const store = { use: "deno-kv", with: { path: "/no/such/queue.db" } };
+  const report = await simulate({ ...config({ leaseMs: 3000 }), store }, load);
+
+  const { sojournMs, left } = lane(report, "high");
+  assert.equal(left, 0);
+  assert(sojournMs!.max <= 1500, `${sojournMs!.max} ms`);
+});
+
 Deno.test("simulate() of four processes grows to at most 1.3 times what one would", async () => {
   const phases = [{ untilMs: 5000, perSec: 50 }, { untilMs: 10_000, perSec: 800 }];
   const load = {

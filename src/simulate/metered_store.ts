@@ -36,6 +36,10 @@ export interface DoorOptions {
   readonly fails: () => boolean;
   /** True once the process has died. */
   readonly dead: () => boolean;
+  /** Name of the process. */
+  readonly process: string;
+  /** True for a process that is certain to have died. */
+  readonly isGone: (process: string) => boolean;
 }
 
 /** The store as one process has it. */
@@ -47,6 +51,14 @@ export class MeteredStore implements Store {
   constructor(store: Store, options: DoorOptions) {
     this.#store = store;
     this.#options = options;
+  }
+
+  get process(): string {
+    return this.#options.process;
+  }
+
+  isGone(process: string): boolean {
+    return this.#options.isGone(process);
   }
 
   async open(options: QueueOptions): Promise<MeteredQueue> {
@@ -70,8 +82,13 @@ export class MeteredStore implements Store {
 }
 
 /** A dead process hears nothing. */
-function listen(to: QueueListener, meter: PoolMeter, { dead }: DoorOptions): QueueListener {
+function listen(
+  to: QueueListener,
+  meter: PoolMeter,
+  { dead, process, isGone }: DoorOptions,
+): QueueListener {
   return {
+    gone: () => isGone(process),
     wake: () => dead() || to.wake(),
     cancelled: (id) => dead() || to.cancelled(id),
     ended: (record: JobRecord) => {

@@ -5,6 +5,7 @@
  */
 
 import { type Clock, systemClock } from "../clock.ts";
+import { isRecord } from "../config/faults.ts";
 import { silentLogger } from "../log.ts";
 import { randomStream } from "../random.ts";
 import type { Settings } from "../settings.ts";
@@ -34,12 +35,20 @@ export async function play(
   options: PlayOptions = {},
 ): Promise<Report> {
   const store = await openStore(settings, scenario);
-  const stage = new Stage(store, scenario, options.realTime ? systemClock() : new VirtualClock());
+  const clock = options.realTime ? systemClock() : new VirtualClock();
+  const gone = isOneFile(settings) ? new Set<string>() : undefined;
+  const stage = new Stage({ store, gone }, scenario, clock);
   await stage.open();
   const report = await stage.play(options);
   stage.close();
   await store.close();
   return report;
+}
+
+/** Of a store in a file all processes run on one machine, and know that one of them was killed. */
+function isOneFile({ shown }: Settings): boolean {
+  const store = isRecord(shown) ? shown.store : undefined;
+  return isRecord(store) && isRecord(store.with) && typeof store.with.path === "string";
 }
 
 async function openStore({ store }: Settings, { seed }: Scenario): Promise<Store> {
@@ -64,7 +73,7 @@ class Stage {
   #storeFails = false;
   #turn = 0;
 
-  constructor(store: Store, scenario: Scenario, clock: Clock) {
+  constructor({ store, gone }: Pick<World, "store" | "gone">, scenario: Scenario, clock: Clock) {
     const startMs = clock.nowMs();
     const times = {
       now: () => clock.nowMs() - startMs,
@@ -92,6 +101,7 @@ class Stage {
       })),
       downstream,
       storeFails: () => this.#storeFails,
+      gone,
     };
   }
 

@@ -40,6 +40,19 @@ export interface World {
   readonly downstream: Downstream;
   /** True while the store answers with errors. */
   readonly storeFails: () => boolean;
+  /** Processes that the others are certain have died, as on one file; `undefined`: they only fall silent. */
+  readonly gone: Set<string> | undefined;
+}
+
+/** What a process is made of. */
+interface ProcessParts {
+  readonly supervisor: Supervisor;
+  readonly clock: ProcessClock;
+  readonly running: Set<SimulatedRun>;
+  readonly watched: readonly Watched[];
+  readonly failing: Failing;
+  /** Called once it was killed. */
+  readonly killed: () => void;
 }
 
 /** A process that runs, or did. */
@@ -49,20 +62,16 @@ export class Process {
   readonly #running: Set<SimulatedRun>;
   readonly #watched: readonly Watched[];
   readonly #failing: Failing;
+  readonly #killed: () => void;
 
   /** Holds what `startProcess` started. */
-  constructor(
-    supervisor: Supervisor,
-    clock: ProcessClock,
-    running: Set<SimulatedRun>,
-    watched: readonly Watched[],
-    failing: Failing,
-  ) {
-    this.#supervisor = supervisor;
-    this.#clock = clock;
-    this.#running = running;
-    this.#watched = watched;
-    this.#failing = failing;
+  constructor(parts: ProcessParts) {
+    this.#supervisor = parts.supervisor;
+    this.#clock = parts.clock;
+    this.#running = parts.running;
+    this.#watched = parts.watched;
+    this.#failing = parts.failing;
+    this.#killed = parts.killed;
   }
 
   /** True until it was killed. */
@@ -90,6 +99,7 @@ export class Process {
     this.#clock.kill();
     for (const run of this.#running) run.vanish();
     for (const watched of this.#watched) watched.view = undefined;
+    this.#killed();
   }
 }
 
@@ -97,6 +107,7 @@ export class Process {
 export async function startProcess(world: World, number: number): Promise<Process> {
   const { scenario, meters, store, virtual } = world;
   const seed = seedOf(scenario.seed, number);
+  const name = String(number);
   const clock = new ProcessClock(world.clock);
   const late = virtual && scenario.timerLateMs !== undefined
     ? lateClock(clock, durations(scenario.timerLateMs, randomStream(seed, "timers")))
@@ -129,11 +140,14 @@ export async function startProcess(world: World, number: number): Promise<Proces
     nowMs: () => clock.nowMs(),
     fails: world.storeFails,
     dead: () => clock.dead,
+    process: name,
+    isGone: (process) => world.gone?.has(process) ?? false,
   });
   const failing = new Failing(world.startMs);
   const options = { clock: late, seed, observer: failing.hear };
   const supervisor = await supervise(settingsOf(pools, door), options);
-  return new Process(supervisor, clock, running, watched, failing);
+  const killed = (): void => void world.gone?.add(name);
+  return new Process({ supervisor, clock, running, watched, failing, killed });
 }
 
 /** The first process has the scenario's own seed. */

@@ -125,7 +125,8 @@ export class MemoryQueue implements Queue {
     this.#renewedAtMs = nowMs;
     let reaped = 0;
     for (const other of holders) {
-      if (other === this.#holder || this.#holder.sees(other, sinceMs)) continue;
+      if (other === this.#holder) continue;
+      if (this.#holder.sees(other, sinceMs) && other.listener.gone?.() !== true) continue;
       reaped += takeAll(this.#pool, other, this.#attempts, nowMs);
     }
     this.#tell(reaped > 0);
