@@ -90,6 +90,8 @@ export interface JobRecord extends Job {
   readonly endedAtMs?: number | undefined;
   /** What the handler returned. Only when done. */
   readonly result?: unknown;
+  /** Why there is no `result` although the handler returned one: it is no JSON, or too large. */
+  readonly resultError?: string | undefined;
   /** Why it is dead. */
   readonly reason?: DeadReason | undefined;
   /** Message of the latest failure. */
@@ -108,6 +110,8 @@ export interface Outcome {
   readonly state: "done" | "dead" | "cancelled" | "unfinished";
   /** What the handler returned. Only when done. */
   readonly result?: unknown;
+  /** Why there is no `result` although the handler returned one: it is no JSON, or too large. */
+  readonly resultError?: string | undefined;
   /** Why it is dead. Only when dead. */
   readonly reason?: DeadReason | undefined;
   /** Message of the latest failure, if there was one. Only when dead. */

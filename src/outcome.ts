@@ -12,6 +12,8 @@ export interface Ended {
   readonly state: Outcome["state"];
   /** What the handler returned. */
   readonly result?: unknown;
+  /** Why what it returned is not kept. */
+  readonly resultError?: string | undefined;
   /** Why it is dead. */
   readonly reason?: DeadReason | undefined;
   /** Message of the latest failure, of an attempt before the last one too. */
@@ -19,7 +21,9 @@ export interface Ended {
 }
 
 /** How a job ended. One that is done has no error, whatever became of its attempts before. */
-export function outcomeOf({ state, result, reason, error }: Ended): Outcome {
-  if (state === "done") return { state, result };
+export function outcomeOf({ state, result, resultError, reason, error }: Ended): Outcome {
+  if (state === "done") {
+    return resultError === undefined ? { state, result } : { state, result, resultError };
+  }
   return state === "dead" ? { state, reason, error } : { state };
 }

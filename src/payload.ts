@@ -7,6 +7,15 @@
 /** Deepest nesting. */
 const DEEPEST = 100;
 
+/** Largest result that is kept, bytes of its JSON. */
+export const LARGEST_RESULT = 60_000;
+
+/** Most bytes of a character in JSON, such as `\\u0001`. */
+const CHARACTER_BYTES = 6;
+
+/** Most bytes of a number, a name's quotes or a bracket, with what separates it. */
+const SMALL_BYTES = 32;
+
 /** Why a value cannot be used: stands in the value's place. */
 export class Misfit {
   /** What is wrong, where, and what to do. */
@@ -24,7 +33,8 @@ class Unstorable {
 }
 
 /**
- * Copies a JSON value: later changes of the original, or of a copy, touch no other.
+ * Copies a JSON value: later changes of the original, or of a copy, touch no other. As in JSON, members
+ * that are `undefined` are left out, and items become `null`.
  *
  * @param value What is to be stored.
  * @param name What a fault calls it, such as "payload".
@@ -41,6 +51,36 @@ export function copyJson(value: unknown, name = "payload"): unknown {
     const place = thrown.pointer === "" ? `The ${name}` : `The ${name} at ${thrown.pointer}`;
     return new Misfit(`${place} cannot be stored: it is ${thrown.what}; ${thrown.advice}`);
   }
+}
+
+/**
+ * Copies a result that is kept: a JSON value that is not too large.
+ *
+ * @returns The copy, or a `Misfit`.
+ */
+export function copyResult(value: unknown): unknown {
+  const copied = copyJson(value, "result");
+  if (copied instanceof Misfit || roomLeft(copied, LARGEST_RESULT) >= 0) return copied;
+  const bytes = new TextEncoder().encode(JSON.stringify(copied)).length;
+  return bytes <= LARGEST_RESULT ? copied : new Misfit(resultTooLarge(bytes));
+}
+
+/** The sentence for a result of so many bytes. */
+export function resultTooLarge(bytes: number): string {
+  return `The result cannot be stored: it has ${bytes} bytes as JSON, and at most ${LARGEST_RESULT} ` +
+    "are kept; store it elsewhere and return where it is";
+}
+
+/** What is left of some bytes beside a JSON value. Below 0: it may be more. */
+function roomLeft(value: unknown, room: number): number {
+  if (typeof value === "string") return room - CHARACTER_BYTES * value.length - SMALL_BYTES;
+  if (typeof value !== "object" || value === null) return room - SMALL_BYTES;
+  let left = room - SMALL_BYTES;
+  for (const key in value) { // of a copy: nothing is inherited
+    if (left < 0) return left;
+    left = roomLeft((value as Record<string, unknown>)[key], roomLeft(key, left));
+  }
+  return left;
 }
 
 /** True for what needs no copy. */
@@ -70,7 +110,7 @@ function copy(value: unknown, pointer: string, depth: number): unknown {
     throw new Unstorable(pointer.slice(0, 40), what, "is there a cycle?");
   }
   if (Array.isArray(value)) {
-    return Array.from(value, (item, index) => copy(item, `${pointer}/${index}`, depth + 1));
+    return Array.from(value, (item, index) => copy(item ?? null, `${pointer}/${index}`, depth + 1));
   }
   const prototype = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) {
@@ -80,6 +120,7 @@ function copy(value: unknown, pointer: string, depth: number): unknown {
   const copied: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[key]; // its own key
+    if (member === undefined) continue;
     const kept = isPlain(member) ? member : copy(member, `${pointer}/${key}`, depth + 1);
     if (key === "__proto__") Object.defineProperty(copied, key, { value: kept, enumerable: true });
     else copied[key] = kept;

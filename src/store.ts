@@ -144,8 +144,10 @@ export interface Settlement {
   readonly charged: boolean;
   /** When a retry becomes claimable. */
   readonly dueAtMs: number;
-  /** What the handler returned. Only when done. */
+  /** What the handler returned: JSON. Only when done. */
   readonly result: unknown;
+  /** Why there is no `result` although the handler returned one. Omitted: it did not. */
+  readonly resultError?: string | undefined;
   /** Why it is dead. Only when dead. */
   readonly reason: DeadReason | undefined;
   /** Message of the failure. */

@@ -46,13 +46,15 @@ interface Row {
 export class Database {
   readonly #db: DatabaseSync;
   readonly #maxChecks: number;
+  readonly #writeBytes: number;
   readonly #watchers = new Set<Watcher>();
   #sweptAtMs = 0;
 
   /** Opens a file, or `:memory:`. */
-  constructor(path: string, maxChecks: number) {
+  constructor(path: string, maxChecks: number, writeBytes: number = MOST.writeBytes) {
     this.#db = new DatabaseSync(path);
     this.#maxChecks = maxChecks;
+    this.#writeBytes = writeBytes;
     this.#db.exec(`pragma journal_mode = wal; pragma synchronous = full;
       create table if not exists kv
         (k blob primary key, v blob not null, e integer not null, s integer not null, x integer not null)
@@ -141,7 +143,7 @@ export class Database {
       if (value.length > MOST.valueBytes) throw new BadRequest("Value too large");
       bytes += key.length + value.length;
     }
-    if (bytes > MOST.writeBytes) throw new BadRequest("Write too large");
+    if (bytes > this.#writeBytes) throw new BadRequest("Write too large");
   }
 
   #change({ key, value, encoding, type, expiresAtMs }: Mutation, version: number): void {

@@ -34,6 +34,8 @@ export interface ServerOptions {
   readonly port?: number;
   /** Most checks of a write: 10 on a denokv of one's own. @default {100} */
   readonly maxChecks?: number;
+  /** Most bytes of a write. @default {819200, as denokv} */
+  readonly writeBytes?: number;
   /** How long each request takes on its way, ms. @default {0} */
   latencyMs?: number;
   /** Decides what becomes of each request. @default {all are answered} */
@@ -66,10 +68,10 @@ const METHODS: readonly string[] = ["snapshot_read", "atomic_write", "watch"];
 
 /** Starts a server. Set `DENO_KV_ACCESS_TOKEN` to `TOKEN` to connect to it. */
 export function startServer(options: ServerOptions = {}): Server {
-  const { path = ":memory:", maxChecks = 100, port = 0 } = options;
+  const { path = ":memory:", maxChecks = 100, writeBytes, port = 0 } = options;
   const { latencyMs = 0, fate, session = TOKEN } = options;
   const knobs = { latencyMs, fate, session };
-  const database = new Database(path, maxChecks);
+  const database = new Database(path, maxChecks, writeBytes);
   const requests = { snapshot_read: 0, atomic_write: 0, watch: 0 };
   const watches = new Set<AbortController>();
   let wakes = 0;

@@ -14,6 +14,7 @@ import type { StoreFault } from "./stock.ts";
 import { KvStore } from "./store.ts";
 import { poolNames } from "./upgrade.ts";
 import type { Beat } from "./term.ts";
+import { Transaction } from "./transaction.ts";
 
 /** A fault, and the pool that it is in. */
 export interface PoolFault extends StoreFault {
@@ -43,8 +44,8 @@ const WATCHED_SHARE = 0.6;
 /** Shortest time that signs of life are waited for, ms. */
 const SHORTEST_WATCH_MS = 500;
 
-/** Mends of one commit. */
-const MENDS = 200;
+/** Most bytes of a counter, a pointer or a record of places. */
+const MEND_BYTES = 4000;
 
 /** Repairs that follow from repairs: one that finds nothing more to do ends it. */
 const MOST_ROUNDS = 4;
@@ -157,13 +158,15 @@ export class Care {
 
   async #mend(faults: readonly PoolFault[]): Promise<void> {
     const mends = faults.flatMap((fault) => fault.mends);
-    for (let from = 0; from < mends.length; from += MENDS) {
-      const atomic = this.#kv.atomic();
-      for (const [key, value] of mends.slice(from, from + MENDS)) {
-        if (value === undefined) atomic.delete(key);
-        else atomic.set(key, value);
+    for (let from = 0; from < mends.length;) {
+      const transaction = new Transaction(this.#db);
+      let to = from;
+      for (; to < mends.length && !transaction.isFull; to++) {
+        const [key, value] = mends[to]!;
+        if (value === undefined) transaction.delete(key);
+        else transaction.set(key, value, value instanceof Uint8Array ? value.length : MEND_BYTES);
       }
-      await atomic.commit();
+      if (await transaction.commit(false) !== undefined) from = to;
     }
   }
 

@@ -14,9 +14,10 @@ import { stateKey } from "./keys.ts";
 import type { KvLane } from "./lanes.ts";
 import { answerOf, type Name, namesOf, own, type Owner } from "./names.ts";
 import { ownerOf } from "./owners.ts";
-import { type Expected, Step } from "./step.ts";
+import { Step } from "./step.ts";
 import type { Term } from "./term.ts";
 import type { Ticket } from "./ticket.ts";
+import { type Expected, TooLarge } from "./transaction.ts";
 
 /** How often others may be quicker in a row. */
 const MOST_TRIES = 50;
@@ -63,10 +64,24 @@ export async function addCarefully(context: QueueContext, items: readonly Item[]
       from += done;
       most = Math.min(MOST_JOBS, 2 * done);
     } catch (thrown) {
-      for (const { ticket, place } of some) ticket.fail(place, thrown);
+      if (thrown instanceof TooLarge && some.length > 1) {
+        most = 1; // which of them it is
+        continue;
+      }
+      for (const item of some) failItem(item, thrown);
       from += some.length;
     }
   }
+}
+
+/** Tells that a job is not stored: the database failed, or it does not take this one. */
+export function failItem({ ticket, place }: Item, thrown: unknown): void {
+  if (!(thrown instanceof TooLarge)) {
+    ticket.fail(place, thrown);
+    return;
+  }
+  const message = `The job cannot be stored: ${thrown.message}`;
+  ticket.answer(place, { id: "", duplicate: false, error: new RangeError(message) });
 }
 
 /** Adds or fails the first of some jobs, as many as fit into a commit. How many those were. */
@@ -159,7 +174,7 @@ async function attempt(context: QueueContext, ready: readonly Ready[]): Promise<
     if (claim !== undefined && claimable !== undefined) {
       claimed.add(claim.key);
       step.check(claimable);
-      step.set(claimable.key, claim.value);
+      step.set(claimable.key, claim.value, sizeOfValue(claim.value));
     }
     if (item.apart > 0) {
       one.chunk ??= await writeChunks(
@@ -179,6 +194,11 @@ async function attempt(context: QueueContext, ready: readonly Ready[]): Promise<
   if (changes && !await step.commit()) return 0;
   for (const answer of answers) answer();
   return answers.length;
+}
+
+/** Bytes of a value as the database keeps it, no fewer than there are. */
+function sizeOfValue(value: unknown): number {
+  return 64 + 3 * (JSON.stringify(value)?.length ?? 0);
 }
 
 /**

@@ -11,6 +11,7 @@ import type { QueueContext } from "./context.ts";
 import { parseId } from "./id.ts";
 import { locate } from "./locate.ts";
 import { Reads } from "./reads.ts";
+import { TooLarge } from "./transaction.ts";
 
 /** How often others may be quicker in a row. */
 const MOST_TRIES = 50;
@@ -69,7 +70,8 @@ export class ChangeLoop {
         most = Math.max(1, most >> 1); // others are less often quicker where fewer jobs count
         await this.#context.db.pause(tries);
       } catch (thrown) {
-        for (const { reject } of this.#waiting.splice(0, some.length)) reject(thrown);
+        const failed = thrown instanceof TooLarge ? 1 : some.length;
+        for (const { reject } of this.#waiting.splice(0, failed)) reject(thrown);
         tries = 0;
       }
     }

@@ -15,13 +15,16 @@ import { type Found, type Located, type Running, stateOf, type Waiting } from ".
 import { namesIn, own, type Owner } from "./names.ts";
 import { jobsIn } from "./promote.ts";
 import { Step } from "./step.ts";
-import { markOf, type Marks } from "./term.ts";
+import { MARK_BYTES, markOf, type Marks } from "./term.ts";
 
 /** Most running jobs of a process that are to be cancelled at once. */
 const MOST_MARKS = 1000;
 
 /** Most bytes of entries that are written anew without some of their jobs. */
 const MOST_BYTES = 200_000;
+
+/** Most jobs that give up the place of their key: a large one may get it. */
+const MOST_PLACES = 3;
 
 /** An entry that loses jobs: their indexes. */
 interface Edit {
@@ -40,6 +43,7 @@ export class ChangeStep {
   readonly #owned = new Set<string>();
   readonly #revived: string[] = [];
   #bytes = 0;
+  #places = 0;
   #isAlone = false;
   #isEmpty = true;
 
@@ -52,7 +56,8 @@ export class ChangeStep {
   /** True once no other change should be added. */
   get isFull(): boolean {
     const { isFull, checksLeft } = this.#step;
-    return isFull || checksLeft < 4 || this.#bytes > MOST_BYTES || this.#isAlone;
+    return isFull || checksLeft < 4 + 2 * this.#places || this.#bytes > MOST_BYTES ||
+      this.#places >= MOST_PLACES || this.#isAlone;
   }
 
   /** Adds a change. `undefined`: it takes a commit of its own. */
@@ -69,6 +74,7 @@ export class ChangeStep {
     this.#edit({ kind, entry }, job.index);
     step.count(job.ordinal, kind, -1);
     (kind === "q" ? this.#waiting : this.#leaving).push(job);
+    if (job.line[3]?.h === 1) this.#places++; // it is given up with the commit, and one that waits gets it
     const common = { attempt: job.line[0], startedAtMs: job.line[3]?.s };
     step.end(
       job,
@@ -133,7 +139,7 @@ export class ChangeStep {
     step.check(entry);
     step.check(progress);
     step.check(marks);
-    step.set(marks.key, [...before, [job.segment, job.index]], 40 * (before.length + 1));
+    step.set(marks.key, [...before, [job.segment, job.index]], MARK_BYTES * (before.length + 1));
     step.signals = true;
     return changed;
   }
@@ -197,6 +203,7 @@ export class ChangeStep {
       this.#edits.set(name, edit);
       this.#bytes += entry.value.length;
       this.#step.check(entry);
+      this.#step.reserve(entry.key, entry.value.length);
       if (kind !== "d") this.#step.delete(entry.key);
     }
     edit.gone.add(index);

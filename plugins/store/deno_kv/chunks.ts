@@ -9,7 +9,7 @@ import type { QueueContext } from "./context.ts";
 import { tagIn, tagOf } from "./id.ts";
 import type { StoredJob } from "./job.ts";
 import { numberAt, textAt } from "./keys.ts";
-import type { Expected } from "./step.ts";
+import { type Expected, Transaction } from "./transaction.ts";
 
 /** Largest payload, bytes of its JSON. */
 export const LARGEST_PAYLOAD = 1 << 20;
@@ -19,12 +19,18 @@ export const LARGEST_INLINE = 50_000;
 
 const CHUNK = 60_000;
 
-/** Chunks a commit: KV takes 819,200 bytes. */
-const CHUNKS_A_COMMIT = 8;
-
 /** How many chunks a payload takes. */
 export function chunksOf(bytes: number): number {
   return Math.ceil(bytes / CHUNK);
+}
+
+/** The chunks of a payload. */
+export function chunksIn(payload: Bytes): readonly Bytes[] {
+  const count = chunksOf(payload.length);
+  return Array.from(
+    { length: count },
+    (_, chunk) => payload.subarray(chunk * CHUNK, (chunk + 1) * CHUNK),
+  );
 }
 
 /**
@@ -37,15 +43,18 @@ export async function writeChunks(
   segment: string,
   payload: string,
 ): Promise<Expected | undefined> {
-  const bytes = encode(payload);
+  const chunks = chunksIn(encode(payload));
   const keyOf = (chunk: number): Deno.KvKey => keys.of("b", tagIn(segment), segment, 0, chunk);
-  const count = chunksOf(bytes.length);
-  for (let from = 0; from < count; from += CHUNKS_A_COMMIT) {
-    const atomic = db.kv.atomic().check(fence);
-    for (let chunk = from; chunk < Math.min(count, from + CHUNKS_A_COMMIT); chunk++) {
-      atomic.set(keyOf(chunk), bytes.subarray(chunk * CHUNK, (chunk + 1) * CHUNK));
+  for (let from = 0; from < chunks.length;) {
+    const transaction = new Transaction(db);
+    transaction.check(fence);
+    let to = from;
+    for (; to < chunks.length && !transaction.isFull; to++) {
+      const bytes = chunks[to]!;
+      transaction.set(keyOf(to), bytes, bytes.length);
     }
-    if (await db.commit({ atomic, signals: false }) === undefined) return undefined;
+    if (await transaction.commit(false) !== undefined) from = to;
+    else if ((await db.get(fence.key)).versionstamp !== fence.versionstamp) return undefined;
   }
   const { key, versionstamp } = await db.get(keyOf(0));
   return versionstamp === null ? undefined : { key, versionstamp };

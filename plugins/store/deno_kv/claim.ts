@@ -6,7 +6,7 @@
 
 import type { Ahead, Want } from "./ahead.ts";
 import { Aside } from "./aside.ts";
-import { type Bytes, decodeLines, encodeLines, parseLine, takeLines } from "./codec.ts";
+import { type Bytes, decode, decodeLines, encodeLines, parseLine, takeLines } from "./codec.ts";
 import { readChunks } from "./chunks.ts";
 import type { QueueContext } from "./context.ts";
 import { type HeldPart, KvJob, payloadOf, type StoredJob } from "./job.ts";
@@ -40,6 +40,14 @@ interface Claim {
   checked: number;
   /** True if nothing more is claimable than what is in it. */
   exhausted: boolean;
+}
+
+/** What was taken of a part. */
+interface Taken {
+  /** How many jobs were leased. */
+  readonly leased: number;
+  /** True if it has more. */
+  readonly isCut: boolean;
 }
 
 /** A claim that may go with ends of jobs. */
@@ -122,6 +130,7 @@ export class Claims {
           claim = gathered;
           return;
         }
+        if (!gathered.exhausted) return; // there was no room for it: it is made alone
         this.#note(wants, gathered, moves);
         resolve([]);
       },
@@ -186,9 +195,11 @@ export class Claims {
       const count = isNew || wanted >= room
         ? room
         : beforeLast(entry.value, lane, { wanted, room });
-      const isCut = count < room;
+      let isCut = count < room;
       if (count > 0) {
-        room -= await this.#take(claim, lane, entry, count);
+        const taken = await this.#take(claim, lane, entry, count);
+        room -= taken.leased;
+        isCut ||= taken.isCut && room > 0;
         parts++;
       }
       if (isCut) claim.exhausted = false;
@@ -205,31 +216,29 @@ export class Claims {
       : this.#ready.of(ordinal, want, claim.fresh);
   }
 
-  /** Takes the first jobs of a part. How many were leased. */
+  /** Takes the first jobs of a part, up to `room` of them, or fewer where more is too much for a commit. */
   async #take(
     claim: Claim,
     lane: KvLane,
     entry: ReadyPart,
     room: number,
-  ): Promise<number> {
+  ): Promise<Taken> {
     const { keys } = this.#context;
     const { step, term } = claim;
     const place = keys.placeIn(entry.key);
-    const cut = takeLines(entry.value, room);
+    let cut = takeLines(entry.value, room);
     if (entry.versionstamp === null) claim.fresh.delete(entry);
     else {
       claim.checked++;
       step.check(entry);
       step.delete(entry.key);
     }
-    if (cut.rest !== undefined) {
-      step.setBytes(keys.part("r", { ...place, first: place.first + cut.skipped }), cut.rest);
-    }
     const { dueMs, segment, first, ordinal } = place;
     const startedAtMs = step.atMs;
     const { worker } = term;
     const number = ++term.leases;
     const lease = { worker, number, segment, first, ordinal, dueMs, startedAtMs };
+    const text = decode(cut.head);
     const part: HeldPart = {
       term,
       key: keys.lease(lease),
@@ -244,21 +253,28 @@ export class Claims {
       left: 0,
       jobs: [],
       bytes: undefined,
+      isAscii: text.length === cut.head.length,
       ended: [],
       hasProgress: false,
     };
-    const lines: (string | undefined)[] = decodeLines(cut.head);
+    const lines: (string | undefined)[] = text.split("\n");
     let taken = 0;
     let isChanged = false;
     for (const [line, text] of lines.entries()) {
       if (text === undefined || text === "") continue;
-      taken++;
       const parsed = parseLine(text);
       if (parsed[3] === undefined) {
+        taken++;
         const payload = parsed[2];
         part.jobs.push(new KvJob(part, first + line, parsed, text, payload));
         continue;
       }
+      if (taken > 0 && (step.isFull || step.checksLeft < 3)) { // what it ends takes more than its line
+        cut = takeLines(entry.value, taken);
+        lines.length = line;
+        break;
+      }
+      taken++;
       const job = { ordinal, segment, index: first + line, dueMs, line: parsed, text };
       const admitted = await this.#admit(step, job);
       if (admitted !== job) {
@@ -267,15 +283,19 @@ export class Claims {
       }
       if (admitted !== undefined) part.jobs.push(await this.#jobOf(part, admitted));
     }
+    if (cut.rest !== undefined) {
+      step.setBytes(keys.part("r", { ...place, first: place.first + cut.skipped }), cut.rest);
+    }
     part.left = part.jobs.length;
     step.count(ordinal, "r", -taken);
-    if (part.left === 0) return 0;
+    const isCut = cut.rest !== undefined;
+    if (part.left === 0) return { leased: 0, isCut };
     step.count(ordinal, "l", part.left);
     part.bytes = isChanged ? encodeLines(lines) : cut.head;
     step.setBytes(part.key, part.bytes);
     claim.parts.push(part);
     for (const job of part.jobs) claim.jobs.push(job);
-    return part.left;
+    return { leased: part.left, isCut };
   }
 
   /** The job as it may run. `undefined`: it has expired, or has to wait for others of its key. */

@@ -61,6 +61,9 @@ export interface Cut {
   readonly skipped: number;
 }
 
+/** Most texts are plain: each of their characters takes one byte. */
+const PLAIN = /^[\n -~]*$/;
+
 const NEWLINE = 10;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -68,6 +71,11 @@ const decoder = new TextDecoder();
 /** Bytes of a text. */
 export function encode(text: string): Bytes {
   return encoder.encode(text);
+}
+
+/** How many bytes a text takes. */
+export function byteLength(text: string): number {
+  return PLAIN.test(text) ? text.length : encode(text).length;
 }
 
 /** Text of bytes. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Logger } from "../../../src/job.ts";
 import type { Keep, QueueListener } from "../../../src/store.ts";
 import type { Counts } from "./counts.ts";
 import type { Db } from "./db.ts";
@@ -48,4 +49,6 @@ export interface QueueContext {
   readonly listener: QueueListener;
   /** The other queues of this pool in this process. */
   readonly others: Others;
+  /** Hears of what the pool is not told. */
+  readonly log?: Logger | undefined;
 }

@@ -8,6 +8,7 @@ import { delay } from "../../../src/async.ts";
 import { Line } from "./line.ts";
 import type { SameFile } from "./same_file.ts";
 import { Tokens } from "./tokens.ts";
+import { Allowance } from "./transaction.ts";
 
 /** How long a busy database is waited for, ms. */
 const PATIENCE_MS = 10_000;
@@ -62,6 +63,8 @@ export class Db {
   readonly random: () => number;
   /** True if one commit is made after the other, however many are on their way. */
   readonly isSerial: boolean;
+  /** How much a commit may take. */
+  readonly allowance = new Allowance();
   /** Commits that were asked for. */
   commits = 0;
   /** Commits of this process that others should hear of. */

@@ -5,8 +5,8 @@
  * @module
  */
 
-import { type Bytes, decodeLines, encode, parseLine } from "./codec.ts";
-import { type End, type EndedJob, errorOf, resultText, type Row } from "./ended.ts";
+import { byteLength, type Bytes, decodeLines, encode, parseLine } from "./codec.ts";
+import { type End, type EndedJob, errorOf, type Row } from "./ended.ts";
 import { formatId } from "./id.ts";
 import { delayOf, type StoredJob } from "./job.ts";
 import { numberAt, textAt } from "./keys.ts";
@@ -30,6 +30,7 @@ type Special = readonly [
   attempt: number,
   error: string | null,
   result?: unknown,
+  resultError?: string,
 ];
 
 /** An entry to be written. */
@@ -54,8 +55,35 @@ export type DonePointer = readonly [space: "d", atMs: number, name: string, last
 /** Most characters of a value with several lines: no more than 60,000 bytes. */
 const MOST_CHARACTERS = 20_000;
 
+/** An entry and the first job of the next one are more than a whole: so many bytes begin no second one. */
+const HALF_ENTRY = MOST_CHARACTERS / 2;
+
+/** Most bytes of a job and of what is special about its end: KV allows 65,536 a value. */
+export const LARGEST_RECORD = 65_000;
+
+/** What is special about the end of a job takes so much besides texts. */
+const SPECIAL_BYTES = 64;
+
+/** Each line takes so much more. */
+const LINE_BYTES = 2;
+
 const NEWLINE = 10;
 const NEVER = -1;
+
+/** Bytes of a job and of what is special about its end, no fewer than there are. */
+export function recordSize(job: StoredJob, end: End | undefined, isAscii = false): number {
+  const bytes = isAscii ? job.text.length : byteLength(job.text);
+  if (end === undefined) return bytes + LINE_BYTES;
+  const error = errorOf(job, end);
+  const errorBytes = error === undefined ? 0 : byteLength(JSON.stringify(error));
+  return bytes + LINE_BYTES + SPECIAL_BYTES + errorBytes + byteLength(end.resultText ?? "") +
+    byteLength(JSON.stringify(end.resultError ?? ""));
+}
+
+/** How many more entries jobs of a part take at most, of which `before` bytes are written, by `bytes` more. */
+export function moreEntries(before: number, bytes: number): number {
+  return Math.ceil((before + bytes) / HALF_ENTRY) - Math.ceil(before / HALF_ENTRY);
+}
 
 /** The entries that keep a group of jobs. */
 export function entriesOf({ jobs, ends, bytes, startedAtMs }: DoneGroup): readonly DoneEntry[] {
@@ -97,7 +125,7 @@ export function jobsDone({ key, value }: Deno.KvEntry<Bytes>): readonly EndedJob
     const id = { segment, ordinal, index, delayMs };
     const special: Special = specials.get(place) ??
       [place, "done", line[0] + 1, line[3]?.e ?? null];
-    const [, state, attempt, error, result] = special;
+    const [, state, attempt, error, result, resultError] = special;
     const started = startedAtMs === NEVER ? null : startedAtMs;
     const row: Row = [
       formatId(id),
@@ -109,7 +137,8 @@ export function jobsDone({ key, value }: Deno.KvEntry<Bytes>): readonly EndedJob
       line,
       null,
       error,
-      result,
+      resultError === undefined ? result : undefined,
+      resultError,
     ];
     return [{ id, row }];
   });
@@ -188,11 +217,12 @@ function gather(
 }
 
 function specialOf(place: number, job: StoredJob, end: End): string {
+  const { state, attempt, resultText, resultError } = end;
   const error = errorOf(job, end);
-  const result = end.result === undefined ? undefined : resultText(end.result, job.text);
-  return `[${place},"${end.state}",${end.attempt},${
-    error === undefined ? null : JSON.stringify(error)
-  }${result === undefined ? "" : `,${result}`}]`;
+  const parts = [place, `"${state}"`, attempt, JSON.stringify(error ?? null)];
+  if (resultText !== undefined) parts.push(resultText);
+  if (resultError !== undefined) parts.push("null", JSON.stringify(resultError));
+  return `[${parts.join(",")}]`;
 }
 
 function keyOf(

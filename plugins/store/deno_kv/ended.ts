@@ -5,19 +5,16 @@
  */
 
 import type { DeadReason, JobRecord, Outcome } from "../../../src/job.ts";
+import { messageOf } from "../../../src/errors.ts";
 import { outcomeOf } from "../../../src/outcome.ts";
-import { encode, type Line } from "./codec.ts";
+import { LARGEST_RESULT, resultTooLarge } from "../../../src/payload.ts";
+import type { Settlement } from "../../../src/store.ts";
+import { byteLength, type Line } from "./codec.ts";
 import { createdIn, type IdParts, parseId } from "./id.ts";
 import { idOf, payloadOf, type StoredJob } from "./job.ts";
 
 /** Longest message of a failure that is stored, characters. */
 const LONGEST_ERROR = 1000;
-
-/** Most bytes of a line and a result together; a larger result is not kept. */
-const LONGEST_RECORD = 60_000;
-
-/** Most bytes a character takes. */
-const CHARACTER_BYTES = 3;
 
 /** How a job ended. */
 export interface End {
@@ -29,6 +26,10 @@ export interface End {
   readonly startedAtMs: number | undefined;
   /** What the handler returned. */
   readonly result?: unknown;
+  /** The same as JSON. */
+  readonly resultText?: string | undefined;
+  /** Why it is not kept. */
+  readonly resultError?: string | undefined;
   /** Why it is dead. */
   readonly reason?: DeadReason | undefined;
   /** Message of the failure. `undefined`: the one before stays. */
@@ -49,6 +50,7 @@ export type Row = readonly [
   reason: DeadReason | null,
   error: string | null,
   result?: unknown,
+  resultError?: string | undefined,
 ];
 
 /** A job that has ended, read. */
@@ -79,8 +81,8 @@ export function parseRow(text: string): EndedJob {
 
 /** How a job ended, for those who wait. */
 export function endingOf(job: StoredJob, end: End): Outcome {
-  const { state, result, reason } = end;
-  return outcomeOf({ state, result, reason, error: errorOf(job, end) });
+  const { state, result, resultError, reason } = end;
+  return outcomeOf({ state, result, resultError, reason, error: errorOf(job, end) });
 }
 
 /** Everything known about a job that has ended. `payload`: if that is stored apart. */
@@ -107,6 +109,7 @@ export function recordIn(
     startedAtMs: startedAtMs ?? undefined,
     endedAtMs,
     result,
+    resultError: row[10],
     reason: reason ?? undefined,
     error: error ?? undefined,
     dedupeKey: extra?.d,
@@ -123,14 +126,28 @@ export function errorOf(job: StoredJob, { error }: End): string | undefined {
   return error === undefined ? job.line[3]?.e : shortened(error);
 }
 
-/** A result as it is stored beside its job's line. `undefined`: it is no JSON, or too large to be kept. */
-export function resultText(result: unknown, beside: string): string | undefined {
+/** The result of a job as it is stored, or why it is not: the job is done all the same. */
+export function resultOf(
+  { result, resultError }: Settlement,
+): Pick<End, "result" | "resultText" | "resultError"> {
+  if (result === undefined) return { resultError };
+  let resultText: string | undefined;
   try {
-    const text = JSON.stringify(result);
-    const fits = (text?.length ?? 0) + beside.length <= LONGEST_RECORD / CHARACTER_BYTES;
-    if (text === undefined || fits) return text;
-    return encode(text).length + encode(beside).length <= LONGEST_RECORD ? text : undefined;
-  } catch {
-    return undefined; // a cycle or a bigint: the job is done all the same
+    resultText = JSON.stringify(result);
+  } catch (thrown) {
+    return { resultError: `The result cannot be stored: ${messageOf(thrown)}` };
   }
+  if (resultText === undefined) {
+    return { resultError: `The result cannot be stored: it is a ${typeof result}` };
+  }
+  const bytes = byteLength(resultText);
+  return bytes > LARGEST_RESULT
+    ? { resultError: resultTooLarge(bytes) }
+    : { result, resultText, resultError };
+}
+
+/** The same end without its result, for which there is no room. */
+export function withoutResult({ resultText = "", ...end }: End): End {
+  const resultError = end.resultError ?? resultTooLarge(byteLength(resultText));
+  return { ...end, result: undefined, resultError };
 }

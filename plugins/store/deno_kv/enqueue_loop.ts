@@ -9,13 +9,14 @@ import { StoreError } from "../../../src/errors.ts";
 import type { Added, JobEntry } from "../../../src/store.ts";
 import { addCarefully, type Item } from "./careful.ts";
 import { LARGEST_INLINE, LARGEST_PAYLOAD } from "./chunks.ts";
-import { encode } from "./codec.ts";
+import { byteLength } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { textSize } from "./keys.ts";
 import { Load } from "./load.ts";
 import type { FreshPart, Rider } from "./rider.ts";
 import { Step } from "./step.ts";
 import { Ticket } from "./ticket.ts";
+import { TooLarge } from "./transaction.ts";
 import { MOST_SMALL } from "./turns.ts";
 
 /** Largest `key`, `dedupeKey` or idempotency key, bytes in a key of the database. */
@@ -99,18 +100,19 @@ export class EnqueueLoop {
 
   #prepare(entry: JobEntry, nowMs: number, ticket: Ticket<Added>, place: number): void {
     const lane = this.#context.lanes.own[entry.lane]!; // entries are resolved against the queue's lanes
+    const besideBytes = sizeBeside(entry);
     let payload: string | undefined;
     let size: number;
     try {
       payload = JSON.stringify(entry.payload);
-      size = sizeOf(payload);
+      size = sizeOf(payload, besideBytes);
       checkEntry(entry, size);
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new TypeError(String(thrown));
       ticket.answer(place, { id: "", duplicate: false, error });
       return;
     }
-    const apart = size > LARGEST_INLINE ? size : 0;
+    const apart = size + besideBytes > LARGEST_INLINE ? size : 0;
     const atMs = Math.floor(nowMs);
     const isDelayed = entry.dueAtMs > nowMs;
     const item = { lane, entry, payload, apart, atMs, isDelayed, ticket, place };
@@ -150,11 +152,14 @@ export class EnqueueLoop {
     const { load, rider } = this.#take(MOST_JOBS);
     try {
       const rides = load.isShared && await this.#commit(load, rider);
-      if (!rides) await this.#commit(load);
-      load.answer();
-      if (rides) rider?.arrive();
+      if (rides || await this.#commit(load)) {
+        load.answer();
+        if (rides) rider?.arrive();
+      } else this.#plain = load.items.concat(this.#plain); // too large: the next one takes less
     } catch (thrown) {
-      load.fail(thrown);
+      if (thrown instanceof TooLarge && load.items.length > 1) {
+        this.#plain = load.items.concat(this.#plain);
+      } else load.fail(thrown);
     } finally {
       rider?.leave();
     }
@@ -175,7 +180,7 @@ export class EnqueueLoop {
       }
     }
     for (const { key, value } of fresh) step.setBytes(key, value);
-    return await step.commit(); // without a rider nothing is checked: it cannot be refused
+    return await step.commit(); // without a rider nothing is checked
   }
 
   /** Takes the first jobs that wait, and the rider. */
@@ -194,9 +199,18 @@ function unstored(thrown: unknown): Added {
 }
 
 /** Bytes of a payload's JSON. Counted only where it may matter. */
-function sizeOf(payload: string | undefined): number {
+function sizeOf(payload: string | undefined, besideBytes: number): number {
   if (payload === undefined) return 0;
-  return payload.length * 3 <= LARGEST_INLINE ? payload.length : encode(payload).length;
+  const isSmall = payload.length * 3 + besideBytes <= LARGEST_INLINE;
+  return isSmall ? payload.length : byteLength(payload);
+}
+
+/** Bytes of the texts beside a payload in its job's line, no fewer than there are. */
+function sizeBeside(entry: JobEntry): number {
+  const { key = "", dedupeKey = "", traceparent = "", idempotency } = entry;
+  const { key: name, fingerprint = "" } = idempotency ?? { key: "" };
+  const texts = [key, dedupeKey, traceparent, name, fingerprint];
+  return texts.reduce((sum, text) => sum + 6 * text.length, 0); // "\\u0001" is one character
 }
 
 /** @throws {RangeError} If the database could not take it. */

@@ -8,24 +8,26 @@
 import type { Settlement } from "../../../src/store.ts";
 import { changeLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
-import { shortened } from "./ended.ts";
+import { LARGEST_RECORD, recordSize } from "./done.ts";
+import { resultOf, shortened } from "./ended.ts";
 import { Gate } from "./gate.ts";
 import { type HeldPart, KvJob, type StoredJob } from "./job.ts";
-import { endOf, type Ends, endsOf, progress, writeEnds } from "./part_ends.ts";
+import { addDone, endOf, type Ends, endsOf, progress, writeEnds } from "./part_ends.ts";
 import type { FreshPart, Rider } from "./rider.ts";
 import { Step } from "./step.ts";
-import { markOf, type Marks, type Term } from "./term.ts";
+import { MARK_BYTES, markOf, type Marks, type Term } from "./term.ts";
 import { Ticket } from "./ticket.ts";
+import { TooLarge } from "./transaction.ts";
 import { MOST_SMALL } from "./turns.ts";
 
 /** Most jobs of one commit. */
 const MOST_JOBS = 5000;
 
-/** Most parts touched by one commit. */
-const MOST_PARTS = 200;
-
 /** How often others may be quicker in a row. */
 const MOST_TRIES = 50;
+
+/** What is left of a message with which an end is too large, characters. */
+const SHORT_ERROR = 100;
 
 interface Item {
   readonly ticket: Ticket<boolean>;
@@ -33,6 +35,8 @@ interface Item {
   readonly nowMs: number;
   readonly job: KvJob;
   readonly settlement: Settlement;
+  /** True: nothing is kept of the job. */
+  readonly unkept?: boolean;
 }
 
 /** What a loop of ends asks of others. */
@@ -133,11 +137,39 @@ export class FinishLoop {
       const done = await this.#gate.run(() => this.#commit(term, batch, added()));
       this.#waiting = batch.slice(done).concat(this.#waiting);
     } catch (thrown) {
-      for (const { ticket, place, job } of batch) {
+      const [first, ...rest] = batch as [Item, ...Item[]]; // there was one at least
+      const isAlone = thrown instanceof TooLarge; // the others have not been tried
+      const lesser = isAlone ? this.#lessen(first, thrown) : undefined;
+      for (const { ticket, place, job } of isAlone ? [first] : batch) {
+        if (lesser !== undefined) break;
         job.settling = false;
         ticket.fail(place, thrown);
       }
+      if (isAlone) this.#waiting = [lesser ?? [], rest, this.#waiting].flat();
     }
+  }
+
+  /** An end of which less is stored. `undefined`: no less can be. */
+  #lessen(item: Item, { message }: TooLarge): Item | undefined {
+    const { settlement, job, unkept } = item;
+    const { result, error } = settlement;
+    const resultError = `The result cannot be stored: ${message}`;
+    if (result !== undefined) {
+      return { ...item, settlement: { ...settlement, result: undefined, resultError } };
+    }
+    if (error !== undefined && error.length > SHORT_ERROR) {
+      return { ...item, settlement: { ...settlement, error: error.slice(0, SHORT_ERROR) } };
+    }
+    if (settlement.to === "retry" || settlement.to === "back" || unkept) return undefined;
+    this.#context.log?.error(
+      "A job has ended, and nothing is kept of it: the database refuses it",
+      {
+        job: job.id,
+        to: settlement.to,
+        error: message,
+      },
+    );
+    return { ...item, unkept: true };
   }
 
   /** Commits the first of a batch, all leased in one term, as many as fit. How many those were. */
@@ -189,22 +221,24 @@ export class FinishLoop {
     const unmarked = new Set<string>();
     let count = 0;
     let goesOn = false;
-    for (const { job, settlement } of batch) {
-      // Each part that is touched takes up to three mutations at the end.
-      if (step.isFull || parts.size > MOST_PARTS || step.checksLeft < 4) break;
+    for (const { job, settlement, unkept } of batch) {
+      if (step.isFull || step.checksLeft < 4) break;
       count++;
-      const ends = endsOf(parts, job);
+      const ends = endsOf(step, parts, job);
       const mark = term.marked.size === 0 ? "" : markOf(job.segment, job.index);
       const isMarked = mark !== "" && term.marked.has(mark);
-      if (settlement.to === "done" && settlement.charged && job.isPlain && !isMarked) {
-        ends.done.push(job);
-        ends.ends.push(endOf(job, settlement));
-        continue;
+      if (settlement.to === "done" && settlement.charged && job.isPlain && !isMarked && !unkept) {
+        const end = endOf(job, settlement);
+        const size = recordSize(job, end, job.part.isAscii);
+        if (size <= LARGEST_RECORD) {
+          addDone(step, ends, { job, end }, size);
+          continue;
+        }
       }
       const requeues = settlement.to === "retry" || settlement.to === "back";
       if (isMarked) unmarked.add(mark);
       if (requeues) goesOn = true;
-      await this.#end(step, job, requeues && isMarked ? cancelled(settlement) : settlement);
+      await this.#end(step, job, requeues && isMarked ? cancelled(settlement) : settlement, unkept);
     }
     for (const [part, ends] of parts) writeEnds(step, part, ends);
     if (goesOn || unmarked.size > 0) checkMarks(step, term, unmarked);
@@ -224,7 +258,12 @@ export class FinishLoop {
     return answer(batch, count, true);
   }
 
-  async #end(step: Step, job: KvJob, settlement: Settlement): Promise<void> {
+  async #end(
+    step: Step,
+    job: KvJob,
+    settlement: Settlement,
+    unkept: boolean | undefined,
+  ): Promise<void> {
     const { to, charged, dueAtMs, error } = settlement;
     const { startedAtMs } = job.part;
     const attempt = job.line[0] + (charged ? 1 : 0);
@@ -240,8 +279,10 @@ export class FinishLoop {
       return;
     }
     await step.places.release(step, job);
-    const { result, reason } = settlement;
-    step.end(job, { state: to, attempt, startedAtMs, result, reason, error, told: true });
+    const { reason } = settlement;
+    const result = to === "done" ? resultOf(settlement) : {};
+    const end = { state: to, attempt, startedAtMs, ...result, reason, error, told: true };
+    step.end(job, end, unkept);
   }
 
   /** `dueAtMs`: when it is claimable again. `undefined`: at once, in its old place. */
@@ -269,7 +310,7 @@ function checkMarks(step: Step, { marks, marked }: Term, unmarked: ReadonlySet<s
     return [segment, Number(index)];
   });
   if (left.length === 0) step.delete(marks.key);
-  else step.set(marks.key, left, 40 * left.length);
+  else step.set(marks.key, left, MARK_BYTES * left.length);
 }
 
 function answer(items: readonly Item[], count: number, accepted: boolean): number {

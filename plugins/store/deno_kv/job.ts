@@ -55,6 +55,8 @@ export interface HeldPart {
   readonly jobs: KvJob[];
   /** Its lines as they were leased. */
   bytes: Bytes | undefined;
+  /** True: each character of its lines takes one byte. */
+  isAscii: boolean;
   /** Lines that have ended. */
   readonly ended: number[];
   /** True once `progressKey` is written. */

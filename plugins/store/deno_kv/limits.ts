@@ -28,6 +28,7 @@ export async function unblock(context: QueueContext, lane: KvLane, nowMs: number
     if (waiting.length === 0) return;
     const step = new Step(context, nowMs);
     for (const entry of waiting) {
+      if (step.isFull) break;
       const [job] = jobsIn(keys.placeIn(entry.key), entry.value);
       if (job === undefined) continue;
       step.check(entry);

@@ -4,10 +4,11 @@
  * @module
  */
 
-import type { Item } from "./careful.ts";
-import { encode, lineOf } from "./codec.ts";
+import { failItem, type Item } from "./careful.ts";
+import { byteLength, encode, lineOf } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { KvAdded } from "./job.ts";
+import { keySize } from "./keys.ts";
 import type { KvLane } from "./lanes.ts";
 import type { FreshPart } from "./rider.ts";
 import { PART_LINES, type Step } from "./step.ts";
@@ -21,12 +22,13 @@ const PART_BYTES = 32_000;
 /** Most parts of one commit. */
 const MOST_PARTS = 400;
 
+/** Most bytes of the keys of one commit's parts, those of the counters of their lanes included. */
+const MOST_KEY_BYTES = 60_000;
+
 /** More parts than this, or bytes, and nothing else goes with them: together they stay below the limits. */
 const MOST_SHARED_PARTS = 50;
 const MOST_SHARED_BYTES = 100_000;
-
-/** Most texts are plain: each of their characters takes one byte. */
-const PLAIN = /^[ -~]*$/;
+const MOST_SHARED_KEY_BYTES = 10_000;
 
 interface Part {
   readonly lane: KvLane;
@@ -49,13 +51,18 @@ export class Load {
   readonly #parts: Part[] = [];
   readonly #added: KvAdded[] = [];
   #bytes = 0;
+  #keyBytes = 0;
 
   /** Packs jobs; not empty. */
   constructor(context: QueueContext, items: readonly Item[]) {
     this.#context = context;
     this.nowMs = items[0]!.atMs; // all that are due at once become claimable together
+    const { share } = context.db.allowance;
     for (const item of items) {
-      if (this.#parts.length >= MOST_PARTS || this.#bytes >= MOST_BYTES) break;
+      const isFull = this.#parts.length >= share * MOST_PARTS ||
+        this.#bytes >= share * MOST_BYTES ||
+        this.#keyBytes >= share * MOST_KEY_BYTES;
+      if (isFull && this.#added.length > 0) break;
       this.#pack(item);
     }
     this.items = items.slice(0, this.#added.length);
@@ -63,7 +70,8 @@ export class Load {
 
   /** True if something else may go with them. */
   get isShared(): boolean {
-    return this.#parts.length < MOST_SHARED_PARTS && this.#bytes < MOST_SHARED_BYTES;
+    return this.#parts.length < MOST_SHARED_PARTS && this.#bytes < MOST_SHARED_BYTES &&
+      this.#keyBytes < MOST_SHARED_KEY_BYTES;
   }
 
   /** Puts the jobs down; adds to `fresh` what is ready. */
@@ -76,7 +84,10 @@ export class Load {
       const value = encode(lines.join("\n"));
       step.count(lane.ordinal, space, lines.length, dueMs);
       if (delayMs > 0) step.setBytes(key, value);
-      else fresh.add({ key, value, versionstamp: null });
+      else {
+        step.reserve(key, value.length);
+        fresh.add({ key, value, versionstamp: null });
+      }
     }
     step.signals = true;
   }
@@ -90,12 +101,12 @@ export class Load {
 
   /** Tells that they are not. */
   fail(thrown: unknown): void {
-    for (const { ticket, place } of this.items) ticket.fail(place, thrown);
+    for (const item of this.items) failItem(item, thrown);
   }
 
   #pack(item: Item): void {
     const line = lineOf(item.entry, item.payload);
-    const size = PLAIN.test(line) ? line.length + 1 : 3 * line.length + 1;
+    const size = byteLength(line) + 1;
     const part = this.#partFor(item, size);
     const { total } = this.#context.fates;
     this.#added.push(
@@ -130,6 +141,10 @@ export class Load {
     };
     this.#open.set(name, part);
     this.#parts.push(part);
+    const { keys } = this.#context;
+    const { dueMs: due, segment } = part;
+    const place = { ordinal: lane.ordinal, dueMs: due, segment, first: 0, expiresAtMs: 0 };
+    this.#keyBytes += 2 * keySize(keys.part("r", place)); // more than that of a counter
     return part;
   }
 }

@@ -45,7 +45,7 @@ const Options = v.strictObject({
 export const denoKv: Plugin<"store", DenoKvOptions> = defineStore({
   name: "deno-kv",
   options: Options,
-  create: async ({ path, url, maxChecks, pollMs }, { random, locate }) => {
+  create: async ({ path, url, maxChecks, pollMs }, { random, locate, log }) => {
     const { kv, file, remote, again } = await openDatabase({ path, url, locate });
     const db = new Db(kv, {
       remote,
@@ -60,7 +60,7 @@ export const denoKv: Plugin<"store", DenoKvOptions> = defineStore({
       const longestMs = pollMs ?? (remote ? 5000 : 1000);
       const { value } = await db.get<Deno.KvU64>(SIGNAL_KEY);
       const seen = Number(value?.value ?? 0n);
-      return new KvStore(db, { file, remote, pollMs: isShared ? longestMs : Infinity, seen });
+      return new KvStore(db, { file, remote, pollMs: isShared ? longestMs : Infinity, seen, log });
     } catch (thrown) {
       db.close();
       throw thrown;

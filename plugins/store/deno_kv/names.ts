@@ -9,6 +9,8 @@ import { IdempotencyError } from "../../../src/errors.ts";
 import { IDEMPOTENT_FOR_MS } from "../../../src/job.ts";
 import type { Added, JobEntry } from "../../../src/store.ts";
 import type { Extra } from "./codec.ts";
+import { idOf, type StoredJob } from "./job.ts";
+import type { PoolKeys } from "./keys.ts";
 import type { Step } from "./step.ts";
 
 /**
@@ -71,9 +73,22 @@ export function own(
   return owner;
 }
 
-/** What stands at the names of a job once it has ended. `undefined`: nothing. */
-export function ownerAfter({ fingerprint }: Name, id: string, atMs: number): Owner | undefined {
-  return fingerprint === undefined ? undefined : [id, 0, fingerprint, atMs + IDEMPOTENT_FOR_MS];
+/** Frees the names of a job that ends, with the commit; its idempotency key stands for it a while longer. */
+export function freeNames(
+  step: Step,
+  keys: PoolKeys,
+  job: StoredJob,
+  extra: Readonly<Extra>,
+): void {
+  for (const { key: name, fingerprint } of namesIn(extra)) {
+    const key = keys.of("i", name);
+    if (fingerprint === undefined) {
+      step.delete(key);
+      continue;
+    }
+    const owner: Owner = [idOf(job), 0, fingerprint, step.nowMs + IDEMPOTENT_FOR_MS];
+    step.set(key, owner, ownerSize(owner), { expireIn: 2 * IDEMPOTENT_FOR_MS });
+  }
 }
 
 /** About how many bytes an owner takes. */

@@ -5,9 +5,10 @@
  */
 
 import type { Settlement } from "../../../src/store.ts";
-import type { End } from "./ended.ts";
+import { moreEntries } from "./done.ts";
+import { type End, resultOf } from "./ended.ts";
 import type { HeldPart, KvJob } from "./job.ts";
-import type { Step } from "./step.ts";
+import { PART_LINES, type Step } from "./step.ts";
 
 /** A job is short that ends within so long of its lease, ms. */
 const SHORT_MS = 100;
@@ -19,6 +20,16 @@ export interface Ends {
   /** Those that are just done, and how, if there is more to say. */
   readonly done: KvJob[];
   readonly ends: (End | undefined)[];
+  /** Bytes of their lines and of what there is to say. */
+  size: number;
+}
+
+/** A job that is just done. */
+export interface Done {
+  /** The job. */
+  readonly job: KvJob;
+  /** What there is to say about it. */
+  readonly end: End | undefined;
 }
 
 /** Notes what has ended of a part. */
@@ -30,22 +41,38 @@ export function progress(part: HeldPart, lines: readonly number[]): void {
 }
 
 /** What ends of the part of a job, that job included. */
-export function endsOf(parts: Map<HeldPart, Ends>, { part, index }: KvJob): Ends {
+export function endsOf(
+  step: Step,
+  parts: Map<HeldPart, Ends>,
+  { part, index }: KvJob,
+): Ends {
   let ends = parts.get(part);
   if (ends === undefined) {
-    ends = { lines: [], done: [], ends: [] };
+    ends = { lines: [], done: [], ends: [], size: 0 };
     parts.set(part, ends);
+    step.reserve(part.key);
+    step.reserve(part.progressKey, PART_LINES);
   }
   ends.lines.push(index - part.first);
   return ends;
 }
 
+/** Notes a job that is just done. `size`: of its record. */
+export function addDone(step: Step, ends: Ends, done: Done, size: number): void {
+  const { job, end } = done;
+  step.reserveEntries(job.segment, moreEntries(ends.size, size), size);
+  ends.size += size;
+  ends.done.push(job);
+  ends.ends.push(end);
+}
+
 /** How a job was done. `undefined`: there is nothing to say about it. */
-export function endOf(job: KvJob, { result, error }: Settlement): End | undefined {
-  if (result === undefined && error === undefined) return undefined;
+export function endOf(job: KvJob, settlement: Settlement): End | undefined {
+  const { result, resultError, error } = settlement;
+  if (result === undefined && resultError === undefined && error === undefined) return undefined;
   const { attempt, part } = job;
   const { startedAtMs } = part;
-  return { state: "done", attempt, startedAtMs, result, error, told: true };
+  return { state: "done", attempt, startedAtMs, ...resultOf(settlement), error, told: true };
 }
 
 /** What has ended of a part: all of it, or some. */

@@ -32,9 +32,12 @@ export class Places {
   /** Segment and index of those that wait no more. */
   readonly #left = new Set<string>();
 
-  /** Begins with none. */
-  constructor(context: QueueContext) {
+  readonly #reserve: (record: Deno.KvKey) => void;
+
+  /** Begins with none. `reserve` counts each record that will be written. */
+  constructor(context: QueueContext, reserve: (record: Deno.KvKey) => void) {
     this.#context = context;
+    this.#reserve = reserve;
   }
 
   /** Records that are changed: each takes a check and a mutation. */
@@ -104,7 +107,9 @@ export class Places {
   }
 
   async #fill(step: Step, use: Use, limit: number): Promise<void> {
-    while (use.held < limit && use.waiting > 0 && step.checksLeft > 1) {
+    let isGiven = false;
+    while (use.held < limit && use.waiting > 0) {
+      if (isGiven && (step.isFull || step.checksLeft < 2)) break; // its end gives the others
       const next = await this.#next(use);
       if (next === undefined) break;
       step.check(next);
@@ -126,6 +131,7 @@ export class Places {
         continue;
       }
       use.held++;
+      isGiven = true;
       step.put("r", withPlace(waited), step.atMs);
       step.signals = true;
     }
@@ -154,10 +160,12 @@ export class Places {
     const known = this.#uses.get(name);
     if (known !== undefined) return known;
     const { db, keys } = this.#context;
-    const entry = await db.get<readonly [number, number]>(keys.of("k", ordinal, key));
+    const at = keys.of("k", ordinal, key);
+    const entry = await db.get<readonly [number, number]>(at);
     const [held, waiting] = entry.value ?? [0, 0];
     const use = { ordinal, key, entry, held, waiting, queue: [], next: 0 };
     this.#uses.set(name, use);
+    this.#reserve(at);
     return use;
   }
 

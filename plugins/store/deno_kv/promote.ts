@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Bytes, decodeLines, parseLine } from "./codec.ts";
+import { type Bytes, decodeLines, parseLine, takeLines } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import type { StoredJob } from "./job.ts";
 import type { Place } from "./keys.ts";
@@ -46,7 +46,8 @@ export async function expireHead(
   const staying: StoredJob[] = [];
   for (const job of jobs) {
     const extra = job.line[3];
-    if ((extra?.x ?? Infinity) > nowMs) {
+    const isMuch = step.isFull || step.checksLeft < 3; // the others end next time
+    if (isMuch || (extra?.x ?? Infinity) > nowMs) {
       staying.push(job);
       continue;
     }
@@ -85,7 +86,7 @@ async function moveDue(context: QueueContext, lane: KvLane, nowMs: number): Prom
     if (due.length === 0) break;
     const step = new Step(context, nowMs);
     for (const entry of due) {
-      if (step.isFull) break;
+      if (step.isFull || step.checksLeft < 3) break;
       await movePart(step, context, lane, entry);
     }
     if (await step.commit()) commits++;
@@ -114,13 +115,23 @@ async function movePart(
   const jobs = jobsIn(place, entry.value);
   step.check(entry);
   step.delete(entry.key);
-  step.count(place.ordinal, "z", -jobs.length);
   const isLimited = lane.maxRunningPerKey < Infinity && jobs.some(({ line }) => line[3]?.k);
-  if (isLimited) {
-    for (const job of jobs) await step.places.enter(step, job, job.dueMs);
+  if (!isLimited) {
+    // What is put down becomes claimable when it was due, and has left its first place only if it had.
+    step.setBytes(keys.part("r", place), entry.value);
+    step.count(place.ordinal, "z", -jobs.length);
+    step.count(place.ordinal, "r", jobs.length, place.dueMs);
     return;
   }
-  // What is put down becomes claimable when it was due, and has left its first place only if it had.
-  step.setBytes(keys.part("r", place), entry.value);
-  step.count(place.ordinal, "r", jobs.length, place.dueMs);
+  let moved = 0;
+  for (const job of jobs) {
+    if (moved > 0 && (step.isFull || step.checksLeft < 3)) break;
+    await step.places.enter(step, job, job.dueMs);
+    moved++;
+  }
+  step.count(place.ordinal, "z", -moved);
+  const { rest, skipped } = takeLines(entry.value, moved);
+  if (rest !== undefined) {
+    step.setBytes(keys.part("z", { ...place, first: place.first + skipped }), rest);
+  }
 }

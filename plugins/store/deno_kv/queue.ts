@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { JobRecord, Outcome } from "../../../src/job.ts";
+import type { JobRecord, Logger, Outcome } from "../../../src/job.ts";
 import type {
   Added,
   Change,
@@ -60,6 +60,8 @@ export interface QueueShares {
   readonly others: Others;
   /** Which processes have ended. `undefined`: that cannot be known. */
   readonly alive: Alive | undefined;
+  /** Hears of what pools are not told. */
+  readonly log?: Logger | undefined;
   /** Called once it has left. */
   readonly left: () => void;
 }
@@ -67,7 +69,7 @@ export interface QueueShares {
 /** Opens a queue and joins as a holder. */
 export async function openQueue(options: QueueOptions, shares: QueueShares): Promise<KvQueue> {
   const { pool, lanes: rules, attempts, leaseMs, keep, listener, nowMs } = options;
-  const { db, fates, others, alive } = shares;
+  const { db, fates, others, alive, log } = shares;
   const keys = new PoolKeys(pool);
   const lanes = await openLanes(db, keys, rules, attempts);
   const counts = new Counts(lanes.own.map(({ ordinal }) => ordinal));
@@ -87,6 +89,7 @@ export async function openQueue(options: QueueOptions, shares: QueueShares): Pro
     holder,
     listener,
     others,
+    log,
   };
   for (const lane of lanes.own) {
     if (lane.maxRunningPerKey === Infinity) await unblock(context, lane, nowMs);

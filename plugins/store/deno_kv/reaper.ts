@@ -117,11 +117,12 @@ async function putBack(
   const attempts = lanes.of(place.ordinal)?.attempts ?? Infinity;
   step.check(lease);
   step.check(progress);
-  step.delete(lease.key);
-  if (progress.versionstamp !== null) step.delete(progress.key);
   const jobs = unended(place, lease.value, progress.value);
   const staying: StoredJob[] = [];
+  let taken = 0;
   for (const job of jobs) {
+    if (taken > 0 && (step.isFull || step.checksLeft < 3)) break;
+    taken++;
     const attempt = job.line[0] + (charged ? 1 : 0);
     const startedAtMs = place.startedAtMs;
     const isMarked = marked.has(markOf(job.segment, job.index));
@@ -140,10 +141,17 @@ async function putBack(
     const line = changeLine(job.line, by, change);
     staying.push({ ...job, line, text: JSON.stringify(line) });
   }
-  step.count(place.ordinal, "l", -jobs.length);
+  if (taken === jobs.length) {
+    step.delete(lease.key);
+    if (progress.versionstamp !== null) step.delete(progress.key);
+  } else {
+    const ended = jobs.slice(0, taken).map(({ index }) => index - place.first);
+    step.setBytes(progress.key, Uint8Array.from([...progress.value ?? [], ...ended]));
+  }
+  step.count(place.ordinal, "l", -taken);
   step.putPart("r", staying);
   if (staying.length > 0) step.count(place.ordinal, "r", staying.length, place.dueMs);
-  return jobs.length;
+  return taken;
 }
 
 /** The jobs of a lease that have not ended. */

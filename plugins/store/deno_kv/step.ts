@@ -1,46 +1,47 @@
 /**
  * One commit in the making: what it checks and changes, and what follows once it is made.
  *
- * An atomic operation that fails midway keeps what came before, so nothing is put into one that the
- * database could refuse: sizes are added up here, and entries are checked before they get here.
+ * It knows its size as it is filled: what is only written at the end counts from when it is noted.
  *
  * @module
  */
 
-import { IDEMPOTENT_FOR_MS } from "../../../src/job.ts";
-import { type Bytes, changeLine, earliestExpiry, encode, type Extra, type Line } from "./codec.ts";
+import { setApart } from "./apart.ts";
+import { type Bytes, changeLine, earliestExpiry, encode, type Line } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { noTally, type Tally } from "./counts.ts";
-import { type DoneGroup, type DonePointer, entriesOf } from "./done.ts";
-import { type End, endingOf, parseRow, recordIn, rowText } from "./ended.ts";
+import { type DoneGroup, type DonePointer, entriesOf, LARGEST_RECORD, recordSize } from "./done.ts";
+import { type End, endingOf, parseRow, recordIn, rowText, withoutResult } from "./ended.ts";
 import { tagIn } from "./id.ts";
 import { delayOf, idOf, type StoredJob } from "./job.ts";
-import { type Counted, keySize, numberAt, SIGNAL_KEY, type Space, textAt } from "./keys.ts";
-import { namesIn, ownerAfter, ownerSize } from "./names.ts";
+import {
+  type Counted,
+  keySize,
+  numberAt,
+  SIGNAL_KEY,
+  type Space,
+  textAt,
+  textSize,
+} from "./keys.ts";
+import type { Moved } from "./locate.ts";
+import { freeNames } from "./names.ts";
 import { Places } from "./places.ts";
-
-/** KV allows 1000. */
-const MOST_MUTATIONS = 700;
-
-/** KV allows 819,200, keys of sets counted twice. */
-const MOST_BYTES = 500_000;
-
-/** KV allows 81,920, of keys that are set. */
-const MOST_KEY_BYTES = 50_000;
-
-/** About what a check takes, or a change of a counter. */
-const SMALL_BYTES = 70;
+import {
+  type Expected,
+  type SetOptions,
+  sizeOfSet,
+  sizeOfSum,
+  Transaction,
+} from "./transaction.ts";
 
 /** Most lines of a value. */
 export const PART_LINES = 100;
 
-/** A key and the version it must have. */
-export interface Expected {
-  /** The key. */
-  readonly key: Deno.KvKey;
-  /** Its version. `null`: there is no such key. */
-  readonly versionstamp: string | null;
-}
+/** What a small value takes at most: a number, a flag, or a place but for its key. */
+const SMALL_BYTES = 64;
+
+/** How many ended jobs are kept, the signal to others, and what tells over a network what became of it. */
+const OVERHEAD = { bytes: 1000, keyBytes: 300, mutations: 4 } as const;
 
 interface Ended {
   readonly job: StoredJob;
@@ -63,10 +64,8 @@ export class Step {
   readonly places: Places;
   /** True: other processes should hear of it. */
   signals = false;
-  /** Checks so far. */
-  checks = 0;
   readonly #context: QueueContext;
-  readonly #atomic: Deno.AtomicOperation;
+  readonly #transaction: Transaction;
   readonly #tallies = new Map<number, Tally>();
   readonly #shortEnds: number[] = [];
   #shortRounds: number | undefined;
@@ -77,23 +76,27 @@ export class Step {
   readonly #ready: [key: Deno.KvKey, bytes: Bytes | undefined][] = [];
   #single: SingleEnds | undefined;
   #kept = { d: 0, x: 0 };
-  #mutations = 0;
-  #bytes = 0;
-  #keyBytes = 0;
 
   /** Begins with nothing. */
   constructor(context: QueueContext, nowMs: number) {
     this.#context = context;
     this.nowMs = nowMs;
     this.atMs = Math.floor(nowMs);
-    this.#atomic = context.db.kv.atomic();
-    this.places = new Places(context);
+    this.#transaction = new Transaction(context.db);
+    this.places = new Places(
+      context,
+      (record) => this.reserve(record, SMALL_BYTES + keySize(record)),
+    );
   }
 
-  /** True once no more should be added: what is added together stays below the limits. */
+  /** True once no more should be added. False as long as it changes nothing. */
   get isFull(): boolean {
-    return this.#mutations + this.places.size >= MOST_MUTATIONS || this.#bytes >= MOST_BYTES ||
-      this.#keyBytes >= MOST_KEY_BYTES;
+    return this.#transaction.isFull;
+  }
+
+  /** Checks so far. */
+  get checks(): number {
+    return this.#transaction.checks;
   }
 
   /** Checks that may still be added, those of the records of keys taken off. */
@@ -101,24 +104,14 @@ export class Step {
     return this.#context.db.maxChecks - this.checks - this.places.size;
   }
 
-  /** Bytes so far. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   /** Makes the commit depend on a key. */
-  check({ key, versionstamp }: Expected): void {
-    this.#atomic.check({ key, versionstamp });
-    this.checks++;
+  check(expected: Expected): void {
+    this.#transaction.check(expected);
   }
 
-  /** Sets a key. `expireIn`: the database may drop it after so many ms. */
-  set(key: Deno.KvKey, value: unknown, size = 64, options?: { readonly expireIn: number }): void {
-    this.#atomic.set(key, value, options);
-    const keyBytes = keySize(key);
-    this.#mutations++;
-    this.#keyBytes += keyBytes;
-    this.#bytes += 2 * keyBytes + size;
+  /** Sets a key. `size`: bytes of the value, no fewer than there are. */
+  set(key: Deno.KvKey, value: unknown, size = SMALL_BYTES, options?: SetOptions): void {
+    this.#transaction.set(key, value, size, options);
   }
 
   /** Sets a key to lines. */
@@ -129,10 +122,13 @@ export class Step {
 
   /** Deletes a key. */
   delete(key: Deno.KvKey): void {
-    this.#atomic.delete(key);
+    this.#transaction.delete(key);
     if (key[3] === "r") this.#ready.push([key, undefined]);
-    this.#mutations++;
-    this.#bytes += 100;
+  }
+
+  /** Counts a key that will be set. */
+  reserve(key: Deno.KvKey, valueBytes: number = SMALL_BYTES): void {
+    this.#transaction.reserve(sizeOfSet(keySize(key), valueBytes));
   }
 
   /** Changes a count of a lane. `dueMs`: when the jobs that are more became or become claimable. */
@@ -141,7 +137,9 @@ export class Step {
     if (tally === undefined) {
       tally = noTally();
       this.#tallies.set(ordinal, tally);
-      this.#mutations += 4;
+    }
+    if (tally[what] === 0) {
+      this.#transaction.reserve(sizeOfSum(keySize(this.#context.keys.of("c", ordinal, what))));
     }
     tally[what] += change;
     if (dueMs !== undefined && what !== "l") this.#dues.push([ordinal, what, dueMs]);
@@ -184,7 +182,7 @@ export class Step {
     const bytes = encode(JSON.stringify(line));
     if (space === "q") this.setBytes(keys.queued(key ?? "", place), bytes);
     else this.setBytes(keys.part(space, place), bytes);
-    if (isMoved) this.set(keys.of("m", job.segment, job.index), [space, dueMs, key ?? ""]);
+    if (isMoved) this.#point(job, [space, dueMs, key ?? ""]);
     this.count(job.ordinal, space, 1, dueMs);
   }
 
@@ -206,42 +204,54 @@ export class Step {
     this.setBytes(key, encode(lines.join("\n")));
   }
 
-  /** Ends a job that has been taken from where it was. */
-  end(job: StoredJob, end: End): void {
+  /** Ends a job that has been taken from where it was. `unkept`: nothing is kept of it. */
+  end(job: StoredJob, end: End, unkept = false): void {
     const { keys, keep } = this.#context;
     const extra = job.line[3];
-    if (extra?.d !== undefined || extra?.f !== undefined) this.#freeNames(job, extra);
-    this.#ended.push({ job, end });
+    if (extra?.d !== undefined || extra?.f !== undefined) freeNames(this, keys, job, extra);
+    if (unkept || (end.state === "dead" && keep.dead === 0)) {
+      this.#ended.push({ job, end });
+      this.forget(job);
+      return;
+    }
     if (end.state === "dead") {
-      if (keep.dead === 0) {
-        this.forget(job);
-        return;
-      }
+      this.#ended.push({ job, end });
       const key = keys.of("x", this.atMs, job.segment, job.index);
       this.setBytes(key, encode(rowText(job, end, this.atMs)));
-      this.set(keys.of("m", job.segment, job.index), ["x", this.atMs, ""]);
+      this.#point(job, ["x", this.atMs, ""]);
       this.#kept.x++;
       return;
     }
-    this.#bytes += job.text.length;
-    this.#endBeside(job, end);
+    const isInline = extra?.b === undefined;
+    const isApart = isInline && recordSize(job, end) > LARGEST_RECORD;
+    const stored = isApart ? setApart(this, keys, job) : job;
+    const kept = recordSize(stored, end) > LARGEST_RECORD ? withoutResult(end) : end;
+    this.#ended.push({ job: stored, end: kept });
+    this.reserveEntries(job.segment, 1, recordSize(stored, kept));
+    const deletes = (stored.line[3]?.b ?? 0) + 1; // its payload if it is not kept, and what pointed at it
+    this.#transaction.reserve({ bytes: 100 * deletes, keyBytes: 0, mutations: deletes });
+    this.#endBeside(stored, kept, isApart);
   }
 
-  /** Frees the names of a job that ends; its idempotency key stands for it a while longer. */
-  #freeNames(job: StoredJob, extra: Readonly<Extra>): void {
-    for (const name of namesIn(extra)) {
-      const key = this.#context.keys.of("i", name.key);
-      const owner = ownerAfter(name, idOf(job), this.nowMs);
-      if (owner === undefined) this.delete(key);
-      else this.set(key, owner, ownerSize(owner), { expireIn: 2 * IDEMPOTENT_FOR_MS });
+  /** Counts entries of done jobs that will be written, with so many bytes of their lines. */
+  reserveEntries(segment: string, count: number, bytes: number): void {
+    if (count === 0) {
+      this.#transaction.bytes += bytes;
+      return;
     }
+    const key = this.#context.keys.of("d", 0, segment, segment, 0, 0, 0, 0, 0);
+    // An empty line for each that is in another, and a pointer that is shorter.
+    const entry = sizeOfSet(keySize(key), PART_LINES);
+    this.#transaction.reserve({
+      bytes: 2 * count * entry.bytes + bytes,
+      keyBytes: 2 * count * entry.keyBytes,
+      mutations: 2 * count,
+    });
   }
 
-  /** Ends jobs of a lease of which nothing is stored beside their lines. */
+  /** Ends jobs of a lease of which nothing is stored beside their lines. Their size is counted. */
   endPlain(group: DoneGroup): void {
     this.#done.push(group);
-    this.#mutations++;
-    this.#bytes += group.bytes?.length ?? 200 * group.jobs.length;
     this.#plain.push(group);
   }
 
@@ -265,16 +275,21 @@ export class Step {
     this.delete(this.#context.keys.of("m", textAt(key, 6), numberAt(key, 7)));
   }
 
-  /** Makes the commit. False: a check failed, and nothing was changed. */
+  /**
+   * Makes the commit. False: a check failed, or it was too large for the database, and nothing was changed:
+   * the next try takes less.
+   *
+   * @throws {TooLarge} If the database refuses it although it takes one job only.
+   */
   async commit(): Promise<boolean> {
-    const { db, counts } = this.#context;
+    const { counts } = this.#context;
+    this.#transaction.reserve(OVERHEAD);
     this.places.write(this);
     this.#writeDone();
     this.#writeCounts();
     counts.inFlight++;
     try {
-      const bytes = this.#bytes + SMALL_BYTES * (this.checks + 4 * this.#tallies.size);
-      const version = await db.commit({ atomic: this.#atomic, signals: this.signals, bytes });
+      const version = await this.#transaction.commit(this.signals);
       if (version === undefined) return false;
       for (const [key, value] of this.#ready) counts.shelve(key, value, version);
     } finally {
@@ -285,12 +300,12 @@ export class Step {
     return true;
   }
 
-  /** Jobs of one part that end one after the other are kept together. */
-  #endBeside(job: StoredJob, end: End): void {
+  /** Jobs of one part that end one after the other are kept together. What is pointed at itself begins anew. */
+  #endBeside(job: StoredJob, end: End, isPointed: boolean): void {
     const { startedAtMs } = end;
     const group = this.#single;
     const last = group?.jobs.at(-1);
-    const isNext = last !== undefined && group?.startedAtMs === startedAtMs &&
+    const isNext = !isPointed && last !== undefined && group?.startedAtMs === startedAtMs &&
       last.segment === job.segment && last.dueMs === job.dueMs && last.index < job.index;
     if (isNext) {
       group?.jobs.push(job);
@@ -299,6 +314,12 @@ export class Step {
     }
     this.#single = { startedAtMs, jobs: [job], ends: [end], bytes: undefined };
     this.#done.push(this.#single);
+    if (isPointed) this.#single = undefined;
+  }
+
+  /** Notes where a job is that has left its first place. */
+  #point({ segment, index }: StoredJob, place: Moved): void {
+    this.set(this.#context.keys.of("m", segment, index), place, SMALL_BYTES + textSize(place[2]));
   }
 
   /** Keeps the latest of the done jobs: no more than are kept at all. */
@@ -331,9 +352,7 @@ export class Step {
 
   #writeCounts(): void {
     const { keys } = this.#context;
-    const sum = (key: Deno.KvKey, change: number): void => {
-      if (change !== 0) this.#atomic.sum(key, BigInt.asUintN(64, BigInt(change)));
-    };
+    const sum = (key: Deno.KvKey, change: number): void => this.#transaction.sum(key, change);
     for (const [ordinal, tally] of this.#tallies) {
       sum(keys.of("c", ordinal, "r"), tally.r);
       sum(keys.of("c", ordinal, "z"), tally.z);
@@ -362,7 +381,12 @@ export class Step {
     }
     for (const { jobs, ends } of this.#plain) {
       for (const [index, job] of jobs.entries()) {
-        if (fates.note()) fates.ended(idOf(job), { state: "done", result: ends[index]?.result });
+        if (!fates.note()) continue;
+        const end = ends[index];
+        const ending = end === undefined
+          ? { state: "done", result: undefined } as const
+          : endingOf(job, end);
+        fates.ended(idOf(job), ending);
       }
     }
     if (this.signals) others.wake();

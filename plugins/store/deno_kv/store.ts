@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Logger } from "../../../src/job.ts";
 import type { QueueOptions, StateEntry, Store } from "../../../src/store.ts";
 import { Alive } from "./alive.ts";
 import type { Others } from "./context.ts";
@@ -26,12 +27,15 @@ export interface KvStoreOptions {
   readonly pollMs: number;
   /** Value of the signal when the database was opened. */
   readonly seen: number;
+  /** Hears of what pools are not told. @default {nobody does} */
+  readonly log?: Logger;
 }
 
 /** Jobs and shared state in Deno KV. Pools that are opened under one name share their jobs. */
 export class KvStore implements Store {
   readonly #db: Db;
   readonly #wake: Wake;
+  readonly #log: Logger | undefined;
   readonly #alive: Alive | undefined;
   readonly #queues = new Map<string, Set<KvQueue>>();
   readonly #fates = new Map<string, Fates>();
@@ -39,6 +43,7 @@ export class KvStore implements Store {
   /** Serves an open database, and closes it in the end. */
   constructor(db: Db, options: KvStoreOptions) {
     this.#db = db;
+    this.#log = options.log;
     this.#alive = options.file === undefined ? undefined : new Alive(options.file);
     this.#wake = new Wake(db, {
       ...options,
@@ -84,6 +89,7 @@ export class KvStore implements Store {
       fates,
       others,
       alive: this.#alive,
+      log: this.#log,
       left,
     });
     queues.add(mine);

@@ -9,7 +9,7 @@ import type { Db } from "./db.ts";
 import { SegmentNames } from "./id.ts";
 import type { HeldPart } from "./job.ts";
 import { type PoolKeys, SIGNAL_KEY, WORKERS_KEY } from "./keys.ts";
-import type { Expected } from "./step.ts";
+import type { Expected } from "./transaction.ts";
 
 /** What a heartbeat says. */
 export interface Beat {
@@ -21,6 +21,9 @@ export interface Beat {
 
 /** Jobs of a worker that are to be cancelled: segment and index. */
 export type Marks = readonly (readonly [segment: string, index: number])[];
+
+/** What a mark takes, bytes. */
+export const MARK_BYTES = 60;
 
 /** One membership. */
 export class Term {

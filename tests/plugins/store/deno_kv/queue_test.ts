@@ -154,7 +154,7 @@ Deno.test("KvQueue answers entries that it cannot take with the limit, others as
   });
 });
 
-Deno.test("KvQueue keeps results that are JSON and not too large; those who wait get any", async () => {
+Deno.test("KvQueue keeps results that are JSON and not too large, and says why it does not keep others", async () => {
   await withDatabase(async (store) => {
     const queue = await openQueue(store);
     const added = await queue.add([1, 2, 3].map((payload) => entry({ payload })), NOW);
@@ -164,9 +164,19 @@ Deno.test("KvQueue keeps results that are JSON and not too large; those who wait
 
     await queue.settle(held.map((job, index) => end(job, "done", { result: results[index] })), NOW);
 
-    assert.deepEqual((await Promise.all(outcomes)).map(({ result }) => result), results);
     const kept = await Promise.all(added.map(({ id }) => queue.find(id)));
-    assert.deepEqual(kept.map((record) => record?.result), [{ ok: true }, undefined, undefined]);
+    for (const answers of [await Promise.all(outcomes), kept]) {
+      assert.deepEqual(answers.map((one) => [one?.state, one?.result, one?.resultError]), [
+        ["done", { ok: true }, undefined],
+        ["done", undefined, "The result cannot be stored: Do not know how to serialize a BigInt"],
+        [
+          "done",
+          undefined,
+          "The result cannot be stored: it has 70002 bytes as JSON, and at most 60000 are kept; " +
+          "store it elsewhere and return where it is",
+        ],
+      ]);
+    }
   });
 });
 
