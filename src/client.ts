@@ -256,10 +256,11 @@ function takenIn(answer: unknown, sender: Sender): Enqueued {
 /** What the API tells of an end; it tells nothing else under these names. */
 function ending(told: Readonly<Record<string, unknown>>): Outcome {
   // `api.ts` declares these fields so.
-  const { state, result, reason, error } = outcomeOf(told as typeof told & Ended);
+  const { state, result, resultError, reason, error } = outcomeOf(told as typeof told & Ended);
   return {
     state,
     ...(result === undefined ? {} : { result }),
+    ...(resultError === undefined ? {} : { resultError }),
     ...(reason === undefined ? {} : { reason }),
     ...(error === undefined ? {} : { error }),
   };

@@ -86,7 +86,9 @@ const JobPage: FC<JobPageProps> = ({ base, actor, job, settings, nowMs, waiting 
     <Value title="Payload" value={job.payload} />
     {job.progress !== undefined && <Value title="Progress" value={job.progress} />}
     {job.cursor !== undefined && <Value title="Cursor" value={job.cursor} />}
-    {job.state === "done" && <Value title="Result" value={job.result} />}
+    {job.state === "done" && (job.resultError === undefined
+      ? <Value title="Result" value={job.result} />
+      : <NoResult error={job.resultError} />)}
   </Layout>
 );
 
@@ -136,6 +138,13 @@ const Fault: FC<{ job: JobRecord }> = ({ job }) => (
     {job.error !== undefined && (
       <pre class="error" tabindex={0} role="region" aria-label="Error">{visible(job.error)}</pre>
     )}
+  </section>
+);
+
+const NoResult: FC<{ error: string }> = ({ error }) => (
+  <section class="card" aria-labelledby="no-result">
+    <h2 id="no-result">No result</h2>
+    <p>{visible(error)}</p>
   </section>
 );
 

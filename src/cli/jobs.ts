@@ -118,6 +118,7 @@ export async function showJob(io: Io, id: string, options: RemoteOptions): Promi
   if (job.dedupeKey !== undefined) line(io, `dedupe key ${job.dedupeKey}`);
   line(io, `payload ${JSON.stringify(job.payload)}`);
   if (job.result !== undefined) line(io, `result ${JSON.stringify(job.result)}`);
+  if (job.resultError !== undefined) line(io, red(io, `no result: ${job.resultError}`));
   if (job.error !== undefined) line(io, red(io, `error ${job.error}`));
 }
 

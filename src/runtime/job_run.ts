@@ -29,6 +29,7 @@ export class JobRun implements JobContext, Settlement {
   charged = true;
   dueAtMs = 0;
   result: unknown = undefined;
+  resultError: string | undefined = undefined;
   reason: DeadReason | undefined = undefined;
   error: string | undefined = undefined;
   /** How long it ran, ms: told to observers, and set only if there are any. */

@@ -9,7 +9,7 @@ import type { Crew } from "./crew.ts";
 import type { AbortCause } from "../errors.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { Job, Logger } from "../job.ts";
-import { copyJson, Misfit } from "../payload.ts";
+import { copyResult, Misfit } from "../payload.ts";
 import { givenJob } from "./given_job.ts";
 import { JobRun, type RunOwner } from "./job_run.ts";
 import { judge } from "./verdict.ts";
@@ -150,10 +150,11 @@ export class Runner implements WorkerOwner, RunOwner {
     this.#end(worker, run, nowMs, true);
   }
 
-  /** The result as any store keeps it: the work is done, so one that is no JSON is left out, and said. */
+  /** The result as any store keeps it. The work is done: one that is no JSON, or too large, is left out, and said. */
   #kept(result: unknown, run: JobRun): unknown {
-    const copied = copyJson(result, "result");
+    const copied = copyResult(result);
     if (!(copied instanceof Misfit)) return copied;
+    run.resultError = copied.fault;
     run.log.warn(copied.fault);
     return undefined;
   }

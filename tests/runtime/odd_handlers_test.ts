@@ -83,19 +83,68 @@ const RESULTS: readonly [unknown, string][] = [
   ],
 ];
 
-Deno.test("A result that is no JSON is left out with a warning: the job is done", async () => {
-  for (const [result, message] of RESULTS) {
-    const { log, warned } = recorder();
-    await withPool({ handler: () => result }, async ({ pool, clock }) => {
-      const job = await pool.enqueue({ lane: "high", payload: 1 });
-      await clock.settle();
+const TOO_LARGE = "and at most 60000 are kept; store it elsewhere and return where it is";
 
-      assert.deepEqual(await job.done, { state: "done", result: undefined });
+const MORE_RESULTS: readonly [unknown, string][] = [
+  [() => 1, "The result cannot be stored: it is a function; give a JSON value"],
+  [Symbol("s"), "The result cannot be stored: it is a symbol; give a JSON value"],
+  [NaN, "The result cannot be stored: it is NaN; give a finite number or null"],
+  [
+    new Date(0),
+    "The result cannot be stored: it is an object of class Date; give plain JSON, such as a string for a date",
+  ],
+  ["x".repeat(59_999), `The result cannot be stored: it has 60001 bytes as JSON, ${TOO_LARGE}`],
+  [["漢".repeat(20_000)], `The result cannot be stored: it has 60004 bytes as JSON, ${TOO_LARGE}`],
+];
+
+/** What a handler returns, and what is kept. */
+const KEPT: readonly [unknown, unknown][] = [
+  [undefined, undefined],
+  [null, null],
+  ["", ""],
+  [{ a: undefined, b: [undefined, 1] }, { b: [null, 1] }],
+  ["x".repeat(59_998), "x".repeat(59_998)],
+  ["漢".repeat(19_999), "漢".repeat(19_999)],
+];
+
+for (const use of ["memory", "deno-kv"]) {
+  const store = use === "memory" ? { use } : { use, with: { path: ":memory:" } };
+
+  Deno.test(`A result that is no JSON, or too large, is left out: the job says why, on ${use}`, async () => {
+    for (const [result, message] of [...RESULTS, ...MORE_RESULTS]) {
+      const { log, warned } = recorder();
+      const pools = {
+        p: { handler: () => result, size: { min: 1, max: 1 }, lanes: [{ name: "a" }] },
+      };
+      await using sluice = await start({ store, pools }, { log });
+      const job = await sluice.enqueue("p", { lane: "a", payload: 1 });
+
+      const outcome = { state: "done", result: undefined, resultError: message };
+      assert.deepEqual(await job.done, outcome);
+      const { state, result: kept, resultError } = (await sluice.pool("p").find(job.id))!;
+      assert.deepEqual({ state, result: kept, resultError }, outcome);
       assert.deepEqual(warned, [message]);
-      JSON.stringify(await pool.list({ limit: 10 }));
-    }, { log });
-  }
-});
+      JSON.stringify(await sluice.pool("p").list({ limit: 10 }));
+    }
+  });
+
+  Deno.test(`A result is kept as JSON says it, on ${use}`, async () => {
+    for (const [result, kept] of KEPT) {
+      const { log, warned } = recorder();
+      const pools = {
+        p: { handler: () => result, size: { min: 1, max: 1 }, lanes: [{ name: "a" }] },
+      };
+      await using sluice = await start({ store, pools }, { log });
+      const job = await sluice.enqueue("p", { lane: "a", payload: "p".repeat(49_000) });
+
+      assert.deepEqual(await job.done, { state: "done", result: kept });
+      const record = await sluice.pool("p").find(job.id);
+      assert.deepEqual([record?.result, record?.resultError], [kept, undefined]);
+      assert.equal(record?.payload, "p".repeat(49_000));
+      assert.deepEqual(warned, []);
+    }
+  });
+}
 
 Deno.test("A payload is stored as it was when enqueued, and each attempt gets it anew", async () => {
   const seen: unknown[] = [];

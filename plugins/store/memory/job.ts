@@ -70,6 +70,8 @@ export interface Extra {
   createdAtMs: number | undefined;
   /** Message of the latest failure. */
   error: string | undefined;
+  /** Why what the handler returned is not kept. */
+  resultError: string | undefined;
   /** True once a cancel was asked for while it ran. */
   cancelling: boolean;
 }
@@ -197,6 +199,7 @@ export class MemoryJob implements Leased, Added {
       expiresAtMs: Infinity,
       createdAtMs: undefined,
       error: undefined,
+      resultError: undefined,
       cancelling: false,
     };
   }
@@ -218,6 +221,7 @@ export class MemoryJob implements Leased, Added {
     return outcomeOf({
       state,
       result: end?.result,
+      resultError: this.extra?.resultError,
       reason: end?.reason,
       error: this.extra?.error,
     });
@@ -241,6 +245,7 @@ export class MemoryJob implements Leased, Added {
       startedAtMs: this.startedAtMs,
       endedAtMs: end?.atMs,
       result: end?.result,
+      resultError: this.extra?.resultError,
       reason: end?.reason,
       error: this.extra?.error,
       dedupeKey: this.extra?.dedupeKey,
@@ -277,6 +282,7 @@ export function extraOf(entry: JobEntry): Extra | undefined {
     expiresAtMs: entry.expiresAtMs,
     createdAtMs: undefined,
     error: undefined,
+    resultError: undefined,
     cancelling: false,
   };
 }

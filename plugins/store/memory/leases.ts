@@ -18,6 +18,7 @@ export function settleLease(
 ): boolean {
   if (!settlement.charged) job.attempt--;
   if (settlement.error !== undefined) job.ownExtra().error = settlement.error;
+  if (settlement.resultError !== undefined) job.ownExtra().resultError = settlement.resultError;
   const goesOn = settlement.to === "retry" || settlement.to === "back";
   const to = goesOn && job.extra?.cancelling === true ? "cancelled" : settlement.to;
   if (to === "back") {

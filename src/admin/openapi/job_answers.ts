@@ -10,6 +10,7 @@ import { anything, atMs, count, name, said, states } from "./words.ts";
 const outcome = v.strictObject({
   state: v.picklist(["done", "dead", "cancelled", "unfinished"]),
   result: v.optional(anything),
+  resultError: v.optional(v.string()),
   reason: v.optional(v.string()),
   error: v.optional(v.string()),
 });
@@ -43,6 +44,12 @@ export const job = said(
     cursor: v.optional(anything),
     traceparent: v.optional(v.string()),
     result: v.optional(anything),
+    resultError: v.optional(
+      said(
+        v.string(),
+        "Why there is no result: what the handler returned is no JSON, or too large.",
+      ),
+    ),
     reason: v.optional(v.string()),
     error: v.optional(v.string()),
     progress: v.optional(anything),
