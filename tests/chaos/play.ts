@@ -13,6 +13,7 @@ import { inspect } from "./inspect.ts";
 import { Referee } from "./referee.ts";
 import { Seat, type World } from "./seat.ts";
 import { scheduleOf, type Step } from "./step.ts";
+import type { Played } from "./world.ts";
 
 /** Most processes that run at once. */
 const MOST_SEATS = 4;
@@ -21,35 +22,9 @@ const PATIENCE_MS = 240_000;
 /** A pool with nothing to do is quiet after so long, ms. */
 const QUIET_MS = 200_000;
 
-/** What broke. */
-export interface Breach {
-  /** What did not hold. */
-  readonly what: string;
-  /** How many steps had been played: all of them if it was found while all was brought to its end. */
-  readonly steps: number;
-}
-
-/** What one schedule came to. */
-export interface Played {
-  /** `undefined`: all held. */
-  readonly breach: Breach | undefined;
-  readonly jobs: number;
-  readonly starts: number;
-  readonly virtualMs: number;
-}
-
 /** Plays the schedule of a seed, or its first steps. */
 export function playSeed(seed: number, most = Infinity): Promise<Played> {
   return new Schedule(seed).play(scheduleOf(seed, CONFIGS).slice(0, most));
-}
-
-/** The fewest steps that break, and how. */
-export async function shortest(seed: number, broken: Breach): Promise<Breach> {
-  for (let most = 1; most < broken.steps; most++) {
-    const { breach } = await playSeed(seed, most);
-    if (breach !== undefined) return { ...breach, steps: most };
-  }
-  return broken;
 }
 
 class Schedule {

@@ -5,6 +5,7 @@
  */
 
 import { randomStream } from "../../src/random.ts";
+import { Chance } from "./chance.ts";
 
 /** Run time of a job that ends only when it is asked to, or let go. */
 const HANGS = 1e9;
@@ -84,7 +85,6 @@ const KINDS: readonly (readonly [Step["do"], number])[] = [
   ["revive", 3],
   ["remove", 1],
 ];
-const WEIGHTS = KINDS.reduce((sum, [, weight]) => sum + weight, 0);
 
 /** The schedule of a seed: clocks differ in every other one. How many configs there are to choose from is `configs`. */
 export function scheduleOf(seed: number, configs: number): readonly Step[] {
@@ -95,7 +95,7 @@ export function scheduleOf(seed: number, configs: number): readonly Step[] {
 
 function stepOf(chance: Chance, configs: number): Step {
   const who = chance.whole(0, 11);
-  const kind = chance.kind();
+  const kind = chance.weighted(KINDS);
   switch (kind) {
     case "start":
       return { do: kind, config: chance.whole(0, configs - 1), offsetMs: chance.offsetMs() };
@@ -152,45 +152,4 @@ function planOf(chance: Chance): Plan {
   const ms = chance.is(0.02) ? HANGS : chance.is(0.15) ? 4500 : chance.whole(0, 400);
   const end = chance.of("ok", "ok", "ok", "ok", "throw", "later", "fatal", "once");
   return { ms, end, heedsAbort: chance.is(0.6) };
-}
-
-/** Draws. */
-class Chance {
-  readonly #random: () => number;
-  readonly #skewed: boolean;
-
-  /** `skewed`: the clocks of processes differ. */
-  constructor(random: () => number, skewed: boolean) {
-    this.#random = random;
-    this.#skewed = skewed;
-  }
-
-  is(share: number): boolean {
-    return this.#random() < share;
-  }
-
-  whole(least: number, most: number): number {
-    return least + Math.floor(this.#random() * (most - least + 1));
-  }
-
-  of<const T>(...these: readonly T[]): T {
-    return these[this.whole(0, these.length - 1)]!; // never called with none
-  }
-
-  many<T>(count: number, make: () => T): T[] {
-    return Array.from({ length: count }, make);
-  }
-
-  offsetMs(): number {
-    return this.#skewed ? this.of(0, -700, 40, 3000, -60_000) : 0;
-  }
-
-  kind(): Step["do"] {
-    let left = this.whole(0, WEIGHTS - 1);
-    for (const [kind, weight] of KINDS) {
-      if (left < weight) return kind;
-      left -= weight;
-    }
-    return "advance";
-  }
 }

@@ -1,0 +1,210 @@
+/**
+ * What is known of every job of a life, and what must hold of it. The first breach is kept.
+ *
+ * @module
+ */
+
+import type { PoolEvent } from "../../../src/event.ts";
+import type { Job, JobRecord } from "../../../src/job.ts";
+import type { Life, LifeLane, Plan } from "./draw.ts";
+
+/** What is known of one job. */
+export interface Known {
+  readonly plan: Plan;
+  readonly lane: string;
+  readonly key: string | undefined;
+  /** Its id, once the store has taken it. */
+  id: string | undefined;
+  starts: number;
+  ends: number;
+  /** How often it was revived. */
+  revived: number;
+  /** True once somebody asked to cancel it. */
+  cancelled: boolean;
+  removed: boolean;
+}
+
+/** One handler that runs. */
+export interface Run {
+  readonly member: string;
+  readonly known: Known;
+}
+
+/** Watches all processes of one life. */
+export class Ledger {
+  /** The first breach. */
+  broken: string | undefined;
+  /** True once something was done to a process or a store that may interrupt or repeat runs. */
+  harmed = false;
+  readonly jobs = new Map<number, Known>();
+  readonly byId = new Map<string, Known>();
+  readonly runs = new Set<Run>();
+  /** Rises with each start and each end. */
+  progress = 0;
+  readonly #life: Life;
+  readonly #lanes: ReadonlyMap<string, LifeLane>;
+
+  /** Knows no job yet. */
+  constructor(life: Life) {
+    this.#life = life;
+    this.#lanes = new Map(life.lanes.map((lane) => [lane.name, lane]));
+  }
+
+  /** Keeps the first breach. */
+  breach(what: string): void {
+    this.broken ??= what;
+  }
+
+  /** A job is about to be enqueued. */
+  offered(plan: Plan, lane: string, key: string | undefined): Known {
+    const known = {
+      ...{ plan, lane, key, id: undefined, starts: 0, ends: 0, revived: 0 },
+      ...{ cancelled: false, removed: false },
+    };
+    this.jobs.set(plan.n, known);
+    return known;
+  }
+
+  /** The store has taken a job, or says that another one has its `dedupeKey`. */
+  taken(known: Known, id: string, duplicate: boolean): void {
+    if (duplicate) return;
+    this.byId.set(id, known);
+    known.id = id;
+  }
+
+  /** A handler begins. Returns how often its job has started. */
+  began(member: string, job: Job, plan: Plan): number {
+    const known = this.jobs.get(plan.n);
+    if (known === undefined) {
+      this.breach(`Job ${job.id} starts, which nobody enqueued`);
+      return 1;
+    }
+    const { bytes } = this.#sizeOf(plan);
+    if (typeof plan.pad !== "string" || bytes !== this.#sizeOf(known.plan).bytes) {
+      this.breach(`${name(known)} starts with a payload that differs from the one enqueued`);
+    }
+    known.starts++;
+    this.progress++;
+    if (known.ends > known.revived) {
+      this.breach(`${name(known)} starts after its end`);
+    }
+    this.runs.add({ member, known });
+    this.#checkLimits(member, known);
+    return known.starts;
+  }
+
+  /** A handler has ended. */
+  ended(member: string, plan: Plan): void {
+    for (const run of this.runs) {
+      if (run.member !== member || run.known.plan.n !== plan.n) continue;
+      this.runs.delete(run);
+      return;
+    }
+  }
+
+  /** All of a process is gone. */
+  vanished(member: string): void {
+    for (const run of this.runs) if (run.member === member) this.runs.delete(run);
+  }
+
+  /** A process tells what happens. */
+  heard(member: string, event: PoolEvent): void {
+    switch (event.kind) {
+      case "job-done":
+      case "job-dead":
+      case "job-cancelled":
+        return this.#ended(event.id, event.kind);
+      case "store-failed":
+        if (!this.harmed) this.breach(`${member}: its store failed: ${event.error}`);
+        return;
+      case "plugin-failed":
+        return this.breach(`${member}: ${event.plugin} failed: ${event.error}`);
+      case "worker-failed":
+        return this.breach(`${member}: a worker failed: ${event.error}`);
+      case "lease-lost":
+        if (!this.harmed) this.breach(`${member}: the lease of ${event.id} was lost`);
+    }
+  }
+
+  /** True if each job that was taken has ended. */
+  areAllEnded(records: ReadonlyMap<string, JobRecord>): boolean {
+    return this.byId.keys().every((id) => {
+      const record = records.get(id);
+      return record === undefined || record.endedAtMs !== undefined;
+    });
+  }
+
+  /** Looks at what all jobs came to, once nothing is left to do. */
+  settle(records: ReadonlyMap<string, JobRecord>): void {
+    for (const known of this.jobs.values()) {
+      if (known.id === undefined || known.removed) continue;
+      const record = records.get(known.id);
+      if (record === undefined) this.breach(`${name(known)} (${known.id}) is lost`);
+      else this.#compare(known, record);
+    }
+  }
+
+  #compare(known: Known, { state, endedAtMs, payload, result }: JobRecord): void {
+    const { plan } = known;
+    if (endedAtMs === undefined) return this.breach(`${name(known)} is ${state} in the end`);
+    if (JSON.stringify(payload) !== JSON.stringify(plan)) {
+      this.breach(`${name(known)} has another payload on record than the one enqueued`);
+    }
+    if (state === "done" && plan.result === "text" && plan.resultBytes <= 30_000) {
+      if (result !== "r".repeat(plan.resultBytes)) {
+        this.breach(`${name(known)} has another result on record than its handler returned`);
+      }
+    }
+    if (state === "cancelled" && !known.cancelled) {
+      this.breach(`${name(known)} is cancelled, which nobody asked for`);
+    }
+    const endsWell = plan.end === "ok" || plan.end === "later" || plan.end === "once";
+    if (state === "done" && !endsWell) this.breach(`${name(known)} is done though it fails`);
+    if (this.harmed || known.revived > 0) return;
+    if (state === "done" && plan.end === "ok" && known.starts > 1 && plan.heedsAbort) {
+      const { timeoutMs } = this.#life.pool as { readonly timeoutMs: number };
+      if (plan.ms < Math.min(timeoutMs, this.#life.drainMs)) {
+        this.breach(`${name(known)} ran ${known.starts} times though nothing was done to it`);
+      }
+    }
+  }
+
+  #ended(id: string, kind: string): void {
+    const known = this.byId.get(id);
+    if (known === undefined) return; // told before its enqueue was answered, or a schedule's
+    known.ends++;
+    this.progress++;
+    if (known.ends > known.revived + 1) this.breach(`${name(known)} ended twice: ${kind}`);
+  }
+
+  #checkLimits(member: string, { lane, key }: Known): void {
+    const rules = this.#lanes.get(lane);
+    let [own, ownOfKey, ofKey] = [0, 0, 0];
+    for (const run of this.runs) {
+      if (run.known.lane !== lane) continue;
+      const isOwn = run.member === member;
+      if (isOwn) own++;
+      if (key === undefined || run.known.key !== key) continue;
+      ofKey++;
+      if (isOwn) ownOfKey++;
+    }
+    const { maxRunning = Infinity, maxRunningPerKey = Infinity } = rules ?? {};
+    if (own > maxRunning) this.breach(`${own} handlers of lane ${lane} run in ${member}`);
+    // Whoever has lost its leases runs on beside others.
+    const most = this.harmed ? ownOfKey : ofKey;
+    if (most > maxRunningPerKey) {
+      this.breach(`${most} handlers of key ${key} run in lane ${lane}, ${maxRunningPerKey} may`);
+    }
+    if (!this.harmed && this.runs.size > this.#life.clusterCap) {
+      this.breach(`${this.runs.size} handlers run under a cap of ${this.#life.clusterCap}`);
+    }
+  }
+
+  #sizeOf({ pad }: Plan): { readonly bytes: number } {
+    return { bytes: typeof pad === "string" ? pad.length : -1 };
+  }
+}
+
+function name({ plan, lane }: Known): string {
+  return `Job ${plan.n} of lane ${lane}`;
+}

@@ -1,0 +1,6 @@
+/** Real time, for what real processes do. */
+
+/** Waits. */
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
