@@ -69,6 +69,8 @@ export type PoolEvent =
     /** Its key. `undefined`: none. */
     readonly key: string | undefined;
   })
+  /** A job that was posted could not be stored: whoever posted it does not wait for that. */
+  | (EventBase & { readonly kind: "job-unstored"; readonly lane: string; readonly error: string })
   /** A job was turned away. */
   | (EventBase & {
     readonly kind: "job-shed";
@@ -164,6 +166,16 @@ export type PoolEvent =
   })
   /** The store could not be read or written. */
   | (EventBase & { readonly kind: "store-failed"; readonly error: string })
+  /** A kind of call to the store has failed again and again: what waits for it waits on. */
+  | (EventBase & {
+    readonly kind: "store-failing";
+    /** `settle`: ends of jobs are not stored. `lease`: no job starts. `count`, `renew`: counts, signs of life. */
+    readonly call: "count" | "lease" | "settle" | "renew";
+    /** How often in a row. */
+    readonly failures: number;
+    /** What the store said last. */
+    readonly error: string;
+  })
   /** The store answers again. */
   | (EventBase & { readonly kind: "store-recovered" })
   /** A pool or lane was paused. `lane` undefined: the pool. */

@@ -88,6 +88,8 @@ export interface StopReport {
   readonly handedBack: readonly string[];
   /** Ids of jobs whose handlers ignore their abort. */
   readonly stuck: readonly string[];
+  /** Jobs that have ended, or go back, and of which the store has not taken that: they run again. */
+  readonly unstored: number;
   /** Jobs still waiting in the store. */
   readonly waiting: number;
 }
@@ -149,8 +151,9 @@ export interface PoolHandle<Submit extends NewJob = NewJob> {
   /** Stores many jobs at once. One answer each, in order: a handle, or the error it would have thrown. */
   enqueueAll(jobs: readonly Submit[]): Promise<readonly (JobHandle | Error)[]>;
   /**
-   * Stores a job and forgets it: like `enqueue`, but a fault of the store goes to the observers, and so
-   * does a rejection of a job with a key that a durable store has to look for first.
+   * Stores a job and forgets it: like `enqueue`, but a fault of the store goes to the observers, as a
+   * `job-unstored` event, or to the log where nobody observes; and so, as `job-shed`, does a rejection
+   * of a job with a key that a durable store has to look for first.
    */
   post(job: Submit): void;
   /** Stops starting jobs of a lane, or of all. Running ones go on. */

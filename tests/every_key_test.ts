@@ -87,7 +87,7 @@ for (const [name, storeOf] of Object.entries(STORES)) {
     await useAll(sluice);
     const report = await sluice.stop();
 
-    assert.deepEqual(report, { handedBack: [], stuck: [], waiting: 0 });
+    assert.deepEqual(report, { handedBack: [], stuck: [], unstored: 0, waiting: 0 });
   });
 }
 

@@ -17,6 +17,7 @@ import { rounded } from "./rounded.ts";
 const KINDS: Readonly<Record<PoolEvent["kind"], true>> = {
   "decided": true,
   "job-added": true,
+  "job-unstored": true,
   "job-shed": true,
   "job-started": true,
   "job-done": true,
@@ -36,6 +37,7 @@ const KINDS: Readonly<Record<PoolEvent["kind"], true>> = {
   "shadow-differs": true,
   "shadow-agrees": true,
   "store-failed": true,
+  "store-failing": true,
   "store-recovered": true,
   "paused": true,
   "resumed": true,

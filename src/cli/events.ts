@@ -10,6 +10,7 @@ import type { Logger } from "../job.ts";
 
 /** Kinds that come with every job: at most one line a second each, so that a burst floods nothing. */
 const FREQUENT: ReadonlySet<PoolEvent["kind"]> = new Set([
+  "job-unstored",
   "job-shed",
   "job-failed",
   "job-deferred",
@@ -40,6 +41,7 @@ const FAULTS: ReadonlySet<PoolEvent["kind"]> = new Set([
   "worker-failed",
   "plugin-failed",
   "store-failed",
+  "store-failing",
 ]);
 
 /** Makes the observer that writes events to a log. */
@@ -96,6 +98,7 @@ function sentenceOf(event: Exclude<PoolEvent, { readonly kind: "audit" }>): stri
 
 const SENTENCES: Readonly<Record<Exclude<PoolEvent["kind"], "decided" | "audit">, string>> = {
   "job-added": "A job was stored",
+  "job-unstored": "A posted job could not be stored",
   "job-shed": "A job was turned away",
   "job-started": "A job started",
   "job-done": "A job is done",
@@ -115,6 +118,7 @@ const SENTENCES: Readonly<Record<Exclude<PoolEvent["kind"], "decided" | "audit">
   "shadow-differs": "The shadow wants another number of workers than the controller",
   "shadow-agrees": "The shadow wants as many workers as the controller again",
   "store-failed": "The store could not be reached",
+  "store-failing": "A call to the store fails again and again",
   "store-recovered": "The store answers again",
   "paused": "Paused",
   "resumed": "Resumed",

@@ -215,9 +215,12 @@ export function reportOf(report: StopReport): string {
   const stuck = report.stuck.length > 0
     ? `, ${counted(report.stuck.length, "job")} still running because the handler ignores its abort`
     : "";
+  const unstored = report.unstored > 0
+    ? `, ${counted(report.unstored, "job")} whose end could not be stored`
+    : "";
   return `${
     counted(report.handedBack.length, "job")
-  } handed back, ${report.waiting} waiting${stuck}`;
+  } handed back, ${report.waiting} waiting${unstored}${stuck}`;
 }
 
 function targetOf({ stopped, target }: PoolJson): Cell {

@@ -91,7 +91,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const random = randomStream(seed, `${settings.name}/runtime`);
 
   const state = new PoolState(settings, queue, now());
-  const guard = new StoreGuard(state, hub, random, now);
+  const guard = new StoreGuard({ state, hub, random, now, freed: () => loop.wake() });
   const slots = new StrategySlots(settings.name, instances, hub, now);
   const settler = new Settler(queue, guard, hub, state, changed);
   const rate = new StartRate();
@@ -124,7 +124,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const steering = new Steering({ state, crew, slots, rate, cooldown, permits, hub, now });
   const pauses = new Pauses({ store, state, now, changed });
   const signals = new Signals(settings.signals, state, log);
-  const intake = new Intake({ state, slots, hub, telemetry }, handlers);
+  const intake = new Intake({ state, slots, hub, log, telemetry }, handlers);
   const loop = new PoolLoop({
     state,
     queue,
@@ -149,6 +149,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     crew,
     runner,
     settler,
+    guard,
     dispatch,
     intake,
     loop,

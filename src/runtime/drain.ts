@@ -19,6 +19,7 @@ import type { Settler } from "./settler.ts";
 import type { StopReport } from "../sluice.ts";
 import type { Steering } from "./steering.ts";
 import type { Queue } from "../store.ts";
+import type { StoreGuard } from "./store_guard.ts";
 
 /** How long handlers may take to end after the drain deadline's abort, ms. */
 const AFTER_ABORT_MS = 250;
@@ -35,6 +36,7 @@ export interface DrainParts {
   readonly crew: Crew;
   readonly runner: Runner;
   readonly settler: Settler;
+  readonly guard: StoreGuard;
   readonly dispatch: Dispatch;
   readonly intake: Intake;
   readonly loop: PoolLoop;
@@ -93,6 +95,7 @@ export class Drain {
     }
     loop.schedule();
     if (!await this.#until(() => settler.outstanding === 0, SETTLE_MS)) this.#tellUnstored();
+    const unstored = settler.outstanding;
     crew.dismissIdle(clock.nowMs());
     await this.#until(() => state.workers.every((worker) => worker.state === "stuck"), SETTLE_MS);
     loop.close();
@@ -102,15 +105,15 @@ export class Drain {
     steering.stopped(clock.nowMs());
     this.#ended = true;
     emit("stopped");
-    return { handedBack: settler.handedBack, stuck: runner.stuckJobs(), waiting };
+    return { handedBack: settler.handedBack, stuck: runner.stuckJobs(), unstored, waiting };
   }
 
   /** The store has not taken how jobs ended, or that they go back. */
   #tellUnstored(): void {
-    const { state: { pool }, settler, log } = this.#parts;
+    const { state: { pool }, settler, guard, log } = this.#parts;
     const message =
       "What became of running jobs could not be stored: they run again after leaseMs, an attempt charged";
-    log.error(message, { pool, jobs: settler.outstanding });
+    log.error(message, { pool, jobs: settler.outstanding, error: guard.lastError });
   }
 
   /** Leaves the queue. A store that does not answer holds nobody up: leases of a process that is gone end. */

@@ -6,7 +6,7 @@
 
 import { messageOf, RejectedError } from "../errors.ts";
 import type { EventHub } from "./event_hub.ts";
-import { delayTooLong, LONGEST_DELAY_MS, type NewJob } from "../job.ts";
+import { delayTooLong, type Logger, LONGEST_DELAY_MS, type NewJob } from "../job.ts";
 import type { Lane } from "./lane.ts";
 import { copyJson, Misfit } from "../payload.ts";
 import type { Handler } from "../plugin.ts";
@@ -29,6 +29,8 @@ export interface IntakeContext {
   readonly slots: StrategySlots;
   /** Observers. */
   readonly hub: EventHub;
+  /** Hears of what nobody observes. */
+  readonly log: Logger;
   /** Knows the trace of who enqueues. `undefined`: none. */
   readonly telemetry: Telemetry | undefined;
 }
@@ -163,6 +165,15 @@ export class Intake {
   #rejection(reason: string, hintMs: number): RejectedError {
     const { holdUntilMs, nowMs } = this.#state;
     return new RejectedError(reason, Math.max(hintMs, holdUntilMs - nowMs));
+  }
+
+  /** Reports a job that was posted and is not stored: whoever posted it does not wait for that. */
+  lost({ lane }: NewJob, thrown: unknown): void {
+    if (thrown instanceof RejectedError) return; // reported as such
+    const { state: { pool, nowMs: atMs }, hub, log } = this.#context;
+    const error = messageOf(thrown);
+    if (hub.active) hub.emit({ kind: "job-unstored", atMs, pool, lane, error });
+    else log.error("A posted job could not be stored", { pool, lane, error });
   }
 
   /** Counts and reports a job that is turned away. Returns the refusal, for the one who enqueues. */

@@ -14,7 +14,7 @@ import type { History } from "../history.ts";
 import { messageOf, StoreError } from "../errors.ts";
 import type { PoolEvent } from "../event.ts";
 import type { EventHub } from "./event_hub.ts";
-import type { JobRecord, Logger, NewJob } from "../job.ts";
+import type { JobRecord, NewJob } from "../job.ts";
 import type { Lane } from "./lane.ts";
 import { checkOverride } from "./override.ts";
 import { jobsLeft, look, SLICE_LOOK_MS } from "./slice.ts";
@@ -43,7 +43,6 @@ export class Pool implements PoolHandle {
   readonly #queue: Queue;
   readonly #clock: Clock;
   readonly #hub: EventHub;
-  readonly #log: Logger;
   readonly #context: PoolContext;
   readonly #parts: PoolParts;
   readonly #schedules: Schedules;
@@ -55,7 +54,6 @@ export class Pool implements PoolHandle {
     this.#queue = queue;
     this.#clock = context.clock;
     this.#hub = context.hub;
-    this.#log = context.log;
     this.#parts = assemble(settings, queue, context);
     this.#schedules = new Schedules({
       store: context.store,
@@ -160,11 +158,7 @@ export class Pool implements PoolHandle {
 
   enqueue(job: NewJob): Promise<JobHandle> {
     try {
-      const nowMs = this.#clock.nowMs();
-      const { intake } = this.#parts;
-      const entry = intake.check(job, nowMs);
-      const refused = intake.refusal(job, entry);
-      const answer = refused === undefined ? this.#add(entry, nowMs) : this.#turnAway(refused);
+      const answer = this.#take(job);
       if (!isPromise(answer)) return Promise.resolve(new TakenJob(this.#queue, answer));
       return answer.then((added) => new TakenJob(this.#queue, added));
     } catch (thrown) {
@@ -225,16 +219,8 @@ export class Pool implements PoolHandle {
   }
 
   post(job: NewJob): void {
-    const nowMs = this.#clock.nowMs();
-    const { intake } = this.#parts;
-    const entry = intake.check(job, nowMs);
-    const refused = intake.refusal(job, entry);
-    const answer = refused === undefined ? this.#add(entry, nowMs) : this.#turnAway(refused);
-    if (isPromise(answer)) {
-      answer.catch((thrown) => {
-        this.#log.error("A posted job could not be stored", { error: messageOf(thrown) });
-      });
-    }
+    const answer = this.#take(job);
+    if (isPromise(answer)) answer.catch((thrown) => this.#parts.intake.lost(job, thrown));
   }
 
   async pause(lane?: string): Promise<void> {
@@ -352,13 +338,21 @@ export class Pool implements PoolHandle {
     throw this.#parts.intake.turnAway(refused, this.#clock.nowMs());
   }
 
+  #take(job: NewJob): MaybePromise<Added> {
+    const nowMs = this.#clock.nowMs();
+    const { intake } = this.#parts;
+    const entry = intake.check(job, nowMs);
+    const refused = intake.refusal(job, entry);
+    return refused === undefined ? this.#add(entry, nowMs) : this.#turnAway(refused);
+  }
+
   #add(entry: JobEntry, nowMs: number): Added | Promise<Added> {
     const lane = this.#parts.state.lanes[entry.lane]!;
     let answer: MaybePromise<readonly Added[]>;
     try {
       answer = this.#queue.add([entry], nowMs);
     } catch (thrown) {
-      throw this.#storeFailed(thrown);
+      return Promise.reject(this.#storeFailed(thrown));
     }
     if (!isPromise(answer)) return this.#taken(lane, entry, answer[0]!);
     lane.adding++;
@@ -383,7 +377,7 @@ export class Pool implements PoolHandle {
 
   #added(lane: Lane, { dueAtMs, key }: JobEntry, added: Added): void {
     if (added.error !== undefined) return;
-    this.#parts.guard.refusedAtMs = undefined;
+    this.#parts.guard.took();
     if (added.duplicate) return;
     lane.traffic.arrivals++;
     this.#parts.state.traffic.arrivals++;

@@ -277,7 +277,9 @@ export class PoolLoop {
     this.#woken = false;
     this.#parts.pauses.refresh();
     this.#parts.permits.wake();
-    if (this.#renewAtMs === Infinity) this.#renew(nowMs);
+    const resumeAtMs = this.#parts.guard.resumeAtMs("renew");
+    const isFreed = resumeAtMs > -Infinity && resumeAtMs <= nowMs; // the store works again
+    if (isFreed || this.#renewAtMs === Infinity) this.#renew(nowMs);
     this.#recount(nowMs);
   }
 

@@ -12,6 +12,9 @@ import type { MaybePromise } from "../store.ts";
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5000;
 
+/** A kind of call that has failed so often in a row is told of, and at each doubling. */
+const REPEATED = 5;
+
 /** A call that may be made again and is not for so long, and a tick more, is not wanted, ms. */
 const UNWANTED_AFTER_MS = 250;
 
@@ -27,29 +30,53 @@ export type StoreCall = "count" | "lease" | "settle" | "renew";
 interface Failing {
   pauseMs: number;
   resumeAtMs: number;
+  /** How often it has failed in a row. */
+  failures: number;
+  /** True: a success of another kind has ended its pause once, and no other kind has failed since. */
+  freed: boolean;
+}
+
+/** What a guard needs of its pool. */
+export interface StoreGuardContext {
+  /** Its state; the guard owns `stale`. */
+  readonly state: PoolState;
+  /** Observers. */
+  readonly hub: EventHub;
+  /** Spreads the retries of several processes. */
+  readonly random: () => number;
+  /** Reads the clock. */
+  readonly now: () => number;
+  /** Called once pauses have ended before their time: what waited may be tried at once. */
+  readonly freed: () => void;
 }
 
 /**
- * Stands between a pool and its store. A kind of call that fails waits ever longer, with jitter; the
- * others go on: a store that counts well but leases nothing is not asked to lease at every count.
+ * Stands between a pool and its store. A kind of call that fails waits ever longer, with jitter. The
+ * first success after an outage ends the pauses of all: the store is back. One that fails once more
+ * while others do not waits on by itself: a store that counts well but leases nothing is not asked to
+ * lease at every count.
  */
 export class StoreGuard {
   /** When the store last failed to take a job. `undefined`: it has taken one since, or never failed to. */
   refusedAtMs: number | undefined;
+  /** Message of its latest failure. `undefined`: it has not failed. */
+  lastError: string | undefined;
   readonly #state: PoolState;
   readonly #hub: EventHub;
   readonly #random: () => number;
   readonly #now: () => number;
+  readonly #freed: () => void;
   readonly #failing = new Map<StoreCall, Failing>();
   /** Calls that are not answered yet, oldest first. */
   readonly #open = new Set<{ readonly call: StoreCall; readonly sinceMs: number }>();
 
-  /** `now` reads the clock; `random` spreads the retries of several processes. */
-  constructor(state: PoolState, hub: EventHub, random: () => number, now: () => number) {
+  /** Begins with a store that works. */
+  constructor({ state, hub, random, now, freed }: StoreGuardContext) {
     this.#state = state;
     this.#hub = hub;
     this.#random = random;
     this.#now = now;
+    this.#freed = freed;
   }
 
   /** How long the oldest call has gone without an answer, ms. 0: none has. */
@@ -61,6 +88,13 @@ export class StoreGuard {
   /** The store failed to take a job: whoever enqueues hears of it, and may try again at once. */
   refused(): void {
     this.refusedAtMs = this.#now();
+    for (const failing of this.#failing.values()) failing.freed = false;
+  }
+
+  /** The store took a job. */
+  took(): void {
+    this.refusedAtMs = undefined;
+    if (this.#failing.size > 0) this.#free();
   }
 
   /** True while such calls have to wait. */
@@ -108,22 +142,42 @@ export class StoreGuard {
 
   #fail(call: StoreCall, thrown: unknown): void {
     const nowMs = this.#now();
-    const failing = this.#failing.get(call) ?? { pauseMs: FIRST_PAUSE_MS, resumeAtMs: nowMs };
+    const failing = this.#failing.get(call) ??
+      { pauseMs: FIRST_PAUSE_MS, resumeAtMs: nowMs, failures: 0, freed: false };
     failing.resumeAtMs = nowMs + failing.pauseMs * (1 + this.#random());
     failing.pauseMs = Math.min(LONGEST_PAUSE_MS, failing.pauseMs * 2);
+    const failures = ++failing.failures;
     this.#failing.set(call, failing);
-    if (this.#state.stale) return;
+    for (const other of this.#failing.values()) if (other !== failing) other.freed = false;
+    const error = messageOf(thrown);
+    this.lastError = error;
+    const isFirst = !this.#state.stale;
     this.#state.stale = true;
-    const { pool } = this.#state;
-    if (this.#hub.active) {
-      this.#hub.emit({ kind: "store-failed", atMs: nowMs, pool, error: messageOf(thrown) });
+    if (!this.#hub.active) return;
+    const base = { atMs: nowMs, pool: this.#state.pool, error };
+    if (isFirst) this.#hub.emit({ kind: "store-failed", ...base });
+    if (Number.isInteger(Math.log2(failures / REPEATED))) {
+      this.#hub.emit({ kind: "store-failing", ...base, call, failures });
     }
+  }
+
+  /** The store works: ends the pauses, of each kind of call once until another fails. */
+  #free(): void {
+    const nowMs = this.#now();
+    let isFree = false;
+    for (const failing of this.#failing.values()) {
+      if (failing.freed || failing.resumeAtMs <= nowMs) continue;
+      failing.freed = true;
+      failing.resumeAtMs = nowMs;
+      isFree = true;
+    }
+    if (isFree) this.#freed();
   }
 
   #recover(call: StoreCall): void {
     const nowMs = this.#now();
     const unwantedAfterMs = UNWANTED_AFTER_MS + this.#state.settings.tickMs;
-    this.#failing.delete(call);
+    if (this.#failing.delete(call)) this.#free();
     for (const [other, { resumeAtMs }] of this.#failing) {
       // What nobody wants to call again says nothing about the store of now.
       const isOpen = this.#open.values().some((open) => open.call === other);

@@ -216,12 +216,13 @@ export class Supervisor implements Sluice {
     const { log } = this.#running.context;
     const left = pool.drain();
     this.#leaving.set(pool, left);
-    left.then(({ handedBack, stuck, waiting }) => {
+    left.then(({ handedBack, stuck, unstored, waiting }) => {
       this.#leaving.delete(pool);
       log.info("A pool that was removed has stopped", {
         pool: pool.name,
         handedBack: handedBack.length,
         stuck: stuck.length,
+        unstored,
         waiting,
       });
     }, (thrown) => {
@@ -251,6 +252,7 @@ export class Supervisor implements Sluice {
       return {
         handedBack: reports.flatMap((report) => report.handedBack),
         stuck: reports.flatMap((report) => report.stuck),
+        unstored: reports.reduce((sum, report) => sum + report.unstored, 0),
         waiting: reports.reduce((sum, report) => sum + report.waiting, 0),
       };
     } finally {

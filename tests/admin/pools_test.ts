@@ -231,7 +231,7 @@ Deno.test("POST drain lets running jobs end and reports what is left", async () 
   const response = await system.send("POST", "/api/pools/mail/drain", { deadlineMs: 10 });
   const later = await system.send("POST", "/api/pools/mail/jobs", { lane: "urgent", payload: 1 });
 
-  assert.deepEqual(await response.json(), { handedBack: [], stuck: [], waiting: 1 });
+  assert.deepEqual(await response.json(), { handedBack: [], stuck: [], unstored: 0, waiting: 1 });
   assert.equal(later.status, 429);
 });
 

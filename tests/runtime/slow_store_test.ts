@@ -93,7 +93,7 @@ Deno.test("A job that is leased while its pool shrinks goes back as not started,
   const report = await stopping;
 
   assert.deepEqual(back.map((event) => "error" in event && event.error), [undefined]);
-  assert.deepEqual(report, { handedBack: [], stuck: [], waiting: 0 });
+  assert.deepEqual(report, { handedBack: [], stuck: [], unstored: 0, waiting: 0 });
 });
 
 Deno.test("A pool whose lanes a reload moves while counts are on their way takes no lane's counts for another's", async () => {

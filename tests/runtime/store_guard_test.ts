@@ -3,7 +3,10 @@ import { start } from "../../mod.ts";
 import { MemoryStore } from "../../plugins/store/memory/mod.ts";
 import { defineStore } from "../../src/plugin.ts";
 import type { QueueOptions } from "../../src/store.ts";
+import type { PoolEvent } from "../../src/event.ts";
+import type { PoolHandle, StopReport } from "../../src/sluice.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
+import { FaultyStore } from "../cases/_bench.ts";
 import { config } from "./_reload.ts";
 
 Deno.test("a pool is stale no longer than until the store works, though what failed is not wanted again", async () => {
@@ -37,4 +40,98 @@ Deno.test("a pool is stale no longer than until the store works, though what fai
   const stopping = sluice.stop();
   await clock.advance(1_000);
   await stopping;
+});
+
+/** A pool on a store whose calls of some kinds fail. */
+async function withFaults(
+  test: (parts: {
+    readonly store: FaultyStore;
+    readonly pool: PoolHandle;
+    readonly clock: VirtualClock;
+    readonly events: PoolEvent[];
+    readonly stop: () => Promise<StopReport>;
+  }) => Promise<void>,
+): Promise<void> {
+  const clock = new VirtualClock();
+  const store = new FaultyStore();
+  const events: PoolEvent[] = [];
+  const observer = (event: PoolEvent): void => void events.push(event);
+  const bound = defineStore({ name: "faulty", create: () => store });
+  const sluice = await start({ ...config({}), store: bound }, { clock, seed: 1, observer });
+  const stop = async (): Promise<StopReport> => {
+    const stopping = sluice.stop();
+    await clock.advance(60_000);
+    return await stopping;
+  };
+  try {
+    await test({ store, pool: sluice.pool("p"), clock, events, stop });
+  } finally {
+    store.fault = () => undefined;
+    await stop();
+  }
+}
+
+for (const how of ["throw", "reject"] as const) {
+  Deno.test(`one job that is stored after an outage ends all pauses: jobs end and start at once (${how})`, async () => {
+    await withFaults(async ({ store, pool, clock, events }) => {
+      await pool.enqueue({ lane: "high", payload: 1 });
+      store.fault = (call) => call === "add" ? undefined : how;
+      await clock.advance(60_000);
+      assert.equal(pool.snapshot().stale, true);
+      store.fault = () => undefined;
+
+      await pool.enqueue({ lane: "high", payload: 2 });
+      await clock.settle();
+      await clock.advance(1);
+
+      assert.equal(events.filter(({ kind }) => kind === "job-done").length, 2);
+      await clock.advance(1_000); // the next tick counts
+      assert.equal(pool.snapshot().stale, false);
+    });
+  });
+}
+
+Deno.test("a kind of call that fails by itself is not tried at each job that is stored", async () => {
+  await withFaults(async ({ store, pool, clock }) => {
+    store.fault = (call) => call === "lease" ? "throw" : undefined;
+    for (let job = 0; job < 500; job++) {
+      await pool.enqueue({ lane: "high", payload: job });
+      await clock.advance(10);
+    }
+
+    const failed = store.calls.filter((call) => call.failed).length;
+    assert.ok(failed < 15, `${failed} calls`);
+  });
+});
+
+Deno.test("ends that the store refuses are told of again and again, and by the stop", async () => {
+  await withFaults(async ({ store, pool, clock, events, stop }) => {
+    store.fault = (call) => call === "settle" ? "reject" : undefined;
+    await pool.enqueue({ lane: "high", payload: 1 });
+    await clock.advance(60_000);
+
+    const told = events.flatMap((event) => event.kind === "store-failing" ? [event] : []);
+    assert.deepEqual(
+      told.map(({ call, failures, error }) => [call, failures, error]),
+      [["settle", 5, "settle failed"], ["settle", 10, "settle failed"]],
+    );
+    assert.equal((await stop()).unstored, 1);
+  });
+});
+
+Deno.test("post() tells the observers of a job that the store does not take", async () => {
+  for (const how of ["throw", "reject"] as const) {
+    await withFaults(async ({ store, pool, clock, events }) => {
+      store.fault = (call) => call === "add" ? how : undefined;
+
+      pool.post({ lane: "low", payload: 1 });
+      await clock.settle();
+
+      const told = events.flatMap((event) => event.kind === "job-unstored" ? [event] : []);
+      assert.deepEqual(
+        told.map(({ lane, error }) => [lane, error]),
+        [["low", "The job could not be stored: add failed"]],
+      );
+    });
+  }
 });

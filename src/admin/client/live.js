@@ -38,6 +38,7 @@ const KINDS = [
   "cooldown-began",
   "cooldown-ended",
   "store-failed",
+  "store-failing",
   "store-recovered",
   "worker-stuck",
 ];

@@ -45,6 +45,7 @@ export const answerShapes = {
   Stopped: v.strictObject({
     handedBack: v.array(v.string()),
     stuck: v.array(v.string()),
+    unstored: count,
     waiting: count,
   }),
   Accepted: accepted,
