@@ -12,7 +12,7 @@ import type { QueueContext } from "./context.ts";
 import { type HeldPart, KvJob, payloadOf, type StoredJob } from "./job.ts";
 import { numberAt } from "./keys.ts";
 import type { KvLane } from "./lanes.ts";
-import { promote } from "./promote.ts";
+import { expireIn, hasExpired, promote } from "./promote.ts";
 import { type ReadyPart, ReadyParts } from "./ready.ts";
 import type { FreshPart, Rider } from "./rider.ts";
 import { Step } from "./step.ts";
@@ -20,6 +20,15 @@ import type { Term } from "./term.ts";
 
 /** How often others may be quicker in a row. */
 const MOST_TRIES = 30;
+
+/** Parts of which all jobs have expired that a claim looks behind, at most. */
+const MOST_PASSED = 60;
+
+/** Parts whose expired jobs end with a claim that has leased nothing, at most. */
+const MOST_EXPIRED = 2;
+
+/** Commits of a claim that only end expired jobs, at most: it is asked for again. */
+const MOST_BARREN = 2;
 
 /** A claim of more than this has a commit of its own: read while the ends before it are stored. */
 const MOST_RIDERS = 128;
@@ -79,6 +88,7 @@ export class Claims {
     }
     if (holder.untold) return [];
     const { term } = holder;
+    let barren = 0;
     for (let tries = 0; tries < MOST_TRIES && !term.lost;) {
       const moves = counts.moves;
       const step = new Step(this.#context, nowMs);
@@ -93,13 +103,15 @@ export class Claims {
         counts.forgetShelves();
         if (!holder.alone) this.#aside.steps(holder.peers);
         if (await term.isAlive(db)) await db.pause(tries++);
-        continue;
+      } else {
+        this.#aside.settles();
+        if (term.lost) return []; // declared dead meanwhile: they are others' by now, or will be
+        this.#keep(wants, claim, moves);
+        if (claim.jobs.length > 0) return claim.jobs;
       }
-      this.#aside.settles();
-      if (term.lost) return []; // declared dead meanwhile: they are others' by now, or will be
-      this.#keep(wants, claim, moves);
-      if (claim.jobs.length > 0) return claim.jobs;
+      if (claim.jobs.length === 0 && ++barren === MOST_BARREN) break; // what is wanted by now comes first
     }
+    if (barren > 0) this.#context.listener.wake();
     return [];
   }
 
@@ -184,10 +196,20 @@ export class Claims {
     const most = want + (claim.more[lane.ordinal] ?? 0);
     let room = most;
     let parts = 0;
+    const passed: Deno.KvEntry<Bytes>[] = [];
     for await (const entry of this.#entries(claim, lane.ordinal, most)) {
       if (numberAt(entry.key, 5) > step.atMs + 0.5) break; // by the clock of another process
       if (step.isFull || step.checksLeft < 3) {
         claim.exhausted = false;
+        break;
+      }
+      if (entry.versionstamp !== null && hasExpired(this.#context, entry, step.nowMs)) {
+        claim.exhausted = false;
+        if (passed.length < MOST_PASSED && isOver(entry, step.nowMs)) {
+          passed.push(entry); // what is behind them need not wait until they have ended
+          continue;
+        }
+        passed.push(entry);
         break;
       }
       const wanted = Math.max(0, room - (most - want));
@@ -205,8 +227,22 @@ export class Claims {
       if (isCut) claim.exhausted = false;
       if (isCut || room === 0) break; // a further one is not read
     }
+    const isTidied = this.#context.counts.of(lane.ordinal)?.isExpiring === true;
+    if (parts === 0 && !isTidied) parts = await this.#expire(claim, passed);
     claim.taken += parts;
-    if (parts > 0) this.#ready.gave(lane.ordinal, most - room, parts);
+    if (room < most) this.#ready.gave(lane.ordinal, most - room, parts);
+  }
+
+  /** Ends jobs that have expired, as many as fit: what stays of their parts is leased by the next commit. */
+  async #expire(claim: Claim, entries: readonly Deno.KvEntry<Bytes>[]): Promise<number> {
+    let parts = 0;
+    for (const entry of entries.slice(0, MOST_EXPIRED)) {
+      if (claim.step.isFull || claim.step.checksLeft < 3) break;
+      claim.checked++;
+      parts++;
+      await expireIn(this.#context, claim.step, entry);
+    }
+    return parts;
   }
 
   #entries(claim: Claim, ordinal: number, want: number): AsyncGenerator<ReadyPart> {
@@ -336,6 +372,13 @@ export class Claims {
       counts.changes++;
     }
   }
+}
+
+/** True if all jobs of a part have expired. */
+function isOver({ value }: Deno.KvEntry<Bytes>, nowMs: number): boolean {
+  return decodeLines(value).every((text) =>
+    text === "" || (parseLine(text)[3]?.x ?? Infinity) <= nowMs
+  );
 }
 
 /**

@@ -50,6 +50,8 @@ export class LiveCounts implements LaneCounts {
   readonly back = new Set<KvJob>();
   /** When a job at the head of the lane may have expired. `Infinity`: none does. */
   headExpiresAtMs = Infinity;
+  /** True while jobs at its head that have expired are ended: a claim leaves that to whoever does it. */
+  isExpiring = false;
   /** The first of its ready jobs. */
   readonly shelf = new Shelf();
 

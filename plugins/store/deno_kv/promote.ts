@@ -15,6 +15,9 @@ import { Step } from "./step.ts";
 /** Parts moved by one commit, at most. */
 const MOST_PARTS = 90;
 
+/** Parts whose expired jobs end with one commit: whoever else commits waits no longer than for those. */
+const HEADS = 2;
+
 /** Commits of one call, at most: the rest is moved by the next one. */
 const MOST_COMMITS = 20;
 
@@ -29,25 +32,49 @@ export function promote(context: QueueContext, lane: KvLane, nowMs: number): Pro
 }
 
 /**
- * Ends the expired jobs at the head of a lane, so that it is not as old as they are. False: someone else
- * has changed it.
+ * Ends the expired jobs at the head of a lane, as many as one commit takes, so that it is not as old as
+ * they are. False: there are none, or someone else has changed them.
  */
 export async function expireHead(
   context: QueueContext,
-  head: Deno.KvEntry<Bytes>,
+  ordinal: number,
   nowMs: number,
 ): Promise<boolean> {
-  const { keys } = context;
-  const place = keys.placeIn(head.key);
-  const jobs = jobsIn(place, head.value);
+  const { db, keys } = context;
   const step = new Step(context, nowMs);
-  step.check(head);
-  step.delete(head.key);
+  const read = { limit: HEADS, batchSize: HEADS };
+  for (const entry of await db.list<Bytes>({ prefix: keys.of("r", ordinal) }, read)) {
+    if (step.isFull || step.checksLeft < 3 || !hasExpired(context, entry, nowMs)) break;
+    if (await expireIn(context, step, entry) > 0) break;
+  }
+  return step.checks > 0 && await step.commit();
+}
+
+/** True if a part has jobs that have expired. */
+export function hasExpired(
+  { keys }: QueueContext,
+  { key }: Pick<Deno.KvEntry<Bytes>, "key">,
+  nowMs: number,
+): boolean {
+  const { expiresAtMs } = keys.placeIn(key);
+  return expiresAtMs !== 0 && expiresAtMs <= nowMs;
+}
+
+/** Ends the jobs of a part that have expired, as many as fit. How many jobs stay. */
+export async function expireIn(
+  { keys }: QueueContext,
+  step: Step,
+  entry: Deno.KvEntry<Bytes>,
+): Promise<number> {
+  const place = keys.placeIn(entry.key);
+  const jobs = jobsIn(place, entry.value);
+  step.check(entry);
+  step.delete(entry.key);
   const staying: StoredJob[] = [];
-  for (const job of jobs) {
+  for (const [index, job] of jobs.entries()) {
     const extra = job.line[3];
-    const isMuch = step.isFull || step.checksLeft < 3; // the others end next time
-    if (isMuch || (extra?.x ?? Infinity) > nowMs) {
+    const isMuch = index > 0 && (step.isFull || step.checksLeft < 3); // the others end next time
+    if (isMuch || (extra?.x ?? Infinity) > step.nowMs) {
       staying.push(job);
       continue;
     }
@@ -63,7 +90,7 @@ export async function expireHead(
   }
   step.putPart("r", staying);
   step.count(place.ordinal, "r", staying.length - jobs.length);
-  return await step.commit();
+  return staying.length;
 }
 
 /** The jobs of a part. */

@@ -8,7 +8,7 @@
 import type { LaneCounts } from "../../../src/store.ts";
 import type { Bytes } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
-import { countIn, noTally, type Reading, type Tally } from "./counts.ts";
+import { countIn, type LiveCounts, noTally, type Reading, type Tally } from "./counts.ts";
 import { numberAt } from "./keys.ts";
 import type { LaneTable } from "./lanes.ts";
 import { expireHead, promote } from "./promote.ts";
@@ -17,8 +17,8 @@ import { trim } from "./trim.ts";
 /** Counts are read anew after so long even if nobody is known to have changed them, ms. */
 const LONGEST_MS = 1000;
 
-/** Parts at the head of a lane that are looked at for expired jobs by one call. */
-const MOST_HEADS = 50;
+/** Commits of expired jobs of one lane and call, at most: the rest ends with the next one. */
+const MOST_EXPIRIES = 20;
 
 /** Reads for one queue. */
 export class Reader {
@@ -43,7 +43,7 @@ export class Reader {
       const live = counts.of(lane.ordinal);
       if (live === undefined) continue; // gone since
       if (live.nextDueAtMs <= nowMs) await promote(this.#context, lane, nowMs);
-      if (live.headExpiresAtMs <= nowMs) await this.#tidyHead(lane.ordinal, nowMs);
+      if (live.headExpiresAtMs <= nowMs) await this.#tidyHead(live, lane.ordinal, nowMs);
     }
     await trim(this.#context, nowMs);
     if (this.#truth !== counts.changes) await this.read(nowMs);
@@ -111,15 +111,14 @@ export class Reader {
   }
 
   /** Ends expired jobs at the head of a lane. */
-  async #tidyHead(ordinal: number, nowMs: number): Promise<void> {
-    const { keys } = this.#context;
-    for (let looked = 0; looked < MOST_HEADS; looked++) {
-      const head = await this.#head("r", ordinal);
-      if (head === undefined) return;
-      const { expiresAtMs } = keys.placeIn(head.key);
-      if (expiresAtMs === 0 || expiresAtMs > nowMs) return;
-      // Refused: someone else has taken the part, expired jobs and all.
-      if (!await expireHead(this.#context, head, nowMs)) this.#context.counts.forgetShelves();
+  async #tidyHead(live: LiveCounts, ordinal: number, nowMs: number): Promise<void> {
+    live.isExpiring = true;
+    try {
+      for (let commits = 0; commits < MOST_EXPIRIES; commits++) {
+        if (!await expireHead(this.#context, ordinal, nowMs)) return;
+      }
+    } finally {
+      live.isExpiring = false;
     }
   }
 

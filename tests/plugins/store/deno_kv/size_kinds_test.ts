@@ -142,7 +142,11 @@ Deno.test("KvQueue gives a place on though all that would not fit into one commi
 
     await queue.settle([end(first!)], NOW + 20);
 
-    assert.deepEqual((await queue.lease([1], NOW + 20)).map(({ payload }) => payload), ["last"]);
+    let held: readonly Leased[] = [];
+    for (let call = 0; call < 4 && held.length === 0; call++) {
+      held = await queue.lease([1], NOW + 20);
+    }
+    assert.deepEqual(held.map(({ payload }) => payload), ["last"]);
     assert.deepEqual(await audit(kv, "p"), []);
   });
 });
