@@ -12,10 +12,11 @@ import { LARGEST_RECORD, recordSize } from "./done.ts";
 import { resultOf, shortened } from "./ended.ts";
 import { Gate } from "./gate.ts";
 import { type HeldPart, KvJob, type StoredJob } from "./job.ts";
+import { checkMarks } from "./marks.ts";
 import { addDone, endOf, type Ends, endsOf, progress, writeEnds } from "./part_ends.ts";
 import type { FreshPart, Rider } from "./rider.ts";
 import { Step } from "./step.ts";
-import { MARK_BYTES, markOf, type Marks, type Term } from "./term.ts";
+import { markOf, type Term } from "./term.ts";
 import { Ticket } from "./ticket.ts";
 import { TooLarge } from "./transaction.ts";
 import { MOST_SMALL } from "./turns.ts";
@@ -299,18 +300,6 @@ export class FinishLoop {
     // Half a ms: behind all that became claimable in this one.
     else await step.places.enter(step, free, step.atMs + 0.5);
   }
-}
-
-/** Whoever cancels changes this key: a job that goes on does so only if nobody has. */
-function checkMarks(step: Step, { marks, marked }: Term, unmarked: ReadonlySet<string>): void {
-  step.check(marks);
-  if (unmarked.size === 0) return;
-  const left: Marks = [...marked].filter((mark) => !unmarked.has(mark)).map((mark) => {
-    const [segment = "", index] = mark.split(".");
-    return [segment, Number(index)];
-  });
-  if (left.length === 0) step.delete(marks.key);
-  else step.set(marks.key, left, MARK_BYTES * left.length);
 }
 
 function answer(items: readonly Item[], count: number, accepted: boolean): number {

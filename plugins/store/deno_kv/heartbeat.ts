@@ -8,7 +8,9 @@ import type { Renewal } from "../../../src/store.ts";
 import type { QueueContext } from "./context.ts";
 import { numberAt } from "./keys.ts";
 import { dropStrays } from "./chunks.ts";
-import { declareDead, takeBackOrphans } from "./reaper.ts";
+import { declareDead, dropMarks, takeBackOrphans } from "./reaper.ts";
+import { Step } from "./step.ts";
+import { checkMarks } from "./marks.ts";
 import { type Beat, markOf, type Marks, type Term } from "./term.ts";
 
 /** How many heartbeats fit into a lease. */
@@ -19,6 +21,8 @@ export class Heartbeat {
   readonly #context: QueueContext;
   #renewedAtMs: number;
   #faults: number;
+  #looked = false;
+  #stale: ReadonlySet<string> = new Set();
 
   /** Its queue has just joined. */
   constructor(context: QueueContext, nowMs: number) {
@@ -58,8 +62,11 @@ export class Heartbeat {
     }
     for (const { worker, entry } of dead) await declareDead(this.#context, worker, entry);
     const reaped = await takeBackOrphans(this.#context, nowMs);
+    if (dead.length > 0 || !this.#looked) await dropMarks(this.#context, live);
+    this.#looked = true;
     holder.forgetBut(live);
     await this.refreshMarks();
+    await this.#dropStaleMarks(nowMs);
     holder.peers = live.size;
     holder.alone = live.size === 1;
     const nextAtMs = nowMs + holder.leaseMs / BEATS;
@@ -86,6 +93,25 @@ export class Heartbeat {
         listener.cancelled(job.id);
       }
     }
+  }
+
+  /** Drops requests to cancel jobs that were not held at the last look either: they had ended just before. */
+  async #dropStaleMarks(nowMs: number): Promise<void> {
+    const { term } = this.#context.holder;
+    const stale = new Set(term.marked);
+    for (const { jobs } of stale.size > 0 ? term.parts : []) {
+      for (const { segment, index, settling } of jobs) {
+        if (!settling) stale.delete(markOf(segment, index));
+      }
+    }
+    const gone = new Set([...stale].filter((mark) => this.#stale.has(mark)));
+    this.#stale = stale;
+    if (gone.size === 0) return;
+    const step = new Step(this.#context, nowMs);
+    step.check(term.fence);
+    checkMarks(step, term, gone);
+    await step.commit(); // refused: there are others by now, and these are dropped next time
+    await this.refreshMarks();
   }
 
   async #beat({ fence, worker }: Term): Promise<boolean> {

@@ -8,7 +8,7 @@ import { dropLostChunks } from "./chunks.ts";
 import { type Bytes, changeLine, decodeLines, parseLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import type { StoredJob } from "./job.ts";
-import type { LeasePlace } from "./keys.ts";
+import { type LeasePlace, numberAt } from "./keys.ts";
 import { leaseholders } from "./locate.ts";
 import { Step } from "./step.ts";
 import { type Beat, markOf, type Marks } from "./term.ts";
@@ -60,6 +60,20 @@ export async function takeBackOrphans(context: QueueContext, nowMs: number): Pro
     await db.delete(keys.of("y", worker));
   }
   return taken;
+}
+
+/** Deletes requests to cancel jobs of workers without a fence that hold none any more. */
+export async function dropMarks(
+  { db, keys }: QueueContext,
+  live: ReadonlySet<number>,
+): Promise<void> {
+  for (const { key } of await db.list<Marks>({ prefix: keys.of("y") })) {
+    const worker = numberAt(key, 4);
+    if (live.has(worker)) continue;
+    const fence = await db.get(keys.of("w", worker));
+    const leases = await db.list({ prefix: keys.of("l", worker) }, { limit: 1 });
+    if (fence.versionstamp === null && leases.length === 0) await db.delete(key);
+  }
 }
 
 /** Puts all jobs that a worker has leased back to where they were. How many those were. */
