@@ -52,7 +52,7 @@ export function prettyLogger(options: LogOptions = {}): Logger {
 export function jsonLogger(options: LogOptions = {}): Logger {
   return loggerOf(options, (level, message, fields, atMs) => {
     const at = new Date(atMs).toISOString();
-    return JSON.stringify({ ...safe(fields), at, level, message });
+    return visible(JSON.stringify({ ...safe(fields), at, level, message }));
   });
 }
 

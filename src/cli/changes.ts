@@ -16,8 +16,8 @@ export function printChanges(io: Io, { changes, stale, dryRun }: ReloadReport): 
   if (changes.length === 0) line(io, dryRun ? "Nothing would change" : "Nothing has changed");
   else line(io, `${counted(changes.length, "change")}${summaryOf(refused.length, dryRun)}`);
   for (const change of changes) {
-    const kind = change.refused ? red(io, "refused") : change.change;
-    line(io, `  ${kind} ${bold(io, change.pointer)}${detailsOf(change)}`);
+    const kind = change.refused ? red("refused") : change.change;
+    line(io, "  ", kind, " ", bold(change.pointer), detailsOf(change));
     line(io, `    ${change.effect}`);
   }
   for (const module of stale) {

@@ -15,7 +15,7 @@ import type { ReloadReport } from "../sluice.ts";
 import { printChanges } from "./changes.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { bold, json, line, red } from "./print.ts";
+import { bold, json, line, red, whole } from "./print.ts";
 import { requestReload, requireAccepted } from "./reload.ts";
 import { type Tools, withJson } from "./verb.ts";
 
@@ -46,7 +46,7 @@ async function check(file: string, options: CheckOptions, tools: Tools): Promise
   const { io } = tools;
   const platform = platformOf(options.platform);
   const settings = await resolved(file, options, tools);
-  if (options.alerts) return io.out(renderAlerts(settings));
+  if (options.alerts) return whole(io, renderAlerts(settings));
   const pools = settings.pools.length;
   const lanes = settings.pools.reduce((sum, pool) => sum + pool.lanes.length, 0);
   const concerns = lint(settings, platform);
@@ -111,8 +111,8 @@ function show(
   io: Io,
   { severity, code, pointer, message, formula, numbers, change }: Concern,
 ): void {
-  const title = bold(io, `${severity} ${code}`);
-  line(io, `\n${severity === "error" ? red(io, title) : title}  ${pointer}`);
+  const title = `${severity} ${code}`;
+  line(io, "\n", severity === "error" ? red(title) : bold(title), `  ${pointer}`);
   line(io, `  ${message}`);
   const put = Object.entries(numbers).map(([name, value]) =>
     `${name} ${Number(value.toPrecision(4))}`

@@ -5,7 +5,7 @@
  */
 
 import { Argument, type Command } from "commander";
-import { json } from "./print.ts";
+import { json, whole } from "./print.ts";
 import { type Tools, withJson } from "./verb.ts";
 
 /** What may stand next. */
@@ -33,7 +33,7 @@ export function addCompletions(program: Command, { io }: Tools): void {
     .action((shell: string, options: { readonly json?: boolean }) => {
       const script = SHELLS[shell]?.(verbsOf(program, [])) ?? "";
       if (options.json) return json(io, { shell, script });
-      io.out(script);
+      whole(io, script);
     });
 }
 

@@ -59,7 +59,7 @@ function amissNow({ stopped, degraded, stale }: PoolJson): readonly string[] {
 
 /** Shows one finding. */
 export function showFinding(io: Io, { code, saw, change }: Finding): void {
-  line(io, bold(io, code));
+  line(io, bold(code));
   line(io, `  ${saw}`);
   line(io, `  Change: ${change}`);
 }

@@ -8,7 +8,7 @@ import { messageOf } from "../errors.ts";
 import { CliError } from "./failure.ts";
 import { damageIn } from "./integrity.ts";
 import type { Io } from "./io.ts";
-import { bold, json, line } from "./print.ts";
+import { bold, json, line, note } from "./print.ts";
 import { confirmed, type StoreFinding, type Tools } from "./verb.ts";
 
 /** Options of `doctor --store`. */
@@ -35,7 +35,7 @@ export async function doctorStore(
     const { pools, jobs } = await opened(care.contents(), file);
     const worked = await care.worked((ms) => {
       const seconds = Math.ceil(ms / 1000);
-      io.err(`Watching for ${seconds} s whether a process works on ${file}\n`);
+      note(io, `Watching for ${seconds} s whether a process works on ${file}`);
     });
     if (worked.length > 0) {
       throw new CliError(
@@ -104,7 +104,7 @@ async function opened<T>(opening: Promise<T>, file: string): Promise<T> {
 }
 
 function show(io: Io, { pool, kind, saw, repair }: StoreFinding): void {
-  line(io, bold(io, `${pool}: ${kind}`));
+  line(io, bold(`${pool}: ${kind}`));
   line(io, `  ${saw}`);
   line(io, `  Repair: ${repair ?? "none, look at it by hand"}`);
 }

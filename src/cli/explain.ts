@@ -44,7 +44,7 @@ function showDecision(io: Io, decision: DecisionJson): void {
   const change = decision.from === decision.to
     ? `stays at ${decision.to}`
     : `${decision.from} -> ${decision.to}`;
-  line(io, `${bold(io, time(decision.atMs))}  ${change}, bound by ${decision.boundBy}`);
+  line(io, bold(time(decision.atMs)), `  ${change}, bound by ${decision.boundBy}`);
   line(io, `  ${decision.sentence}`);
   if (decision.latest !== undefined && decision.latest !== decision.sentence) {
     line(io, `  Until ${time(decision.untilMs)}: ${decision.latest}`);

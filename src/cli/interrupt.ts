@@ -6,6 +6,7 @@
 
 import { INTERRUPTED } from "./failure.ts";
 import type { Io } from "./io.ts";
+import { note } from "./print.ts";
 
 /** Signals so close together are one: a terminal sends ctrl-C to `deno task` too, which passes it on. */
 const ONE_SIGNAL_MS = 500;
@@ -22,7 +23,7 @@ export function onInterrupt(
       firstAtMs = nowMs();
       first();
     } else if (nowMs() - firstAtMs > ONE_SIGNAL_MS) {
-      io.err("Ended at once by a second signal: what was under way is not finished\n");
+      note(io, "Ended at once by a second signal: what was under way is not finished");
       io.exit(INTERRUPTED);
     }
   });

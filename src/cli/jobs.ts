@@ -8,11 +8,10 @@ import type { Command } from "commander";
 import type { ChangedJson, JobPageJson } from "../admin/api.ts";
 import { agreeing, counted, duration } from "../figures.ts";
 import type { JobRecord } from "../job.ts";
-import { visible } from "../visible.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { bold, json, line, red, table, time } from "./print.ts";
+import { bold, json, line, note, red, table, time } from "./print.ts";
 import { confirmed, type Tools, wholeNumber, withRemote, withYes } from "./verb.ts";
 
 /** Which jobs to list. */
@@ -102,7 +101,8 @@ export async function showJob(io: Io, id: string, options: RemoteOptions): Promi
   if (options.json) return json(io, job);
   line(
     io,
-    `${bold(io, job.id)}  ${job.state}${job.reason === undefined ? "" : ` (${job.reason})`}${
+    bold(job.id),
+    `  ${job.state}${job.reason === undefined ? "" : ` (${job.reason})`}${
       job.cancelling ? ", asked to end" : ""
     }`,
   );
@@ -118,8 +118,8 @@ export async function showJob(io: Io, id: string, options: RemoteOptions): Promi
   if (job.dedupeKey !== undefined) line(io, `dedupe key ${job.dedupeKey}`);
   line(io, `payload ${JSON.stringify(job.payload)}`);
   if (job.result !== undefined) line(io, `result ${JSON.stringify(job.result)}`);
-  if (job.resultError !== undefined) line(io, red(io, `no result: ${job.resultError}`));
-  if (job.error !== undefined) line(io, red(io, `error ${job.error}`));
+  if (job.resultError !== undefined) line(io, red(`no result: ${job.resultError}`));
+  if (job.error !== undefined) line(io, red(`error ${job.error}`));
 }
 
 /** Changes jobs one after another and prints what came of each. @throws {CliError} If one could not be changed. */
@@ -143,7 +143,7 @@ export async function changeJobs(
       if (!(thrown instanceof CliError) || ids.length === 1) throw thrown;
       failed++;
       results.push({ id, error: thrown.message });
-      if (!options.json) io.err(visible(`${id}: ${thrown.message}\n`));
+      if (!options.json) note(io, `${id}: ${thrown.message}`);
     }
   }
   if (options.json) json(io, results);

@@ -34,6 +34,7 @@ import { addRun } from "./run.ts";
 import { addSchema } from "./schema.ts";
 import { addSimulate } from "./simulate.ts";
 import { addTop } from "./top.ts";
+import { note, whole } from "./print.ts";
 import type { Tools } from "./verb.ts";
 
 export type { Io } from "./io.ts";
@@ -73,10 +74,8 @@ function programOf(tools: Tools): Command {
     .version(project.version, "-V, --version", "print the version")
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => io.out(text),
-      writeErr: (text) => io.err(text),
-      getOutHasColors: () => io.color,
-      getErrHasColors: () => io.color,
+      writeOut: (text) => whole(io, text),
+      writeErr: (text) => io.err(visible(text)),
     })
     .showHelpAfterError('(add "--help" for what there is)');
   for (
@@ -122,7 +121,7 @@ function failed(io: Io, thrown: unknown): number {
     io.err(visible(faultsOf(thrown)));
     return 2;
   }
-  io.err(`${visible(messageOf(thrown))}\n`);
+  note(io, messageOf(thrown));
   return thrown instanceof CliError ? thrown.exitCode : 1;
 }
 

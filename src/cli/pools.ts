@@ -129,9 +129,8 @@ async function describe(io: Io, name: string, options: RemoteOptions): Promise<v
   if (options.json) return json(io, pool);
   line(
     io,
-    `${bold(io, pool.pool)}  ${workersOf(pool)} workers busy, target ${targetOf(pool)}, ${
-      stateOf(pool)
-    }`,
+    bold(pool.pool),
+    `  ${workersOf(pool)} workers busy, target ${targetOf(pool)}, ${stateOf(pool)}`,
   );
   line(io, whyOf(pool));
   if (pool.override !== undefined) {

@@ -8,15 +8,41 @@ import { grouped } from "../figures.ts";
 import { visible } from "../visible.ts";
 import type { Io } from "./io.ts";
 
-/** Writes one line. What a terminal would obey is shown instead, but for the styles of this file. */
-export function line(io: Io, text = ""): void {
-  const parts = io.color ? text.split(STYLES) : [text];
-  io.out(`${parts.map((part) => STYLES.test(part) ? part : visible(part)).join("")}\n`);
+/** A part of a line that stands out, where colors are allowed. */
+export interface Styled {
+  /** What stands there. */
+  readonly text: string;
+  /** How it is shown. */
+  readonly style: "bold" | "red";
 }
 
-/** What `bold` and `red` write. */
-// deno-lint-ignore no-control-regex -- the escapes are its own
-const STYLES = /(\x1b\[(?:1|22|31|39)m)/;
+/** What begins and ends a style. */
+const STYLES: Readonly<Record<Styled["style"], readonly [string, string]>> = {
+  bold: ["\x1b[1m", "\x1b[22m"],
+  red: ["\x1b[31m", "\x1b[39m"],
+};
+
+/** Writes one line. What a terminal would obey is shown instead. */
+export function line(io: Io, ...parts: readonly (string | Styled)[]): void {
+  io.out(`${parts.map((part) => shown(io, part)).join("")}\n`);
+}
+
+/** Writes one line to standard error, as `line` does. */
+export function note(io: Io, text: string): void {
+  io.err(`${visible(text)}\n`);
+}
+
+/** Writes a text that is a file of its own, such as a scenario. In JSON it means the same. */
+export function whole(io: Io, text: string): void {
+  io.out(visible(text));
+}
+
+/** A part as it is written. */
+export function shown(io: Io, part: string | Styled): string {
+  if (typeof part === "string") return visible(part);
+  const [begin, end] = io.color ? STYLES[part.style] : ["", ""];
+  return `${begin}${visible(part.text)}${end}`;
+}
 
 /** Writes a value as JSON. */
 export function json(io: Io, value: unknown): void {
@@ -26,7 +52,7 @@ export function json(io: Io, value: unknown): void {
 /** Writes rows below a head, columns aligned: text to the left, figures to the right. */
 export function table(io: Io, head: readonly string[], rows: readonly (readonly Cell[])[]): void {
   const [title = "", ...lines] = tableLines(head, rows);
-  line(io, bold(io, title));
+  line(io, bold(title));
   for (const text of lines) line(io, text);
 }
 
@@ -36,7 +62,7 @@ export function tableLines(
   rows: readonly (readonly Cell[])[],
 ): readonly string[] {
   const texts = rows.map((row) =>
-    row.map((cell) => typeof cell === "number" ? grouped(cell) : visible(cell))
+    row.map((cell) => typeof cell === "number" ? grouped(cell) : inLine(cell))
   );
   const widths = head.map((title, column) =>
     Math.max(title.length, ...texts.map((row) => row[column]?.length ?? 0))
@@ -55,14 +81,19 @@ export function tableLines(
 /** What stands in a table. */
 export type Cell = string | number;
 
+/** A text without anything that would break its line. */
+export function inLine(text: string): string {
+  return visible(text).replace(/[\n\t]+/g, " ");
+}
+
 /** Bold, where colors are allowed. */
-export function bold(io: Io, text: string): string {
-  return io.color ? `\x1b[1m${text}\x1b[22m` : text;
+export function bold(text: string): Styled {
+  return { text, style: "bold" };
 }
 
 /** Red, where colors are allowed. */
-export function red(io: Io, text: string): string {
-  return io.color ? `\x1b[31m${text}\x1b[39m` : text;
+export function red(text: string): Styled {
+  return { text, style: "red" };
 }
 
 /** Latest time that a date can say, ms. A store may hold a later one. */

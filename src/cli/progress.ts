@@ -5,6 +5,7 @@
  */
 
 import type { Io } from "./io.ts";
+import { inLine } from "./print.ts";
 
 /** What is done sooner shows no bar, ms. */
 const QUIET_MS = 500;
@@ -25,7 +26,8 @@ export interface ProgressBar {
 export function progressBar(io: Io): ProgressBar {
   const beganMs = performance.now();
   let shown = "";
-  const put = (text: string): void => {
+  const put = (given: string): void => {
+    const text = inLine(given);
     if (!io.terminal || performance.now() - beganMs < QUIET_MS) return;
     if (text !== shown) io.err(`\r${text.padEnd(shown.length)}`);
     shown = text;

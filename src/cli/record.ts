@@ -15,6 +15,7 @@ import { eventStream } from "./event_stream.ts";
 import { CliError } from "./failure.ts";
 import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
+import { note, whole } from "./print.ts";
 import { type ProgressBar, progressBar } from "./progress.ts";
 import { durationMs, type Tools, withRemote } from "./verb.ts";
 import { checkWritable, writeText } from "./write.ts";
@@ -71,13 +72,11 @@ async function record(io: Io, pool: string | undefined, options: RecordOptions):
     throw new CliError(`No job came in ${duration(spanMs)}: nothing was written`);
   }
   const text = scenarioText(scenario);
-  if (options.out === undefined) io.out(text);
+  if (options.out === undefined) whole(io, text);
   else await writeText("the scenario", options.out, text);
-  io.err(
-    `Recorded ${counted(jobs, "job")} in ${duration(spanMs)}` +
-      (options.out === undefined ? "\n" : ` to ${options.out}\n`),
-  );
-  for (const note of notesOn(recording, pools)) io.err(`${note}\n`);
+  const to = options.out === undefined ? "" : ` to ${options.out}`;
+  note(io, `Recorded ${counted(jobs, "job")} in ${duration(spanMs)}${to}`);
+  for (const text of notesOn(recording, pools)) note(io, text);
   const { missed = 0 } = scenario.recorded ?? {};
   if (missed > 0) {
     throw new CliError(

@@ -6,7 +6,7 @@
 
 import type { Command } from "commander";
 import { scenarioSchemaText } from "../simulate/json_schema.ts";
-import { line } from "./print.ts";
+import { line, whole } from "./print.ts";
 import type { Tools } from "./verb.ts";
 import { writeText } from "./write.ts";
 
@@ -19,7 +19,7 @@ export function addSchema(program: Command, { io, schemaText }: Tools): void {
     .option("--json", "print JSON: it always is")
     .action(async (options: { readonly out?: string; readonly scenario?: boolean }) => {
       const text = options.scenario ? scenarioSchemaText() : schemaText();
-      if (options.out === undefined) return io.out(text);
+      if (options.out === undefined) return whole(io, text);
       await writeText(`"${options.out}"`, options.out, text);
       const what = options.scenario ? "scenario" : "config";
       line(io, `Wrote ${options.out}; name it in a ${what} by "$schema"`);

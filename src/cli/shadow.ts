@@ -13,12 +13,13 @@ import { bold, line } from "./print.ts";
 export function showShadow(io: Io, shadow: ShadowReport): void {
   const { controller, ticks, differed, share, error, failed, skipped } = shadow;
   const { meanDifference, leastDifference, mostDifference } = shadow;
-  const name = bold(io, `Shadow ${controller}`);
-  if (ticks === 0) line(io, `${name} has not been compared yet`);
+  const name = bold(`Shadow ${controller}`);
+  if (ticks === 0) line(io, name, ` has not been compared yet`);
   else {
     line(
       io,
-      `${name} differs on ${differed} of ${counted(ticks, "tick")} (${percent(share)} %): ` +
+      name,
+      ` differs on ${differed} of ${counted(ticks, "tick")} (${percent(share)} %): ` +
         `${signed(meanDifference)} workers on average, ` +
         `${signed(leastDifference)} to ${signed(mostDifference)}`,
     );

@@ -97,7 +97,7 @@ function show(io: Io, [first, second]: readonly Shown[]): void {
   line(io);
   showReport(io, second);
   line(io);
-  line(io, bold(io, `${second.name} against ${first.name}`));
+  line(io, bold(`${second.name} against ${first.name}`));
   for (const sentence of sentencesOf(compare(first.report, second.report))) line(io, sentence);
 }
 
@@ -120,7 +120,7 @@ async function watched(
 function showReport(io: Io, { name: file, report }: Shown): void {
   const { durationMs, seed, interrupted } = report;
   const early = interrupted ? ", interrupted" : "";
-  line(io, bold(io, `${file}: ${duration(durationMs)}, seed ${seed}${early}`));
+  line(io, bold(`${file}: ${duration(durationMs)}, seed ${seed}${early}`));
   for (const [name, pool] of Object.entries(report.pools)) showPool(io, name, pool);
 }
 
@@ -130,9 +130,8 @@ function showPool(io: Io, name: string, pool: PoolReport): void {
   line(io);
   line(
     io,
-    `${bold(io, name)}: ${min} to ${counted(peak, "worker")}, ${
-      figure(mean)
-    } on average, ${final} at the end ` +
+    bold(name),
+    `: ${min} to ${counted(peak, "worker")}, ${figure(mean)} on average, ${final} at the end ` +
       `(${figure(workerSeconds)} worker-seconds); ` +
       `${counted(scaleEvents, "scale event")}, ${counted(reversals, "reversal")}`,
   );

@@ -11,7 +11,7 @@ import { messageOf } from "../errors.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { bold, json, line, red } from "./print.ts";
+import { json, line, shown } from "./print.ts";
 import type { Screen } from "./screen.ts";
 import { fit, poolLines, poolPart, type TopLine, type TopReading } from "./top_view.ts";
 import { durationMs, type Tools, withRemote } from "./verb.ts";
@@ -162,8 +162,7 @@ class Live {
 }
 
 function styled(io: Io, { text, style }: TopLine): string {
-  if (style === "bold") return bold(io, text);
-  return style === "red" ? red(io, text) : text;
+  return shown(io, style === undefined ? text : { text, style });
 }
 
 async function read(

@@ -7,10 +7,9 @@
 import type { DecisionJson, LaneJson, PoolJson } from "../admin/api.ts";
 import { isOverTarget } from "../diagnose.ts";
 import { duration, rate } from "../figures.ts";
-import { visible } from "../visible.ts";
 import { whyOf } from "../why.ts";
 import { LANE_COLUMNS, laneCells, POOL_COLUMNS, poolRow } from "./pools.ts";
-import { type Cell, tableLines } from "./print.ts";
+import { type Cell, inLine, tableLines } from "./print.ts";
 
 /** One look at a system. */
 export interface TopReading {
@@ -77,7 +76,7 @@ export function fit(
   { columns, rows }: { readonly columns: number; readonly rows: number },
 ): readonly TopLine[] {
   return lines.slice(0, rows).map((line) => {
-    const text = visible(line.text);
+    const text = inLine(line.text);
     return {
       ...line,
       text: text.length <= columns ? text : `${text.slice(0, Math.max(0, columns - 1))}…`,

@@ -15,6 +15,7 @@ import type { Sluice } from "../sluice.ts";
 import { DEFAULT_URL } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
+import { inLine } from "./print.ts";
 
 /** What the root brings to the verbs: only it may name built-ins. */
 export interface Tools {
@@ -93,7 +94,7 @@ export function withYes(command: Command): Command {
  */
 export function confirmed(io: Io, options: { readonly yes?: boolean }, question: string): void {
   if (options.yes) return;
-  const answer = io.confirm(question);
+  const answer = io.confirm(inLine(question));
   if (answer === true) return;
   if (answer === false) throw new CliError("Nothing was changed");
   throw new CliError(`Nobody can be asked "${question}": give --yes to do it`, 2);
