@@ -41,7 +41,7 @@ type ServeConnection = (
   handler: Deno.ServeHandler,
   onError: (thrown: unknown) => Response,
   onListen: () => void,
-) => { readonly finished: Promise<void> };
+) => { readonly finished: Promise<void>; shutdown(): Promise<void> };
 
 /**
  * What `Deno.serve` itself is built on. Deno lends it to its own modules only: a version may have none.
@@ -73,7 +73,7 @@ export class Connection implements Peer {
     this.remoteAddr = connection.remoteAddr;
     this.#quietSinceMs = nowMs;
     connection.setNoDelay();
-    const { finished } = serveConnection!( // whoever makes one has asked `canServeConnections`
+    const served = serveConnection!( // whoever makes one has asked `canServeConnections`
       connection,
       // Not a real signal: what its listener throws, once the connection has ended, would end the process.
       { addEventListener: (_, abort) => this.#abort = abort },
@@ -87,8 +87,9 @@ export class Connection implements Peer {
       },
       () => {},
     );
-    this.finished = finished.catch((thrown) => {
+    this.finished = served.finished.catch((thrown) => {
       log.debug("A connection has failed", { error: messageOf(thrown) });
+      return served.shutdown(); // else what it was made of stays
     }).then(() => this.#abort = undefined);
   }
 

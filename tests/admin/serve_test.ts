@@ -188,6 +188,21 @@ Deno.test("serveAdmin() refuses a short token before it binds", async () => {
   });
 });
 
+Deno.test("serveAdmin() keeps nothing of a connection that breaks amid an answer", async () => {
+  await using system = await running();
+  const server = await serveAdmin(system.sluice, FREE);
+  const leaving = new AbortController();
+
+  for (let asked = 0; asked < 20; asked++) {
+    const { signal } = leaving;
+    const answered = fetch(`${server.url}/api/pools`, { signal }).then((each) => each.text());
+    if (asked === 19) leaving.abort();
+    await answered.catch(() => {}); // the sanitizer of resources looks for what is left
+  }
+
+  await server.stop();
+});
+
 // DENO_SERVE_ADDRESS is read once a process: each case needs one of its own.
 Deno.test("serveAdmin() goes by the address that was really bound: DENO_SERVE_ADDRESS", async () => {
   const advice =
