@@ -6,7 +6,7 @@
 
 import { counted } from "../figures.ts";
 import { type Concern, concern, figure, span } from "./concern.ts";
-import { type LaneFacts, type PoolFacts, sum } from "./facts.ts";
+import type { LaneFacts, PoolFacts } from "./facts.ts";
 
 /** Queues that are allowed to grow past use, or not allowed what their target takes. */
 export function lintDepth(pool: PoolFacts): readonly Concern[] {
@@ -38,9 +38,8 @@ function tooDeep(pool: PoolFacts, lane: LaneFacts): Concern[] {
 }
 
 /** Jobs per second that a lane gets at most, after the lanes above have had theirs. */
-function drainRate({ bounds, lanes }: PoolFacts, lane: LaneFacts): number {
-  const above = sum(lanes.slice(0, lane.index), ({ perSec }) => perSec);
-  const byRate = Math.max(0, bounds.startsPerSec - above);
+function drainRate({ bounds }: PoolFacts, lane: LaneFacts): number {
+  const byRate = Math.max(0, bounds.startsPerSec - lane.perSecAbove);
   const byWorkers = lane.serviceMs > 0 ? lane.share.alone * 1000 / lane.serviceMs : Infinity;
   return Math.min(byRate, byWorkers);
 }

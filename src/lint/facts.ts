@@ -12,7 +12,7 @@ import type { LaneSettings, PoolSettings } from "../settings.ts";
 import type { Concern } from "./concern.ts";
 import { lintFailing } from "./failing.ts";
 import { type Bounds, boundsOf } from "./bounds.ts";
-import { type Share, sharesOf } from "./shares.ts";
+import { type Share, sharer } from "./shares.ts";
 
 /** One lane. */
 export interface LaneFacts {
@@ -28,6 +28,14 @@ export interface LaneFacts {
   readonly serviceMs: number;
   /** Offered load, erlangs. 0 without `expect`. */
   readonly load: number;
+  /** Offered load of the lanes above it, erlangs. */
+  readonly loadAbove: number;
+  /** Offered load of the lanes below it, erlangs. */
+  readonly loadBelow: number;
+  /** Jobs per second of the lanes above it. */
+  readonly perSecAbove: number;
+  /** Jobs per second of the lanes below it. */
+  readonly perSecBelow: number;
   /** Workers that the policy gives it in a full pool. */
   readonly share: Share;
 }
@@ -59,17 +67,30 @@ export function factsOf(pool: PoolSettings): PoolFacts {
   const path = ["pools", pool.name];
   const context = contextOf(pool);
   const bounds = boundsOf(pool, path, context);
-  const shares = sharesOf(pool, bounds.workers, context);
+  const shareOf = sharer(pool, bounds.workers, context);
+  const expected = pool.lanes.map(({ expect = { perSec: 0, serviceMs: 0 } }) => expect);
+  const loads = expected.map(({ perSec, serviceMs }) => offeredLoad(perSec, serviceMs));
+  const rates = expected.map(({ perSec }) => perSec);
+  const perSecAbove = sumsBefore(rates);
+  const above = sumsBefore(loads);
+  const below = sumsBefore(loads.toReversed()).toReversed();
+  const perSecBelow = sumsBefore(rates.toReversed()).toReversed();
   const lanes = pool.lanes.map((settings, index): LaneFacts => {
-    const { perSec, serviceMs } = settings.expect ?? { perSec: 0, serviceMs: 0 };
+    const { perSec, serviceMs } = expected[index] ?? { perSec: 0, serviceMs: 0 };
     return {
       settings,
       index,
       path: [...path, "lanes", index],
       perSec,
       serviceMs,
-      load: offeredLoad(perSec, serviceMs),
-      share: shares[index] ?? { alone: 0, kept: 0 },
+      load: loads[index] ?? 0,
+      loadAbove: above[index] ?? 0,
+      loadBelow: below[index] ?? 0,
+      perSecAbove: perSecAbove[index] ?? 0,
+      perSecBelow: perSecBelow[index] ?? 0,
+      get share() {
+        return shareOf(index);
+      },
     };
   });
   const perSec = sum(lanes, (lane) => lane.perSec);
@@ -84,6 +105,16 @@ export function carries({ failing, bounds, load, perSec, lanes }: PoolFacts): bo
   return failing.length === 0 && bounds.workers >= leastWorkers(load) &&
     perSec <= bounds.startsPerSec &&
     lanes.every((lane) => lane.load === 0 || lane.load < lane.share.alone);
+}
+
+/** For each number the sum of those before it. */
+function sumsBefore(numbers: readonly number[]): number[] {
+  let total = 0;
+  return numbers.map((number) => {
+    const before = total;
+    total += number;
+    return before;
+  });
 }
 
 /** Sum of a figure over lanes. */

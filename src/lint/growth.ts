@@ -8,6 +8,7 @@ import { agreeing, counted } from "../figures.ts";
 import { type Concern, concern, figure, span } from "./concern.ts";
 import { carries, type PoolFacts, sum } from "./facts.ts";
 import { type Ramp, rampOf } from "./ramp.ts";
+import { MOST_LANES } from "./shares.ts";
 
 /** Jobs may wait so many targets, and so long, while the pool grows. */
 const TARGETS = 10;
@@ -20,6 +21,7 @@ export function lintGrowth(pool: PoolFacts): readonly Concern[] {
   const load = sum(growing, (lane) => lane.load);
   const need = Math.ceil(load - 1e-9); // taken as a liquid, a load of 16 is carried by 16
   if (load === 0 || size.min >= need || !carries(pool)) return [];
+  if (pool.lanes.length > MOST_LANES) return []; // each look asks the controller about all lanes
   const ramp = rampOf(pool, size.min, need);
   const path = [...pool.path, "controller"];
   if (ramp.reachedMs === undefined) {

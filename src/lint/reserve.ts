@@ -7,19 +7,20 @@
 import { counted } from "../figures.ts";
 import { type Concern, concern } from "./concern.ts";
 import type { PoolFacts } from "./facts.ts";
-import { type Share, sharesOf } from "./shares.ts";
+import { MOST_LANES, type Share, sharer } from "./shares.ts";
 
 /** Reserves that give way because caps allow too few workers. */
 export function lintReserve(pool: PoolFacts): readonly Concern[] {
   const { bounds, settings, context, lanes } = pool;
   const { workers } = bounds;
+  if (lanes.length > MOST_LANES) return [];
   if (workers === 0 || workers >= settings.size.max) return []; // a reserve that size.max is too small for is a fault
   const kept = total(lanes.map(({ share }) => share));
   if (workers - kept !== 1) return []; // a policy that shares nothing splits any number
   let enough = workers;
   let wanted = kept;
   while (enough < settings.size.max) {
-    const more = total(sharesOf(settings, enough + 1, context));
+    const more = total(lanes.map(({ index }) => index).map(sharer(settings, enough + 1, context)));
     if (more === wanted) break;
     enough++;
     wanted = more;

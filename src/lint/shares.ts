@@ -21,22 +21,34 @@ export interface Share {
   readonly kept: number;
 }
 
-/** Deals `workers` out by the pool's policy. One share a lane, in lane order. */
-export function sharesOf(
+/** Of more lanes the policy is not asked: what it is asked for a lane takes as long as there are lanes. */
+export const MOST_LANES = 100;
+
+/**
+ * Deals `workers` out by the pool's policy, to a lane by its index, once it is asked for. Of too many lanes each
+ * is said to get all.
+ */
+export function sharer(
   pool: PoolSettings,
   workers: number,
   context: PluginContext,
-): readonly Share[] {
+): (index: number) => Share {
+  if (pool.lanes.length > MOST_LANES) return () => ({ alone: workers, kept: workers });
   const deal = dealer(pool, Math.min(workers, MOST_WORKERS), context);
-  return pool.lanes.map((_, index) => {
+  const known = new Map<number, Share>();
+  return (index) => {
+    const before = known.get(index);
+    if (before !== undefined) return before;
     const others = pool.lanes.map((_, other) => other !== index);
     const only = others.map((other) => !other);
     const taken = deal(others, pool.lanes.map(() => 0));
-    return {
+    const share = {
       alone: deal(only, pool.lanes.map(() => 0))[index] ?? 0,
       kept: deal(only, taken)[index] ?? 0,
     };
-  });
+    known.set(index, share);
+    return share;
+  };
 }
 
 type Deal = (hungry: readonly boolean[], running: readonly number[]) => readonly number[];

@@ -65,7 +65,7 @@ function lateAtLimit(pool: PoolFacts, { lane, limitMs }: Waiting): Concern[] {
  */
 function crowdedShare(pool: PoolFacts, { lane, limitMs }: Waiting, workers: number): number {
   if (pool.load >= workers) return 1;
-  const above = sum(pool.lanes.slice(0, lane.index), loadOf) / workers;
+  const above = lane.loadAbove / workers;
   const upTo = above + lane.load / workers;
   const perMs = workers * (1 - upTo) * (1 - above) / pool.serviceMs;
   return erlangC(workers, pool.load) * Math.exp(-perMs * limitMs);
@@ -73,20 +73,23 @@ function crowdedShare(pool: PoolFacts, { lane, limitMs }: Waiting, workers: numb
 
 function lateBehindOthers(pool: PoolFacts, waiting: Waiting): Concern[] {
   const { lane, limitMs } = waiting;
-  const lower = pool.lanes.slice(lane.index + 1);
-  const lowerLoad = sum(lower, loadOf);
+  const lowerLoad = lane.loadBelow;
   if (lowerLoad === 0) return [];
-  const lowerMs = lowerLoad / sum(lower, ({ perSec }) => perSec) * 1000;
+  const lowerMs = lowerLoad / lane.perSecBelow * 1000;
   const { workers } = pool.bounds;
   const reserve = lane.share.kept;
   const late = behindShare(pool, { ...waiting, lowerMs, reserve }, workers);
   if (late <= LATE_SHARE) return [];
   const { name } = lane.settings;
-  const kept = reserve === 0
-    ? `No worker is kept for lane "${name}"`
+  const left = leftByLimits(pool, lane);
+  const isReserved = reserve > left;
+  const kept = !isReserved
+    ? `No worker is kept for lane "${name}"${
+      left === 0 ? "" : `, only the limits of other lanes leave it ${left}`
+    }`
     : `${reserve} kept for lane "${name}" cover too little of its ${figure(lane.load)}`;
   return [concern({
-    code: reserve === 0 ? "no-reserve" : "reserve-small",
+    code: isReserved ? "reserve-small" : "no-reserve",
     severity: "warning",
     path: [...pool.path, "lanePolicy"],
     message:
@@ -108,6 +111,12 @@ function lateBehindOthers(pool: PoolFacts, waiting: Waiting): Concern[] {
     },
     change: mend(pool, { ...waiting, lowerMs, reserve }, lowerLoad),
   })];
+}
+
+/** Workers that the other lanes may not take all together, whatever the policy says. */
+function leftByLimits({ bounds, lanes }: PoolFacts, { index }: LaneFacts): number {
+  const others = sum(lanes, (lane) => lane.index === index ? 0 : lane.settings.maxRunning);
+  return Math.max(0, bounds.workers - others);
 }
 
 interface Behind extends Waiting {
@@ -147,8 +156,4 @@ function behindShare(
   const freed = Math.max(0, workers - reserve) / lowerMs;
   return erlangC(workers, pool.load) * erlangC(reserve, lane.load) *
     Math.exp(-limitMs * (spare + freed));
-}
-
-function loadOf({ load }: LaneFacts): number {
-  return load;
 }
