@@ -24,14 +24,21 @@ export interface Fault {
 
 /** The config has faults. Nothing was started. */
 export class ConfigError extends TypeError {
-  /** All faults found, in file order. */
+  /** The faults found, in file order: the first 40. */
   readonly faults: readonly Fault[];
+  /** How many there are beyond those. */
+  readonly more: number;
 
   /** Makes one error of all faults. */
-  constructor(faults: readonly Fault[], options?: ErrorOptions) {
-    super(faults.map(formatFault).join("\n"), options);
+  constructor(
+    faults: readonly Fault[],
+    { more = 0, ...options }: ErrorOptions & { readonly more?: number } = {},
+  ) {
+    const rest = more === 0 ? [] : [`and ${more} more`];
+    super([...faults.map(formatFault), ...rest].join("\n"), options);
     this.name = "ConfigError";
     this.faults = faults;
+    this.more = more;
   }
 }
 

@@ -82,7 +82,6 @@ export async function resolveSource(
 ): Promise<Resolved> {
   const read = await readSource(source);
   const faults = faultList(read);
-  for (const { path, message, place } of read.syntax) faults.add(path, message, { place });
   const settings = read.broken ? undefined : await resolveTop(read, faults, options);
   if (settings === undefined || faults.size > 0) throw faults.toError();
   return {

@@ -4,6 +4,12 @@
  * @module
  */
 
+/** Most names that one is compared with. */
+const MOST_COMPARED = 500;
+
+/** Most names that a message lists. */
+const MOST_NAMES = 20;
+
 /**
  * The candidate that `given` is most likely a misspelling of: at most a third of its letters
  * differ. A name of one or two letters is near none but itself in another case. `undefined`: none is near.
@@ -14,6 +20,7 @@ export function nearest(given: string, candidates: Iterable<string>): string | u
   const most = given.length < 3 ? 0 : Math.max(1, Math.floor(given.length / 3));
   let fewest = most + 1;
   for (const candidate of candidates) {
+    if (Math.abs(candidate.length - given.length) >= fewest) continue; // each is an edit
     const edits = editDistance(wanted, candidate.toLowerCase());
     if (edits >= fewest) continue;
     best = candidate;
@@ -27,15 +34,17 @@ export function nearest(given: string, candidates: Iterable<string>): string | u
  */
 export function suggestion(given: string, candidates: Iterable<string>): string {
   const known = [...candidates];
-  const near = nearest(given, known);
+  const near = nearest(given, known.slice(0, MOST_COMPARED));
   if (near !== undefined) return `: did you mean "${near}"?`;
   if (known.length === 0) return "";
   return known.length === 1 ? `: expected ${quoted(known)}` : `: expected one of ${quoted(known)}`;
 }
 
-/** Names in double quotes, separated by commas. */
+/** Names in double quotes, separated by commas; of many the first, and how many more there are. */
 export function quoted(names: Iterable<string>): string {
-  return [...names].map((name) => `"${name}"`).join(", ");
+  const all = [...names];
+  const listed = all.slice(0, MOST_NAMES).map((name) => `"${name}"`).join(", ");
+  return all.length > MOST_NAMES ? `${listed} and ${all.length - MOST_NAMES} more` : listed;
 }
 
 /** Inserted, removed, changed and swapped letters that lead from one word to the other (optimal string alignment). */

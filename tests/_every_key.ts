@@ -222,6 +222,7 @@ export function everyKey({ store, url }: Outside): object {
           { use: "./cap.ts", with: { workers: 100 }, scope: "cluster", reportMs: 70 },
         ],
         adaptive: false,
+        cooldown: { after: 2, minMs: 500, maxMs: 5000 },
         retirement: { use: "cooperative", with: { step: 1, everyMs: 10 } },
         admission: { use: "shed-at-cap", with: { afterMs: 2000 } },
         signals: { load: { use: "./signal.ts#load" }, depth: "./signal.ts" },
@@ -267,6 +268,7 @@ export function everyKey({ store, url }: Outside): object {
         lanePolicy: { use: "strict-priority", with: {} },
         caps: [{ use: "adaptive-cap", scope: "cluster", reportMs: 80 }],
         adaptive: true,
+        cooldown: false,
       },
       still: {
         handler: { use: "http", with: { url: `${url}/still`, method: "POST" } },

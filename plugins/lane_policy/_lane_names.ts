@@ -7,6 +7,9 @@
 import { OptionError } from "../../src/errors.ts";
 import type { PluginContext } from "../../src/plugin.ts";
 
+/** Most names that a message lists. */
+const MOST_NAMES = 20;
+
 /**
  * Checks that each key of an option names a lane of the pool.
  *
@@ -17,9 +20,12 @@ export function checkLaneNames(
   byLane: Readonly<Record<string, number>>,
   { lanes }: PluginContext,
 ): void {
+  const known = new Set(lanes);
   for (const name of Object.keys(byLane)) {
-    if (lanes.includes(name)) continue;
-    const known = lanes.map((lane) => `"${lane}"`).join(", ");
-    throw new OptionError([option, name], `No lane is named "${name}": the pool has ${known}`);
+    if (known.has(name)) continue;
+    const some = lanes.slice(0, MOST_NAMES).map((lane) => `"${lane}"`).join(", ");
+    const more = lanes.length > MOST_NAMES ? ` and ${lanes.length - MOST_NAMES} more` : "";
+    const message = `No lane is named "${name}": the pool has ${some}${more}`;
+    throw new OptionError([option, name], message);
   }
 }

@@ -6,7 +6,7 @@
 
 import type { Context, TypedResponse } from "hono";
 import type { StatusCode } from "hono/utils/http-status";
-import { display } from "../config/faults.ts";
+import { display, MOST_FAULTS } from "../config/faults.ts";
 import { suggestion } from "../suggest.ts";
 import type { Problem, ProblemError } from "./api.ts";
 
@@ -121,10 +121,12 @@ export function breakingOff<Whole extends Response>(whole: Whole): Whole {
 /** Answers 400 with every fault. */
 export function badRequest(
   errors: readonly ProblemError[],
+  unlisted = 0,
 ): Response & TypedResponse<Problem, 400, "json"> {
   const first = errors[0]?.detail ?? "The request has faults";
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
-  return problem(400, `${first}${more}`, { errors });
+  const others = errors.length + unlisted - 1;
+  const more = others > 0 ? ` (and ${others} more)` : "";
+  return problem(400, `${first}${more}`, { errors: errors.slice(0, MOST_FAULTS) });
 }
 
 /**

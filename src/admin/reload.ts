@@ -42,13 +42,16 @@ async function reload(c: Context, context: AdminContext): Promise<Response> {
     report = await context.sluice.reload(config, { dryRun, sealed: config !== undefined });
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown;
-    return badRequest(thrown.faults.map(({ pointer, message, file, line, column }) => ({
-      pointer: given === undefined ? pointer : `/config${pointer}`,
-      detail: message,
-      file,
-      line,
-      column,
-    })));
+    return badRequest(
+      thrown.faults.map(({ pointer, message, file, line, column }) => ({
+        pointer: given === undefined ? pointer : `/config${pointer}`,
+        detail: message,
+        file,
+        line,
+        column,
+      })),
+      thrown.more,
+    );
   }
   if (!dryRun) audit(c, context, { pool: "", action: "reload", after: report.changes });
   return answer(context.show(report), 200);

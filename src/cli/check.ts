@@ -101,6 +101,7 @@ async function resolved(file: string, options: CheckOptions, tools: Tools): Prom
           line,
           column,
         })),
+        more: thrown.more,
       });
     }
     throw thrown;
@@ -133,5 +134,6 @@ function platformOf(given: string | undefined): Platform | undefined {
 
 /** All faults of a config, one a line. */
 export function faultsOf(error: ConfigError): string {
-  return error.faults.map((fault) => `${formatFault(fault)}\n`).join("");
+  const more = error.more === 0 ? "" : `and ${error.more} more\n`;
+  return error.faults.map((fault) => `${formatFault(fault)}\n`).join("") + more;
 }

@@ -9,6 +9,7 @@ import { type Accepted, LONGEST_WAIT_MS } from "../admin/api.ts";
 import { messageOf } from "../errors.ts";
 import { call, path, type RemoteOptions, there } from "./client.ts";
 import { enqueueMany } from "./enqueue_many.ts";
+import { isTooDeep, TOO_DEEP } from "../config/source.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { json, line } from "./print.ts";
@@ -148,6 +149,7 @@ function parsed(text: string, from: string): unknown {
 
 /** Numbers too large for JSON would be sent as null. */
 function parse(text: string): unknown {
+  if (isTooDeep(JSON.parse(text))) throw new RangeError(TOO_DEEP); // the walk below goes as deep as the text
   return JSON.parse(text, (_, value: unknown) => {
     if (value === Infinity || value === -Infinity) {
       throw new RangeError("Expected a finite number but one is too large: send it as a text");

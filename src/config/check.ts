@@ -4,7 +4,7 @@
  * @module
  */
 
-import { display, type FaultList, isRecord, type Path } from "./faults.ts";
+import { display, type FaultList, isRecord, MOST_FAULTS, type Path } from "./faults.ts";
 import type { Plugin } from "../plugin.ts";
 import type { StandardIssue, StandardSchema } from "../standard_schema.ts";
 import { suggestion } from "../suggest.ts";
@@ -13,8 +13,8 @@ import { suggestion } from "../suggest.ts";
 export interface Issue {
   /** Where, below the value. */
   readonly path: Path;
-  /** What is wrong and what is wanted. */
-  readonly message: string;
+  /** Says what is wrong and what is wanted. */
+  readonly message: () => string;
   /** The key itself is wrong, rather than its value. */
   readonly at: "key" | "value";
 }
@@ -38,7 +38,7 @@ export function checkShape<Output>(
     return undefined;
   }
   let output: Output | undefined;
-  const issues = allIssues((rest) => {
+  const issues = allIssues(schema, (rest) => {
     const result = schema["~standard"].validate(rest);
     if (result instanceof Promise) throw new TypeError("Expected a schema that answers at once");
     output = result.value;
@@ -46,7 +46,7 @@ export function checkShape<Output>(
   }, value);
   for (const issue of issues) {
     const at = isUnknownKey(issue) ? "key" : "value";
-    faults.add([...path, ...pathOf(issue)], issue.message, { at });
+    faults.add([...path, ...pathOf(issue)], () => issue.message, { at });
   }
   return issues.length === 0 ? output : undefined;
 }
@@ -56,20 +56,89 @@ export type Validate = (value: unknown) => readonly StandardIssue[];
 
 /**
  * All issues of `value`. Valibot's strict objects name one unknown key only (open-circle/valibot,
- * `strictObject`): each is taken out and the rest checked again, until nothing unknown is left.
+ * `strictObject`): all that their schema does not name are taken out together, and the rest is checked again,
+ * until nothing unknown is left.
  */
-export function allIssues(validate: Validate, value: unknown): readonly StandardIssue[] {
+export function allIssues(
+  schema: unknown,
+  validate: Validate,
+  value: unknown,
+): readonly StandardIssue[] {
   const unknown: StandardIssue[] = [];
   let rest = value;
-  while (true) {
+  for (let round = 0;; round++) {
     const issues = validate(rest);
-    const strangers = issues.filter(isUnknownKey);
-    const next = strangers.reduce((kept, issue) => without(kept, pathOf(issue)), rest);
-    const known = issues.filter((issue) => !isUnknownKey(issue));
-    unknown.push(...strangers);
-    if (strangers.length === 0 || next === rest) return [...known, ...unknown];
+    const strangers = issues.filter(isUnknownKey).flatMap((issue) =>
+      strangersBeside(issue, schema)
+    );
+    unknown.push(...strangers.map(({ issue }) => issue));
+    const isDone = strangers.length === 0 || round === MOST_FAULTS; // of a schema that says nothing of its keys
+    const next = isDone ? rest : without(rest, strangers);
+    if (next === rest) return [...issues.filter((issue) => !isUnknownKey(issue)), ...unknown];
     rest = next;
   }
+}
+
+/** A key that is not known. */
+interface Stranger {
+  readonly issue: StandardIssue;
+  readonly key: string;
+  /** What it is a key of, as it was checked. `undefined`: that is not known. */
+  readonly owner: unknown;
+}
+
+/** The key of an issue, and all others of the same object that its schema does not know. */
+function strangersBeside(issue: StandardIssue, schema: unknown): readonly Stranger[] {
+  const path = pathOf(issue);
+  const key = String(path.at(-1));
+  const segment = issue.path?.at(-1);
+  const owner = typeof segment === "object" && "input" in segment ? segment.input : undefined;
+  const known = entriesAt(schema, path.slice(0, -1));
+  const first = { issue, key, owner };
+  if (!isRecord(owner) || known.length === 0) return [first];
+  const others = Object.keys(owner).filter((name) =>
+    name !== key && !known.some((entries) => Object.hasOwn(entries.entries, name))
+  );
+  const message = known[0]?.message;
+  return [
+    first,
+    ...others.map((name) => {
+      const like = {
+        ...issue,
+        input: name,
+        path: [...issue.path?.slice(0, -1) ?? [], { key: name }],
+      };
+      return {
+        key: name,
+        owner,
+        issue: typeof message !== "function" ? like : {
+          ...like,
+          get message() {
+            return String(message(like)); // it is for the listed ones only: to guess what was meant takes time
+          },
+        },
+      };
+    }),
+  ];
+}
+
+/** The objects that a schema of valibot allows at a path. Empty: that cannot be told. */
+function entriesAt(schema: unknown, path: Path): readonly ObjectSchema[] {
+  if (!isRecordLike(schema)) return [];
+  if (Array.isArray(schema.options)) return schema.options.flatMap((one) => entriesAt(one, path));
+  if (isRecordLike(schema.wrapped)) return entriesAt(schema.wrapped, path);
+  const [key, ...below] = path;
+  const { entries, message } = schema;
+  if (!isRecordLike(entries)) {
+    return key === undefined ? [] : entriesAt(schema.item ?? schema.value, below); // a list, or by name
+  }
+  return key === undefined ? [{ entries, message }] : entriesAt(entries[key], below);
+}
+
+/** As much of valibot's object schemas as is read here. */
+interface ObjectSchema {
+  readonly entries: Readonly<Record<string, unknown>>;
+  readonly message?: unknown;
 }
 
 /** Path of an issue, below the value that was checked. */
@@ -96,8 +165,9 @@ export function optionIssue(
   const key = String(path.at(-1) ?? "");
   const entries = path.length === 1 ? entriesOf(schema) : undefined;
   if (isUnknownKey(issue)) {
-    const known = suggestion(key, Object.keys(entries ?? {}));
-    return { path, at: "key", message: `"${plugin}" has no option "${path.join(".")}"${known}` };
+    const known = () => suggestion(key, Object.keys(entries ?? {}));
+    const message = () => `"${plugin}" has no option ${display(path.join("."))}${known()}`;
+    return { path, at: "key", message };
   }
   if (isMissingKey(issue, key)) {
     const option = entries?.[key];
@@ -107,10 +177,10 @@ export function optionIssue(
     return {
       path,
       at: "value",
-      message: `"${plugin}" needs the option "${path.join(".")}"${kind}`,
+      message: () => `"${plugin}" needs the option "${path.join(".")}"${kind}`,
     };
   }
-  return { path, at: "value", message: plain(issue, show) };
+  return { path, at: "value", message: () => plain(issue, show) };
 }
 
 /** Valibot says `Invalid type: Expected number but received "x"`: what counts comes after the colon. */
@@ -139,21 +209,23 @@ function isRecordLike(value: unknown): value is Readonly<Record<string, unknown>
   return typeof value === "object" && value !== null;
 }
 
-/** A copy without the entry at `path`. The value itself if there is none to take out. */
-function without(value: unknown, path: Path): unknown {
-  const [key, ...rest] = path;
-  if (key === undefined) return value;
-  if (Array.isArray(value)) {
-    const index = Number(key);
-    if (rest.length === 0 || !(index in value)) return value;
-    const inner = without(value[index], rest);
-    return inner === value[index] ? value : value.with(index, inner);
+/** A copy without the keys. The value itself if there is none to take out. */
+function without(value: unknown, strangers: readonly Stranger[]): unknown {
+  const gone = Map.groupBy(strangers, ({ owner }) => owner);
+
+  function copy(here: unknown): unknown {
+    if (Array.isArray(here)) {
+      const items = here.map(copy);
+      return items.some((item, index) => item !== here[index]) ? items : here;
+    }
+    if (!isRecord(here)) return here;
+    const keys = new Set(gone.get(here)?.map(({ key }) => key));
+    const entries = Object.entries(here).filter(([key]) => !keys.has(key));
+    const copies = entries.map(([key, item]) => [key, copy(item)] as const);
+    const isSame = entries.length === Object.keys(here).length &&
+      copies.every(([, item], index) => item === entries[index]?.[1]);
+    return isSame ? here : Object.fromEntries(copies);
   }
-  if (!isRecord(value) || !Object.hasOwn(value, key)) return value;
-  const others = Object.entries(value).filter(([name]) => name !== String(key));
-  if (rest.length === 0) return Object.fromEntries(others);
-  const inner = without(value[key], rest);
-  return inner === value[key] ? value : Object.fromEntries(
-    Object.entries(value).map(([name, own]) => [name, name === key ? inner : own]),
-  );
+
+  return copy(value);
 }

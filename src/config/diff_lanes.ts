@@ -37,8 +37,9 @@ export function sameLanes(from: PoolSettings, to: PoolSettings): boolean {
 export function diffLanes(from: PoolSettings, to: PoolSettings): readonly ConfigChange[] {
   const before = new Map(from.lanes.map((lane) => [lane.name, lane]));
   const after = new Set(to.lanes.map((lane) => lane.name));
-  const kept = from.lanes.filter((lane) => after.has(lane.name)).map((lane) => lane.name);
-  const places = to.lanes.filter((lane) => before.has(lane.name)).map((lane) => lane.name);
+  const indexes = new Map(from.lanes.map((lane, index) => [lane.name, index]));
+  const kept = placesOf(from.lanes.filter((lane) => after.has(lane.name)));
+  const places = placesOf(to.lanes.filter((lane) => before.has(lane.name)));
   const path = (index: number) => ["pools", to.name, "lanes", index];
   const changes = to.lanes.flatMap((lane, index): readonly ConfigChange[] => {
     const old = before.get(lane.name);
@@ -46,15 +47,13 @@ export function diffLanes(from: PoolSettings, to: PoolSettings): readonly Config
     if (old === undefined) {
       return [{ ...base, change: "added", effect: "Jobs may be sent to it at once" }];
     }
-    const moved: readonly ConfigChange[] = kept.indexOf(lane.name) === places.indexOf(lane.name)
-      ? []
-      : [{
-        ...base,
-        change: "moved",
-        from: from.lanes.indexOf(old),
-        to: index,
-        effect: "Has its new priority at once",
-      }];
+    const moved: readonly ConfigChange[] = kept.get(lane.name) === places.get(lane.name) ? [] : [{
+      ...base,
+      change: "moved",
+      from: indexes.get(lane.name),
+      to: index,
+      effect: "Has its new priority at once",
+    }];
     const { name: _, ...own } = lane;
     const { name: __, ...others } = old;
     const fields = changesOf(others, own, {
@@ -74,6 +73,10 @@ export function diffLanes(from: PoolSettings, to: PoolSettings): readonly Config
     }]
   );
   return [...changes, ...gone];
+}
+
+function placesOf(lanes: readonly LaneSettings[]): ReadonlyMap<string, number> {
+  return new Map(lanes.map(({ name }, place) => [name, place]));
 }
 
 function isKey(key: string): key is keyof typeof EFFECTS {

@@ -30,33 +30,65 @@ export interface FaultOptions {
   readonly cause?: unknown;
 }
 
+/** A mistake in the text itself. Path and message are only worked out where they are listed. */
+export interface SyntaxFault {
+  /** Where in the config it stands. */
+  readonly path: Path;
+  /** Where in the file it stands. `undefined`: there is no file. */
+  readonly place: Place | undefined;
+  /** What is wrong. */
+  readonly message: string;
+}
+
 /** Where paths stand. */
 export interface Places {
   /** Name of the file. `undefined`: the config is an object. */
   readonly file: string | undefined;
   /** Place of a path, or of the nearest one above it. `undefined`: there is no file. */
   place(path: Path, at: "key" | "value"): Place | undefined;
+  /** Mistakes in the text, in file order. */
+  readonly syntax: readonly SyntaxFault[];
 }
+
+/** Most faults that are listed: of more only the number is told. */
+export const MOST_FAULTS = 40;
+
+/** Longest name of a pool, lane, type or signal, characters: a store makes keys of them. */
+const LONGEST_NAME = 200;
+
+/** Longest message, characters. */
+const MOST_CHARACTERS = 1000;
 
 /** Faults found so far. */
 export interface FaultList {
   /** How many there are. */
   readonly size: number;
-  /** Adds one; the same message at the same path counts once. */
-  add(path: Path, message: string, options?: FaultOptions): void;
+  /**
+   * Adds one; the same message at the same path counts once. A message that costs work is a function: it is
+   * not asked once the list is full.
+   */
+  add(path: Path, message: string | (() => string), options?: FaultOptions): void;
   /** All of them as one error, in file order. Its cause is the first cause there is. */
   toError(): ConfigError;
 }
 
-/** Starts an empty list. */
+/** Starts a list with the mistakes in the text. */
 export function faultList(places: Places): FaultList {
   const found = new Map<string, { readonly fault: Fault; readonly offset: number }>();
-  return {
+  let more = 0;
+  const list: FaultList = {
     get size() {
-      return found.size;
+      return found.size + more;
     },
-    add(path, message, { at = "value", place = places.place(path, at), cause } = {}) {
+    add(path, given, { at = "value", place: own, cause } = {}) {
+      if (found.size >= MOST_FAULTS) {
+        more++;
+        return;
+      }
+      const place = own ?? places.place(path, at);
       const pointer = toPointer(path);
+      const text = typeof given === "string" ? given : given();
+      const message = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
       const fault = {
         pointer,
         message,
@@ -73,9 +105,14 @@ export function faultList(places: Places): FaultList {
         fault
       );
       const cause = faults.find((fault) => fault.cause !== undefined)?.cause;
-      return new ConfigError(faults, cause === undefined ? undefined : { cause });
+      return new ConfigError(faults, { ...(cause === undefined ? {} : { cause }), more });
     },
   };
+  for (const fault of places.syntax.slice(0, MOST_FAULTS)) {
+    list.add(fault.path, fault.message, { place: fault.place });
+  }
+  more += Math.max(0, places.syntax.length - MOST_FAULTS);
+  return list;
 }
 
 /** A path as JSON Pointer (RFC 6901). */
@@ -90,14 +127,19 @@ export function unknownKey(
   later: readonly string[] = [],
 ): string {
   if (later.includes(key)) {
-    return `The key "${key}" is not supported yet: it comes with a later version, remove it until then`;
+    return `The key ${
+      display(key)
+    } is not supported yet: it comes with a later version, remove it until then`;
   }
-  return `No key is named "${key}"${suggestion(key, known)}`;
+  return `No key is named ${display(key)}${suggestion(key, known)}`;
 }
 
 /** What is wrong with the name of a pool, lane, type or signal. `undefined`: nothing. */
 export function nameFault(name: string): string | undefined {
   if (name === "") return "Expected a name that is not empty";
+  if (name.length > LONGEST_NAME) {
+    return `Expected a name of at most ${LONGEST_NAME} characters but received ${name.length}`;
+  }
   if (/\p{Cc}/u.test(name)) {
     return `Expected a name without control characters but received ${display(name)}`;
   }

@@ -65,8 +65,8 @@ export async function resolvePool(
   const schedules = checkSchedules(raw.schedules, {
     path: [...path, "schedules"],
     faults,
-    lanes: lanes.map((lane) => lane.name),
-    types: isRecord(raw.handlers) ? Object.keys(raw.handlers) : [],
+    lanes: namesOf(raw.lanes),
+    types: new Set(isRecord(raw.handlers) ? Object.keys(raw.handlers) : []),
   });
   const lanePolicy = await slot("lanePolicy", slotKinds.lanePolicy);
   const caps = await resolveCaps(raw, { path, probe, controller: controller?.name }, options);
@@ -124,6 +124,14 @@ function checkLanes(raw: unknown, path: Path, faults: FaultList): readonly LaneS
     checkBackoff(lane.backoff, [...here, "backoff"], faults);
     return shape === undefined ? [] : [shape];
   });
+}
+
+/** Names of lanes as they stand there: one with a fault has a name too. */
+function namesOf(raw: unknown): ReadonlySet<string> {
+  const lanes: readonly unknown[] = Array.isArray(raw) ? raw : [];
+  return new Set(
+    lanes.flatMap((lane) => isRecord(lane) && typeof lane.name === "string" ? [lane.name] : []),
+  );
 }
 
 interface LaneNames {

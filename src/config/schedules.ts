@@ -7,10 +7,10 @@
 import { isTimezone, readCron } from "../cron.ts";
 import { messageOf } from "../errors.ts";
 import type { ScheduleSettings } from "../settings.ts";
-import { suggestion } from "../suggest.ts";
+import { quoted, suggestion } from "../suggest.ts";
 import { checkShape } from "./check.ts";
 import { display, type FaultList, isRecord, type Path } from "./faults.ts";
-import { scheduleShape } from "./shape.ts";
+import { LONGEST_CRON, scheduleShape } from "./shape.ts";
 
 /** What schedules are checked against. */
 export interface SchedulePlace {
@@ -18,10 +18,10 @@ export interface SchedulePlace {
   readonly path: Path;
   /** Told of all that is wrong with them. */
   readonly faults: FaultList;
-  /** Names of the pool's lanes. */
-  readonly lanes: readonly string[];
-  /** Names of its handlers; empty, or one "": there is only one. */
-  readonly types: readonly string[];
+  /** Names of the pool's lanes, those with faults too. */
+  readonly lanes: ReadonlySet<string>;
+  /** Names of its handlers, those with faults too; empty: there is only one. */
+  readonly types: ReadonlySet<string>;
 }
 
 /** Checks the schedules of a pool. Those with faults are left out. */
@@ -56,7 +56,7 @@ function checkTimes(
     }`;
     faults.add([...path, "timezone"], message);
   }
-  if (typeof cron !== "string" || cron === "") return;
+  if (typeof cron !== "string" || cron === "" || cron.length > LONGEST_CRON) return;
   const at = [...path, "cron"];
   try {
     const first = readCron(cron, isZone ? timezone : "UTC").next(0);
@@ -75,18 +75,17 @@ function checkPlace(
   { lane, type }: Readonly<Record<string, unknown>>,
   { path, faults, lanes, types }: SchedulePlace,
 ): void {
-  if (typeof lane === "string" && lane !== "" && !lanes.includes(lane)) {
-    faults.add([...path, "lane"], `No lane is named "${lane}"${suggestion(lane, lanes)}`);
+  if (typeof lane === "string" && lane !== "" && !lanes.has(lane)) {
+    faults.add([...path, "lane"], () => `No lane is named "${lane}"${suggestion(lane, lanes)}`);
   }
-  const isOnly = types.length === 0 || types.includes("");
+  const isOnly = types.size === 0;
   if (isOnly && type !== undefined) {
     faults.add([...path, "type"], "Expected no type but the pool has one handler: remove it");
-  } else if (!isOnly && (typeof type !== "string" || !types.includes(type))) {
-    const message = type === undefined
-      ? `Expected the key "type" but it is missing: one of ${
-        types.map((name) => `"${name}"`).join(", ")
-      }`
-      : `No handler is named ${display(type)}${suggestion(String(type), types)}`;
+  } else if (!isOnly && (typeof type !== "string" || !types.has(type))) {
+    const message = () =>
+      type === undefined
+        ? `Expected the key "type" but it is missing: one of ${quoted(types)}`
+        : `No handler is named ${display(type)}${suggestion(String(type), types)}`;
     faults.add([...path, "type"], message);
   }
 }

@@ -40,9 +40,12 @@ export const envRefShape = v.custom(
   `Expected { "env": "NAME" } but received a literal: a secret does not stand in a config`,
 );
 
+/** More workers in one process are a slip of the pen: each is a handler that may run at once. */
+const MOST_WORKERS = 100_000;
+
 const size = object({
-  min: described(whole(0), "Fewest workers in each process."),
-  max: described(whole(1), "Most workers in each process."),
+  min: described(whole(0, MOST_WORKERS), "Fewest workers in each process."),
+  max: described(whole(1, MOST_WORKERS), "Most workers in each process."),
 });
 
 const backoff = object({
@@ -108,12 +111,15 @@ const keep = object({
   forMs: described(v.optional(endless(), 86_400_000), "Ended jobs are forgotten after so many ms."),
 });
 
+/** Longest text of a schedule's times, characters. */
+export const LONGEST_CRON = 1_000;
+
 /** One schedule. Its times, lane and type are checked apart. */
 export const scheduleShape = object({
   lane: described(text(), "Lane that the job goes to."),
   type: described(v.optional(text()), "Handler of the job, where the pool has `handlers`."),
   cron: described(
-    text(),
+    text(LONGEST_CRON),
     "When: five parts (minute, hour, day, month, weekday), or six with seconds first.",
   ),
   timezone: described(v.optional(text(), "UTC"), "Time zone of `cron`, such as Europe/Berlin."),

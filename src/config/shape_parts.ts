@@ -41,10 +41,12 @@ export function wants(what: string): (issue: v.BaseIssue<unknown>) => string {
   return ({ input }) => `Expected ${what} but received ${display(input)}`;
 }
 
-/** A whole number, at least `min`. */
-export function whole(min: number): v.GenericSchema<number> {
+/** A whole number, at least `min`, at most `max`. */
+export function whole(min: number, max = Infinity): v.GenericSchema<number> {
   const message = wants(`a whole number >= ${min}`);
-  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message));
+  const least = v.pipe(v.number(message), v.integer(message), v.minValue(min, message));
+  if (max === Infinity) return least;
+  return v.pipe(least, v.maxValue(max, wants(`a whole number <= ${max}`)));
 }
 
 /** A port. */
@@ -106,10 +108,17 @@ export function flag(): v.GenericSchema<boolean> {
   return v.boolean(wants("true or false"));
 }
 
-/** A text that is not empty. */
-export function text(): v.GenericSchema<string> {
+/** A text that is not empty, of at most `longest` characters. */
+export function text(longest = Infinity): v.GenericSchema<string> {
   const message = wants("a text that is not empty");
-  return v.pipe(v.string(message), v.minLength(1, message));
+  const filled = v.pipe(v.string(message), v.minLength(1, message));
+  return longest === Infinity ? filled : v.pipe(
+    filled,
+    v.maxLength(
+      longest,
+      ({ received }) => `Expected at most ${longest} characters but received ${received}`,
+    ),
+  );
 }
 
 /** A list of texts. */

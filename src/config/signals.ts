@@ -52,7 +52,7 @@ async function findSignal(
   const use = isRecord(slot) ? slot.use : slot;
   const usePath = isRecord(slot) ? [...path, "use"] : path;
   for (const key of isRecord(slot) ? Object.keys(slot) : []) {
-    if (key !== "use") faults.add([...path, key], unknownKey(key, ["use"]), { at: "key" });
+    if (key !== "use") faults.add([...path, key], () => unknownKey(key, ["use"]), { at: "key" });
   }
   if (isReader(use)) return use;
   if (typeof use !== "string") {

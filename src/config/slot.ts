@@ -75,7 +75,7 @@ function checkKeys(
 ): void {
   const known = kind === "cap" ? ["use", "with", "scope", "reportMs"] : ["use", "with"];
   for (const key of Object.keys(raw).filter((key) => !known.includes(key))) {
-    faults.add([...path, key], unknownKey(key, known), { at: "key" });
+    faults.add([...path, key], () => unknownKey(key, known), { at: "key" });
   }
 }
 
@@ -101,12 +101,14 @@ function bindOptions<K extends Kind>(
   const show = (input: unknown): string =>
     typeof input === "string" ? display(hideSecrets(input, secrets)) : display(input);
   const report: Report = (below, message, { at, cause } = {}) => {
-    const hidden = hideSecrets(message, secrets);
     // A cause that holds a secret would be printed with it.
-    options.faults.add([...path, ...below], hidden, hidden === message ? { at, cause } : { at });
+    const isClean = cause !== undefined &&
+      hideSecrets(messageOf(cause), secrets) === messageOf(cause);
+    const hidden = () => hideSecrets(message(), secrets);
+    options.faults.add([...path, ...below], hidden, isClean ? { at, cause } : { at });
   };
   try {
-    const issues = allIssues((rest) => issuesOf(plugin, rest), value);
+    const issues = allIssues(plugin.options, (rest) => issuesOf(plugin, rest), value);
     for (const issue of issues) {
       const { path: below, message, at } = optionIssue(issue, plugin, show);
       report(below, message, { at });
@@ -117,7 +119,8 @@ function bindOptions<K extends Kind>(
     const { folder } = options.modules;
     return explained(binding.bound, { path: slot.path, secrets, folder });
   } catch (cause) {
-    report([], `The options of "${plugin.name}" cannot be checked: ${messageOf(cause)}`, { cause });
+    const message = () => `The options of "${plugin.name}" cannot be checked: ${messageOf(cause)}`;
+    report([], message, { cause });
     return undefined;
   }
 }
@@ -129,7 +132,7 @@ function issuesOf(plugin: Plugin, value: unknown): ReturnType<typeof allIssues> 
 
 type Report = (
   below: Path,
-  message: string,
+  message: () => string,
   options?: { readonly at?: "key" | "value"; readonly cause?: unknown },
 ) => void;
 
@@ -144,9 +147,9 @@ function tryFactory(bound: Bound, probe: PluginContext | undefined, report: Repo
     return true;
   } catch (error) {
     if (error instanceof OptionError) {
-      report(error.path, `${error.message}${laneMeant(error, probe.lanes)}`);
+      report(error.path, () => `${error.message}${laneMeant(error, probe.lanes)}`);
     } else {
-      report([], couldNotMake(bound, error), { cause: error });
+      report([], () => couldNotMake(bound, error), { cause: error });
     }
     return false;
   }

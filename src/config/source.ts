@@ -8,31 +8,31 @@ import { dirname } from "node:path";
 import { cwd } from "node:process";
 import { fileURLToPath } from "node:url";
 import {
+  createScanner,
   getLocation,
   type Node,
   type ParseError,
   type ParseErrorCode,
   parseTree,
+  type SyntaxKind,
 } from "jsonc-parser";
 import { ConfigError, messageOf } from "../errors.ts";
-import type { Path, Place, Places } from "./faults.ts";
+import {
+  display,
+  isRecord,
+  type Path,
+  type Place,
+  type Places,
+  type SyntaxFault,
+} from "./faults.ts";
 
-/** A mistake in the text itself. */
-export interface SyntaxFault {
-  /** Where in the config it stands. */
-  readonly path: Path;
-  /** Where in the file it stands. */
-  readonly place: Place;
-  /** What is wrong. */
-  readonly message: string;
-}
+/** Most levels of objects and lists, one in the other. */
+export const MOST_LEVELS = 100;
 
 /** A config as read. */
 export interface Source extends Places {
   /** The config. */
   readonly value: unknown;
-  /** Mistakes in the text, in file order, repeated keys among them. */
-  readonly syntax: readonly SyntaxFault[];
   /** True if the text cannot be understood any further: `value` is not to be looked at. */
   readonly broken: boolean;
   /** Folder that relative modules are looked up from, and must lie in. */
@@ -48,14 +48,10 @@ export interface Source extends Places {
  */
 export async function readSource(given: unknown, what = "config"): Promise<Source> {
   if (typeof given !== "string" && !(given instanceof URL)) {
-    return {
-      value: given,
-      file: undefined,
-      syntax: [],
-      broken: false,
-      place: () => undefined,
-      folder: cwd,
-    };
+    const rest = { file: undefined, place: () => undefined, folder: cwd };
+    if (!isTooDeep(given)) return { ...rest, value: given, syntax: [], broken: false };
+    const fault = { path: [], place: undefined, message: TOO_DEEP };
+    return { ...rest, value: undefined, syntax: [fault], broken: true };
   }
   let path = String(given);
   let text: string;
@@ -76,25 +72,34 @@ function whyNotRead(error: unknown): string {
   return messageOf(error);
 }
 
+type PlacedFault = SyntaxFault & { readonly place: Place };
+
 /** Parses the text of a config. A byte order mark is skipped. */
 export function parseSource(text: string): Omit<Source, "file" | "folder"> {
   const blank = text.replace(/^\uFEFF/, " ");
+  const placeOf = placesIn(blank);
+  const unplaced = { value: undefined, broken: true, place: (): undefined => undefined };
+  const deepAt = tooDeepAt(blank);
+  if (deepAt !== undefined) {
+    return { ...unplaced, syntax: [{ path: [], place: placeOf(deepAt), message: TOO_DEEP }] };
+  }
   const errors: ParseError[] = [];
   const root = parseTree(blank, errors, { allowTrailingComma: true });
-  const placeOf = placesIn(blank);
   const broken = root === undefined || errors.some(({ error }) => error !== commaExpected);
   const syntax = firstOfEachLine(errors.map((error) => ({
-    path: getLocation(blank, error.offset).path.filter((key) => key !== ""),
+    get path() {
+      return getLocation(blank, error.offset).path.filter((key) => key !== "");
+    },
     place: placeOf(error.offset),
-    message: syntaxMessage(error, blank),
+    get message() {
+      return syntaxMessage(error, blank);
+    },
   })));
-  if (root === undefined || broken) {
-    return { value: undefined, syntax, broken, place: (): undefined => undefined };
-  }
+  if (root === undefined || broken) return { ...unplaced, syntax };
   const repeated = repeatedKeys(root, []).map(({ path, node, first }) => ({
     path,
     place: placeOf(node.offset),
-    message: `The key "${String(path.at(-1))}" is given twice: it stands in line ${
+    message: `The key ${display(path.at(-1))} is given twice: it stands in line ${
       placeOf(first.offset).line
     } already`,
   }));
@@ -105,6 +110,47 @@ export function parseSource(text: string): Omit<Source, "file" | "folder"> {
     place: (path, at) => placeOf(offsetOf(root, path, at)),
   };
 }
+
+/** What is wrong with a value of more levels. */
+export const TOO_DEEP: string = `Expected at most ${MOST_LEVELS} levels but received more`;
+
+/** Where a text has more levels than are allowed. `undefined`: nowhere. The parser itself goes as deep as the text does. */
+function tooDeepAt(text: string): number | undefined {
+  const scanner = createScanner(text, true);
+  let level = 0;
+  for (let token = scanner.scan(); token !== endOfFile; token = scanner.scan()) {
+    if (token === openBrace || token === openBracket) level++;
+    else if (token === closeBrace || token === closeBracket) level--;
+    if (level > MOST_LEVELS) return scanner.getTokenOffset();
+  }
+  return undefined;
+}
+
+/** True if a value has more levels than are allowed. One that contains itself is told where it is read. */
+export function isTooDeep(value: unknown): boolean {
+  const levels = new Map<unknown, number>(); // the deepest at which each was looked at
+  const above = new Set<unknown>();
+
+  function isDeep(here: unknown): boolean {
+    if (!Array.isArray(here) && !isRecord(here) || above.has(here)) return false;
+    if (above.size === MOST_LEVELS) return true;
+    if ((levels.get(here) ?? -1) >= above.size) return false;
+    levels.set(here, above.size);
+    above.add(here);
+    const found = Object.values(here).some(isDeep);
+    above.delete(here);
+    return found;
+  }
+
+  return isDeep(value);
+}
+
+// The values of a const enum exist for the compiler only.
+const openBrace: SyntaxKind.OpenBraceToken = 1;
+const closeBrace: SyntaxKind.CloseBraceToken = 2;
+const openBracket: SyntaxKind.OpenBracketToken = 3;
+const closeBracket: SyntaxKind.CloseBracketToken = 4;
+const endOfFile: SyntaxKind.EOF = 17;
 
 // `ParseErrorCode` is a const enum: its values exist for the compiler only.
 const commaExpected: ParseErrorCode.CommaExpected = 6;
@@ -134,7 +180,7 @@ function syntaxMessage({ error, offset, length }: ParseError, text: string): str
 }
 
 /** One mistake makes the parser stumble several times: the first tells, the rest is noise. */
-function firstOfEachLine(faults: readonly SyntaxFault[]): readonly SyntaxFault[] {
+function firstOfEachLine(faults: readonly PlacedFault[]): readonly PlacedFault[] {
   const seen = new Set<number>();
   return faults.filter(({ place }) => !seen.has(place.line) && seen.add(place.line));
 }
@@ -202,7 +248,12 @@ function placesIn(text: string): (offset: number) => Place {
   const starts = [0];
   for (const { index, 0: end } of text.matchAll(/\r\n|\r|\n/g)) starts.push(index + end.length);
   return (offset) => {
-    const line = starts.findLastIndex((start) => start <= offset);
+    let line = 0;
+    for (let after = starts.length; after - line > 1;) {
+      const middle = (line + after) >> 1;
+      if ((starts[middle] ?? 0) <= offset) line = middle;
+      else after = middle;
+    }
     return { offset, line: line + 1, column: offset - (starts[line] ?? 0) + 1 };
   };
 }

@@ -46,7 +46,6 @@ export async function readScenario(
 ): Promise<Scenario> {
   const read = await readSource(source, "scenario");
   const faults = faultList(read);
-  for (const { path, message, place } of read.syntax) faults.add(path, message, { place });
   const scenario = read.broken ? undefined : readTop(read.value, settings, faults);
   if (scenario === undefined || faults.size > 0) throw faults.toError();
   return scenario;
@@ -58,7 +57,7 @@ function readTop(raw: unknown, settings: Settings, faults: FaultList): Scenario 
   const loads = isRecord(raw.pools) ? raw.pools : {};
   const names = settings.pools.map(({ name }) => name);
   for (const name of unknownOf(loads, names)) {
-    const message = `No pool of the config is named "${name}"${suggestion(name, names)}`;
+    const message = () => `No pool of the config is named "${name}"${suggestion(name, names)}`;
     faults.add(["pools", name], message, { at: "key" });
   }
   const pools = settings.pools.flatMap((pool) =>
@@ -74,9 +73,8 @@ function readPool(settings: PoolSettings, raw: unknown, faults: FaultList): Pool
   const loads = isRecord(raw) && isRecord(raw.lanes) ? raw.lanes : {};
   const names = settings.lanes.map(({ name }) => name);
   for (const name of unknownOf(loads, names)) {
-    const message = `No lane of pool "${settings.name}" is named "${name}"${
-      suggestion(name, names)
-    }`;
+    const message = () =>
+      `No lane of pool "${settings.name}" is named "${name}"${suggestion(name, names)}`;
     faults.add([...path, "lanes", name], message, { at: "key" });
   }
   const lanes = settings.lanes.flatMap((lane) => {
@@ -92,7 +90,8 @@ function readPool(settings: PoolSettings, raw: unknown, faults: FaultList): Pool
 }
 
 function unknownOf(loads: object, known: readonly string[]): readonly string[] {
-  return Object.keys(loads).filter((name) => !known.includes(name));
+  const names = new Set(known);
+  return Object.keys(loads).filter((name) => !names.has(name));
 }
 
 function checkDuration(shape: Lane["serviceMs"], path: Path, faults: FaultList): void {

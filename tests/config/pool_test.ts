@@ -16,6 +16,7 @@ Deno.test("resolvePool() refuses sizes that are fractional, negative, zero or sw
   assert.deepEqual(await poolLines({ size: { min: "2", max: Infinity } }), [
     '/size/min: Expected a whole number >= 0 but received "2"',
     "/size/max: Expected a whole number >= 1 but received Infinity",
+    "/size/max: Expected a whole number <= 100000 but received Infinity",
   ]);
   assert.deepEqual(await poolLines({ size: { mim: 1 } }), [
     '/size/min: Expected the key "min" but it is missing: fewest workers in each process',

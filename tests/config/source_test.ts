@@ -6,7 +6,7 @@ import { faultsOf, pool, resolveFiles, resolveObject } from "./_bench.ts";
 
 function syntaxOf(text: string): readonly string[] {
   return parseSource(text).syntax.map(({ path, place, message }) =>
-    `${place.line}:${place.column} /${path.join("/")} ${message}`
+    `${place?.line}:${place?.column} /${path.join("/")} ${message}`
   );
 }
 
