@@ -4,6 +4,7 @@
  * @module
  */
 
+import { judgeLimit, judgeProposal } from "./answers.ts";
 import type { DecisionPart } from "./decision.ts";
 import { messageOf } from "./errors.ts";
 import type { Cap, Controller, Limit, Proposal } from "./strategy.ts";
@@ -181,10 +182,7 @@ export function createPlanner(
 
   function propose(view: PoolView, failures: PlanFailure[]): Proposal {
     try {
-      const proposal = controller.run(view);
-      const fault = faultOfProposal(proposal);
-      if (fault === undefined) return proposal;
-      failures.push({ plugin: controller.name, error: fault });
+      return judgeProposal(controller.run(view));
     } catch (thrown) {
       failures.push({ plugin: controller.name, error: messageOf(thrown) });
     }
@@ -196,13 +194,9 @@ export function createPlanner(
 
   function ask(cap: NamedCap, view: PoolView, wanted: number, failures: PlanFailure[]): Limit {
     try {
-      const limit = cap.run(view, wanted);
-      const fault = faultOf(limit, "Limit") ?? faultOfRate(limit.startsPerSec);
-      if (fault === undefined) {
-        lastLimits.set(cap, limit);
-        return limit;
-      }
-      failures.push({ plugin: cap.name, error: fault });
+      const limit = judgeLimit(cap.run(view, wanted));
+      lastLimits.set(cap, limit);
+      return limit;
     } catch (thrown) {
       failures.push({ plugin: cap.name, error: messageOf(thrown) });
     }
@@ -224,30 +218,4 @@ export function createPlanner(
  */
 function hasStartable({ ready, paused, running, maxRunning }: LaneView): boolean {
   return ready > 0 && !paused && running < maxRunning;
-}
-
-/** What is wrong with a controller's answer. `undefined`: nothing. */
-export function faultOfProposal(proposal: Proposal): string | undefined {
-  const fault = faultOf(proposal, "Proposal");
-  if (fault !== undefined || proposal.workers !== Infinity) return fault;
-  return "Expected Proposal workers to be finite but received Infinity";
-}
-
-function faultOf(answer: Proposal | Limit, what: string): string | undefined {
-  if (typeof answer !== "object" || answer === null) {
-    return `Expected a ${what} but received ${String(answer)}`;
-  }
-  if (!(typeof answer.workers === "number" && answer.workers >= 0)) {
-    return `Expected ${what} workers >= 0 but received ${String(answer.workers)}`;
-  }
-  const review = answer.reviewAtMs;
-  if (review !== undefined && !(typeof review === "number" && !Number.isNaN(review))) {
-    return `Expected ${what} reviewAtMs to be a time but received ${String(review)}`;
-  }
-  return undefined;
-}
-
-function faultOfRate(rate: number | undefined): string | undefined {
-  if (rate === undefined || (typeof rate === "number" && rate >= 0)) return undefined;
-  return `Expected Limit startsPerSec >= 0 but received ${String(rate)}`;
 }

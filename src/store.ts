@@ -226,6 +226,8 @@ export interface Queue {
    * are given then. Omitted: it is called once they have been answered.
    */
   readonly leasesAdded?: boolean;
+  /** Counts by lane as the queue was opened. Omitted: they are known once `count` has answered. */
+  readonly counts?: readonly LaneCounts[];
   /** Stores jobs. One answer an entry, in order; one bad entry fails no other. */
   add(entries: readonly JobEntry[], nowMs: number): MaybePromise<readonly Added[]>;
   /**
@@ -243,8 +245,12 @@ export interface Queue {
   settle(settlements: readonly Settlement[], nowMs: number): MaybePromise<readonly boolean[]>;
   /** Says that this holder lives, and takes back the jobs of those that do not. */
   renew(nowMs: number): MaybePromise<Renewal>;
-  /** Counts by lane, in lane order, with due jobs moved up. An answer after `reopen` is not used. */
-  count(nowMs: number): MaybePromise<readonly LaneCounts[]>;
+  /**
+   * Counts by lane, in lane order, with due jobs moved up. An answer after `reopen` is not used.
+   *
+   * @param anew True: what others have done by now is in it, however lately it was counted before.
+   */
+  count(nowMs: number, anew?: boolean): MaybePromise<readonly LaneCounts[]>;
   /** Ready jobs of a lane that became claimable at `atMs` or before. A store that knows only the head answers 0 or 1. */
   readySince(lane: number, atMs: number): number;
   /**

@@ -23,6 +23,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "src/standard_schema.ts",
   ],
   pure: [
+    "src/answers.ts",
     "src/plugin.ts",
     "src/planner.ts",
     "src/permits.ts",

@@ -143,7 +143,7 @@ Deno.test("planner keeps a failing cap's last limit, and allows no growth before
 Deno.test("planner says what is wrong with a proposal", () => {
   const cases: readonly [unknown, string][] = [
     [undefined, "Expected a Proposal but received undefined"],
-    [{ workers: "3" }, "Expected Proposal workers >= 0 but received 3"],
+    [{ workers: "3" }, 'Expected Proposal workers >= 0 but received "3"'],
     [{ workers: 1, reviewAtMs: NaN }, "Expected Proposal reviewAtMs to be a time but received NaN"],
     [{ workers: Infinity }, "Expected Proposal workers to be finite but received Infinity"],
   ];

@@ -11,6 +11,7 @@ import { findIn, importsOf, resolveImport, type SourceFile, sourceFiles } from "
 
 const STRATEGIES = ["controller", "lane_policy", "cap", "retirement", "admission"];
 const PURE = [
+  "answers",
   "plugin",
   "planner",
   "stats",

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { judgeLane } from "../answers.ts";
 import type { Path } from "../config/faults.ts";
 import { makeView } from "../conformance/views.ts";
 import { messageOf } from "../errors.ts";
@@ -47,9 +48,8 @@ function planning(controller: Bound<"controller">, context: PluginContext): Try 
 function choosing(lanePolicy: Bound<"lane-policy">, context: PluginContext): Try {
   const policy = lanePolicy.create(context);
   return (view) => {
-    const answer = policy(view, view.lanes);
-    if (answer === undefined || view.lanes.includes(answer)) return undefined;
-    return `Expected one of the eligible lanes but received "${String(answer.name)}"`;
+    judgeLane(policy(view, view.lanes), view.lanes);
+    return undefined;
   };
 }
 

@@ -6,6 +6,7 @@
 
 import type { Clock } from "../clock.ts";
 import { Cooldown } from "./cooldown.ts";
+import { Counting } from "./counting.ts";
 import { Crew } from "./crew.ts";
 import { Dispatch } from "./dispatch.ts";
 import { Drain } from "./drain.ts";
@@ -51,6 +52,8 @@ export interface PoolParts {
   readonly cooldown: Cooldown;
   /** Calls to the store. */
   readonly guard: StoreGuard;
+  /** When the counts were read. */
+  readonly counting: Counting;
   /** Counts and views. */
   readonly state: PoolState;
   /** Its strategies. */
@@ -92,6 +95,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
 
   const state = new PoolState(settings, queue, now());
   const guard = new StoreGuard({ state, hub, random, now, freed: () => loop.wake() });
+  const counting = new Counting({ state, queue, guard, now });
   const slots = new StrategySlots(settings.name, instances, hub, now);
   const settler = new Settler(queue, guard, hub, state, changed);
   const rate = new StartRate();
@@ -131,6 +135,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     clock,
     hub,
     guard,
+    counting,
     crew,
     runner,
     settler,
@@ -143,6 +148,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   });
   const drain = new Drain({
     state,
+    counting,
     queue,
     clock,
     hub,
@@ -160,6 +166,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   return {
     cooldown,
     guard,
+    counting,
     state,
     queue,
     slots,

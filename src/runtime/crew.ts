@@ -161,7 +161,7 @@ export class Crew {
 
   #start(nowMs: number): void {
     const worker = new Worker(++this.#made, this.#handlers, nowMs, this.#owner);
-    this.#state.workers.push(worker);
+    this.#state.addWorker(worker);
     this.#state.starting++;
     if (!this.#opens) {
       this.#started(worker, nowMs);
@@ -256,7 +256,7 @@ export class Crew {
   }
 
   #remove(worker: Worker): void {
-    this.#state.workers.splice(this.#state.workers.indexOf(worker), 1);
+    this.#state.removeWorker(worker);
     this.#context.changed();
   }
 }

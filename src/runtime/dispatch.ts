@@ -7,6 +7,7 @@
 
 import type { Cooldown } from "./cooldown.ts";
 import type { Crew } from "./crew.ts";
+import { faultOfLane, judgeTake, received } from "../answers.ts";
 import { messageOf } from "../errors.ts";
 import type { Lane } from "./lane.ts";
 import { type HeldJob, Lead } from "./lead.ts";
@@ -15,6 +16,7 @@ import type { Runner } from "./runner.ts";
 import type { Settler } from "./settler.ts";
 import type { StartRate } from "./start_rate.ts";
 import type { Leased, Queue } from "../store.ts";
+import { judgeLeased } from "./store_answers.ts";
 import { isPromise, type StoreGuard } from "./store_guard.ts";
 import type { Admission, LanePolicy } from "../strategy.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
@@ -161,19 +163,21 @@ export class Dispatch {
   #choose(policy: LanePolicy, eligible: readonly Lane[]): Lane | undefined {
     const { slots } = this.#context;
     let fault: string;
+    const { length } = eligible;
     try {
-      const answer = policy(this.#state, eligible);
-      if (answer === undefined) return undefined;
-      const lane = this.#state.lanes[answer.index];
-      if (lane === answer && eligible.includes(lane)) {
-        slots.works(slots.lanePolicy.name);
+      const answer = policy(this.#state.face, eligible);
+      const lane = this.#state.lanes[answer?.index ?? -1];
+      if (lane === answer && (lane === undefined || isEligible(lane))) {
+        slots.works("lane", slots.lanePolicy.name);
+        if (eligible.length !== length) this.#gatherEligible(); // it is the policy's to read only
         return lane;
       }
-      fault = `Expected one of the eligible lanes but received "${String(answer.name)}"`;
+      fault = faultOfLane(answer);
     } catch (thrown) {
       fault = messageOf(thrown);
     }
-    slots.fails(slots.lanePolicy.name, fault);
+    slots.fails("lane", slots.lanePolicy.name, fault);
+    this.#gatherEligible();
     return eligible[0];
   }
 
@@ -183,14 +187,14 @@ export class Dispatch {
     let used = planned;
     this.#leasing = true;
     let answered = false;
-    guard.call(
-      "lease",
-      () => {
+    guard.call("lease", {
+      ask: () => {
         const answer = queue.lease(this.#wants, nowMs);
         answered = !isPromise(answer);
         return answer;
       },
-      (leased) => {
+      judge: judgeLeased,
+      ok: (leased) => {
         this.#unplan();
         this.#leasing = false;
         const laterMs = answered ? nowMs : now();
@@ -198,14 +202,36 @@ export class Dispatch {
         used = this.#start(leased, laterMs);
         if (!answered) this.#answeredLate(leased.length);
       },
-      () => {
+      failed: () => {
         this.#unplan();
         this.#leasing = false;
         used = 0;
         if (!answered) this.#context.changed();
       },
-    );
+      late: (leased) => this.#refuse(leased),
+    });
     return used;
+  }
+
+  /** Hands back what was leased by a call that was given up: other jobs were asked for in their place. */
+  #refuse(leased: readonly Leased[]): void {
+    const nowMs = this.#context.now();
+    for (const job of leased) {
+      const lane = this.#laneOf(job);
+      if (lane !== undefined) this.#settle({ job, lane }, "back", nowMs);
+    }
+  }
+
+  /** The lane of what was leased. `undefined`, which is reported: it is none of this pool's jobs. */
+  #laneOf(job: Leased): Lane | undefined {
+    const lane = typeof job === "object" && job !== null ? this.#state.laneOf(job) : undefined;
+    if (lane !== undefined) return lane;
+    const { pool } = this.#state;
+    const fault = `Expected the store's lease to give jobs of pool "${pool}" but received ${
+      received(job)
+    }`;
+    this.#context.guard.blame("lease", new TypeError(fault));
+    return undefined;
   }
 
   /**
@@ -228,7 +254,8 @@ export class Dispatch {
     this.#startHeld(nowMs);
     for (let index = 0; index < leased.length; index++) {
       const job = leased[index]!;
-      const lane = this.#state.laneOf(job);
+      const lane = this.#laneOf(job);
+      if (lane === undefined) continue;
       const isFree = this.#open && crew.idleCount > 0 && cooldown.room(nowMs) > 0 &&
         rate.allowed(nowMs, 1) > 0;
       if (isFree && this.#lead.size === 0) this.#begin(job, lane, nowMs);
@@ -259,7 +286,7 @@ export class Dispatch {
     if ((job.expiresAtMs ?? Infinity) <= nowMs) this.#die({ job, lane }, "expired", nowMs);
     else if (admission.take === undefined || this.#take(admission, lane, job, nowMs)) {
       rate.stamp(nowMs);
-      runner.begin(crew.takeIdle(nowMs), job, nowMs);
+      runner.begin(crew.takeIdle(nowMs), job, lane, nowMs);
     } else {
       lane.traffic.shed++;
       this.#state.traffic.shed++;
@@ -284,9 +311,12 @@ export class Dispatch {
   #take(admission: Admission, lane: Lane, job: Leased, nowMs: number): boolean {
     const { slots } = this.#context;
     try {
-      return admission.take!(lane, nowMs - job.readyAtMs, this.#state); // the caller asked whether there is one
+      // The caller asked whether there is one.
+      const takes = judgeTake(admission.take!(lane, nowMs - job.readyAtMs, this.#state.face));
+      slots.works("take", slots.admission.name);
+      return takes;
     } catch (thrown) {
-      slots.fails(slots.admission.name, messageOf(thrown));
+      slots.fails("take", slots.admission.name, messageOf(thrown));
       return true;
     }
   }

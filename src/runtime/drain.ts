@@ -7,6 +7,7 @@
 import { type Clock, within } from "../clock.ts";
 import { messageOf } from "../errors.ts";
 import type { Logger } from "../job.ts";
+import type { Counting } from "./counting.ts";
 import type { Crew } from "./crew.ts";
 import type { Dispatch } from "./dispatch.ts";
 import type { EventHub } from "./event_hub.ts";
@@ -30,6 +31,7 @@ const SETTLE_MS = 5000;
 /** The parts that a drain ends. */
 export interface DrainParts {
   readonly state: PoolState;
+  readonly counting: Counting;
   readonly queue: Queue;
   readonly clock: Clock;
   readonly hub: EventHub;
@@ -97,7 +99,9 @@ export class Drain {
     if (!await this.#until(() => settler.outstanding === 0, SETTLE_MS)) this.#tellUnstored();
     const unstored = settler.outstanding;
     crew.dismissIdle(clock.nowMs());
+    const counted = this.#count();
     await this.#until(() => state.workers.every((worker) => worker.state === "stuck"), SETTLE_MS);
+    await counted;
     loop.close();
     let waiting = 0;
     for (const lane of state.lanes) waiting += lane.depth;
@@ -106,6 +110,19 @@ export class Drain {
     this.#ended = true;
     emit("stopped");
     return { handedBack: settler.handedBack, stuck: runner.stuckJobs(), unstored, waiting };
+  }
+
+  /** Counts what waits, of others' jobs too. A store that does not answer holds nobody up. */
+  async #count(): Promise<void> {
+    const { counting, clock, state: { pool }, log } = this.#parts;
+    const late = "late"; // reported by the same words as a store that fails
+    const isKnown = await within(clock, counting.fresh(), { ms: SETTLE_MS, late }).catch(() =>
+      false
+    );
+    if (isKnown) return;
+    log.warn("The store has not said how many jobs wait: the report has the last number known", {
+      pool,
+    });
   }
 
   /** The store has not taken how jobs ended, or that they go back. */

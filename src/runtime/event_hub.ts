@@ -4,6 +4,7 @@
  * @module
  */
 
+import { messageOf } from "../errors.ts";
 import type { Observer, PoolEvent } from "../event.ts";
 import type { Logger } from "../job.ts";
 
@@ -34,10 +35,15 @@ export class EventHub {
   emit(event: PoolEvent): void {
     for (const observer of this.#observers) {
       try {
-        observer(event);
+        const answer: unknown = observer(event); // one that is asynchronous is nobody's to wait for
+        if (answer instanceof Promise) answer.catch((thrown) => this.#threw(event, thrown));
       } catch (thrown) {
-        this.#log.error("An observer threw", { event: event.kind, error: String(thrown) });
+        this.#threw(event, thrown);
       }
     }
+  }
+
+  #threw({ kind: event }: PoolEvent, thrown: unknown): void {
+    this.#log.error("An observer threw", { event, error: messageOf(thrown) });
   }
 }

@@ -4,10 +4,11 @@
  * @module
  */
 
+import { messageOf } from "../errors.ts";
 import type { Job } from "../job.ts";
 import { copyJson, Misfit } from "../payload.ts";
 import type { Handler } from "../plugin.ts";
-import type { StandardSchema } from "../standard_schema.ts";
+import type { StandardIssue, StandardSchema } from "../standard_schema.ts";
 import type { Leased } from "../store.ts";
 
 /** What a handler is given: a copy of the payload, so that no attempt sees what another changed. */
@@ -57,14 +58,23 @@ export function givenJob(job: Leased, handler: Handler): Job | Misfit {
 
 /** Checks a payload against a handler's schema: what the schema makes of it, or a `Misfit`. */
 export function checkPayload(schema: StandardSchema, payload: unknown): unknown {
-  const result = schema["~standard"].validate(payload);
-  if (result instanceof Promise) {
-    return new Misfit("The payload schema is asynchronous: use one that answers at once");
+  try {
+    const result = schema["~standard"].validate(payload);
+    if (result instanceof Promise) {
+      result.catch(() => {}); // what is told is that there is a promise at all
+      return new Misfit("The payload schema is asynchronous: use one that answers at once");
+    }
+    if (result.issues === undefined) return result.value;
+    return new Misfit(`The payload does not fit its handler: ${sentenceOf(result.issues)}`);
+  } catch (thrown) {
+    return new Misfit(`The payload schema failed: ${messageOf(thrown)}`);
   }
-  if (result.issues === undefined) return result.value;
-  const issues = result.issues.map(({ message, path }) => {
+}
+
+function sentenceOf(issues: readonly StandardIssue[]): string {
+  const parts = issues.map(({ message, path }) => {
     const keys = path?.map((part) => String(typeof part === "object" ? part.key : part)) ?? [];
     return keys.length === 0 ? message : `${keys.join(".")}: ${message}`;
   });
-  return new Misfit(`The payload does not fit its handler: ${issues.join("; ")}`);
+  return parts.join("; ");
 }

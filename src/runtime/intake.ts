@@ -4,6 +4,7 @@
  * @module
  */
 
+import { judgeVerdict } from "../answers.ts";
 import { messageOf, RejectedError } from "../errors.ts";
 import type { EventHub } from "./event_hub.ts";
 import { delayTooLong, type Logger, LONGEST_DELAY_MS, type NewJob } from "../job.ts";
@@ -151,12 +152,12 @@ export class Intake {
     // enqueues many in one go, have not waited for a worker.
     let verdict;
     try {
-      verdict = slots.admission.run.submit(job, this.#state);
+      verdict = judgeVerdict(slots.admission.run.submit(job, this.#state.face));
     } catch (thrown) {
-      slots.fails(slots.admission.name, messageOf(thrown));
+      slots.fails("submit", slots.admission.name, messageOf(thrown));
       return undefined;
     }
-    slots.works(slots.admission.name);
+    slots.works("submit", slots.admission.name);
     if (verdict.admit) return undefined;
     return { entry, lane, refusal: this.#rejection(verdict.reason, verdict.retryAfterMs) };
   }

@@ -38,6 +38,8 @@ export class JobRun implements JobContext, Settlement {
   overloadedMs: number | undefined = undefined;
   /** How often the pool had closed for a cool-down when it began. */
   wave = 0;
+  /** True if the store had taken its end by the time when that was given up. */
+  stored = false;
   /** What the handler last reported by `progress`. */
   reported: unknown = undefined;
   readonly #owner: RunOwner;

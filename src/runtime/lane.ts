@@ -98,28 +98,22 @@ const NO_JOBS: LaneCounts = {
 /** A lane as strategies see it. Times are those of the clock's owner, `nowMs`. */
 export class Lane implements LaneView {
   readonly name: string;
-  index: number;
   settings: LaneSettings;
   readonly minShare = 0;
   /** Counts of the store. A store in memory keeps this object current. */
   counts: LaneCounts = NO_JOBS;
   /** Jobs that this process is adding and the counts do not hold yet. */
   adding = 0;
-  /** Jobs that were added since the counts were last asked for: the counts may not hold them yet. */
-  uncounted = 0;
+  /** Jobs whose addition was answered later than it was asked, so far. */
+  added = 0;
   /** Slots given to this lane by a dispatch that has not started their jobs yet. */
   planned = 0;
   /** Jobs of this lane that are leased and wait for the start rate. */
   held = 0;
-  /** True while the lane or the pool is paused. */
-  paused: boolean;
   /** Waits count from then at the earliest: when a pause ended. */
   resumedAtMs = -Infinity;
-  lastServedAtMs = 0;
   /** Counters and samples. */
   readonly traffic: Traffic;
-  timed = 0;
-  timedMs = 0;
   /** Attempts ended with `RetryLater`. */
   deferrals = 0;
   /** Jobs that died. */
@@ -136,9 +130,15 @@ export class Lane implements LaneView {
   readonly #queue: Pick<Queue, "readyAtMs" | "leasesAdded">;
   readonly #arrivalRate: RateMeter;
   readonly #service = new SmoothMean();
+  #index: number;
+  #paused: boolean;
   #running = 0;
   #startSumMs = 0;
   #endedMs = 0;
+  #counted = 0;
+  #timed = 0;
+  #timedMs = 0;
+  #lastServedAtMs = 0;
 
   /** Makes a lane of a queue. `now` is read for ages. */
   constructor(
@@ -148,9 +148,9 @@ export class Lane implements LaneView {
     queue: Pick<Queue, "readyAtMs" | "leasesAdded">,
   ) {
     this.name = settings.name;
-    this.index = index;
+    this.#index = index;
     this.settings = settings;
-    this.paused = settings.paused;
+    this.#paused = settings.paused;
     this.#now = now;
     this.#queue = queue;
     this.#arrivalRate = new RateMeter(now.nowMs);
@@ -159,8 +159,35 @@ export class Lane implements LaneView {
 
   /** Goes on with other settings, at another place. Figures and pauses stay. */
   adopt(settings: LaneSettings, index: number): void {
-    this.index = index;
+    this.#index = index;
     this.settings = settings;
+  }
+
+  /** Pauses or resumes it: waits count from now if it was paused. */
+  pause(paused: boolean, nowMs: number): void {
+    if (this.#paused && !paused) this.resumedAtMs = nowMs;
+    this.#paused = paused;
+  }
+
+  get index(): number {
+    return this.#index;
+  }
+
+  /** True while the lane or the pool is paused. */
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  get lastServedAtMs(): number {
+    return this.#lastServedAtMs;
+  }
+
+  get timed(): number {
+    return this.#timed;
+  }
+
+  get timedMs(): number {
+    return this.#timedMs;
   }
 
   get window(): WindowStats {
@@ -184,18 +211,18 @@ export class Lane implements LaneView {
   }
 
   get ready(): number {
-    return this.paused ? 0 : Math.max(0, this.counts.ready - this.planned);
+    return this.#paused ? 0 : Math.max(0, this.counts.ready - this.planned);
   }
 
   /** Jobs that may be leased: ready ones, and those being added where the store leases them too. */
   get claimable(): number {
-    if (this.paused) return 0;
+    if (this.#paused) return 0;
     const adding = this.#queue.leasesAdded === true ? this.adding : 0;
     return Math.max(0, this.counts.ready + adding - this.planned);
   }
 
   get blocked(): number {
-    return this.counts.blocked + (this.paused ? this.counts.ready : 0);
+    return this.counts.blocked + (this.#paused ? this.counts.ready : 0);
   }
 
   get delayed(): number {
@@ -214,7 +241,7 @@ export class Lane implements LaneView {
   get oldestWaitMs(): number {
     if (this.ready === 0) return 0;
     const oldestAtMs = this.planned > 0 && this.#queue.readyAtMs !== undefined
-      ? this.#queue.readyAtMs(this.index, this.planned)
+      ? this.#queue.readyAtMs(this.#index, this.planned)
       : this.counts.oldestReadyAtMs;
     return Math.max(0, this.#now.nowMs - Math.max(oldestAtMs, this.resumedAtMs));
   }
@@ -236,26 +263,27 @@ export class Lane implements LaneView {
    * while there is one; the counts of most stores hold what was just added, so it is not added to them.
    */
   get unfinished(): number {
-    return Math.max(this.uncounted, this.depth + Math.max(this.counts.running, this.running));
+    const uncounted = this.added - this.#counted; // the counts may not hold them yet
+    return Math.max(uncounted, this.depth + Math.max(this.counts.running, this.running));
   }
 
   /** The store has answered for a job that was on its way into it, later than it was asked. */
   addedLate(): void {
     this.adding--;
-    this.uncounted++;
+    this.added++;
   }
 
-  /** Takes over what the store has counted. `known`: how many were uncounted when it was asked. */
-  counted(counts: LaneCounts, known: number): void {
+  /** Takes over what the store has counted. `added`: as it was when the store was asked. */
+  counted(counts: LaneCounts, added: number): void {
     this.counts = counts;
-    this.uncounted -= known;
+    this.#counted = Math.max(this.#counted, added);
   }
 
   /** Records a start. */
   started(nowMs: number, waitMs: number): void {
     this.#running++;
     this.#startSumMs += nowMs;
-    this.lastServedAtMs = nowMs;
+    this.#lastServedAtMs = nowMs;
     this.traffic.waits.add(nowMs, waitMs);
     this.#waits.add(waitMs);
   }
@@ -267,8 +295,8 @@ export class Lane implements LaneView {
     const serviceMs = nowMs - startedAtMs;
     this.#endedMs += serviceMs;
     if (!measured) return;
-    this.timed++;
-    this.timedMs += serviceMs;
+    this.#timed++;
+    this.#timedMs += serviceMs;
     this.#service.add(serviceMs);
     this.traffic.serviceTimes.add(nowMs, serviceMs);
     this.#runs.add(serviceMs);

@@ -82,7 +82,7 @@ export class Pauses {
 
   /** Takes over what holds for new lanes. */
   adopt(): void {
-    for (const lane of this.#state.lanes) lane.paused ||= this.pool;
+    for (const lane of this.#state.lanes) lane.pause(lane.paused || this.pool, this.#now());
     this.refresh();
   }
 
@@ -132,9 +132,7 @@ export class Pauses {
     const lanes = new Set(paused.lanes);
     this.pool = paused.pool;
     for (const lane of this.#state.lanes) {
-      const now = paused.pool || lanes.has(lane.name);
-      if (lane.paused && !now) lane.resumedAtMs = this.#now();
-      lane.paused = now;
+      lane.pause(paused.pool || lanes.has(lane.name), this.#now());
     }
   }
 }

@@ -55,6 +55,7 @@ export class Permits implements Shares {
   #woken = false;
   #looking: Promise<void> | undefined;
   #isLooking = false;
+  #looks = 0;
   #wasValid = false;
   #abortAtMs = Infinity;
   #stopping = false;
@@ -144,6 +145,7 @@ export class Permits implements Shares {
   attend(nowMs: number): void {
     if (!this.#active || this.#closed) return;
     this.#watchLapse(nowMs);
+    if (nowMs >= this.#giveUpAtMs) this.#giveUp();
     if (!this.#isLooking && nowMs >= this.#lookAtMs(nowMs)) this.#look(nowMs);
   }
 
@@ -153,7 +155,21 @@ export class Permits implements Shares {
     const lapseAtMs = this.#wasValid && !this.#holder.isUntimed
       ? this.#holder.validUntilMs
       : this.#abortAtMs;
-    return this.#isLooking ? lapseAtMs : Math.min(lapseAtMs, this.#lookAtMs(nowMs));
+    return Math.min(lapseAtMs, this.#isLooking ? this.#giveUpAtMs : this.#lookAtMs(nowMs));
+  }
+
+  /** When a look that the store has not answered is given up. `Infinity`: there is none. */
+  get #giveUpAtMs(): number {
+    const { leaseMs } = this.#context.state.settings;
+    return this.#isLooking ? this.#lookedAtMs + leaseMs : Infinity;
+  }
+
+  /** What it would have written may be there or not: the next look tells. */
+  #giveUp(): void {
+    this.#looks++;
+    this.#isLooking = false;
+    this.#looking = undefined;
+    this.#holder.failed();
   }
 
   /** Its share of the jobs that wait. */
@@ -229,7 +245,9 @@ export class Permits implements Shares {
     for (const [key, { wants }] of this.#needs) this.#told.set(key, wants);
     const before = this.#signature(nowMs);
     const wasIn = this.#holder.id !== "";
+    const number = ++this.#looks;
     const end = (): void => {
+      if (number !== this.#looks) return; // it was given up
       this.#isLooking = false;
       this.#looking = undefined;
       if (this.#closed) return;
@@ -242,7 +260,7 @@ export class Permits implements Shares {
     };
     let answer: MaybePromise<void>;
     try {
-      answer = this.#take(0);
+      answer = this.#take(number, 0);
     } catch {
       return end(); // the guard of the queue's calls tells of a failing store
     }
@@ -251,24 +269,30 @@ export class Permits implements Shares {
   }
 
   /** Reads, and commits what is to change; again if others were quicker. */
-  #take(tries: number): MaybePromise<void> {
+  #take(number: number, tries: number): MaybePromise<void> {
     const entry = this.#context.store.get(this.#key);
     return isPromise(entry)
-      ? entry.then((read) => this.#write(read, tries))
-      : this.#write(entry, tries);
+      ? entry.then((read) => this.#write(number, read, tries))
+      : this.#write(number, entry, tries);
   }
 
-  #write(entry: StateEntry | undefined, tries: number): MaybePromise<void> {
+  #write(
+    number: number,
+    entry: StateEntry | undefined,
+    tries: number,
+  ): MaybePromise<void> {
+    if (number !== this.#looks) return; // it was given up
     const { store, now } = this.#context;
     const isGone = (process: string): boolean => store.isGone?.(process) ?? false;
     const draft = this.#holder.look(recordIn(entry), this.#needs, now(), isGone);
     if (draft === undefined) return;
     const answered = (ok: boolean): MaybePromise<void> => {
+      if (number !== this.#looks) return;
       this.#holder.answered(ok);
-      if (!ok && tries < MOST_TRIES) return this.#take(tries + 1);
+      if (!ok && tries < MOST_TRIES) return this.#take(number, tries + 1);
     };
     const failed = (thrown: unknown): never => {
-      this.#holder.failed();
+      if (number === this.#looks) this.#holder.failed();
       throw thrown;
     };
     let answer: MaybePromise<boolean>;

@@ -7,27 +7,23 @@
 import { type Adoption, prepareAdoption } from "./adopt.ts";
 import { asked, changed } from "./asked.ts";
 import { assemble, type PoolContext, type PoolParts } from "./assemble.ts";
-import { type Clock, pause } from "../clock.ts";
+import type { Clock } from "../clock.ts";
 import type { Decision } from "../decision.ts";
 import { diagnose, type Finding } from "../diagnose.ts";
+import { Enqueuing } from "./enqueuing.ts";
 import type { History } from "../history.ts";
-import { messageOf, StoreError } from "../errors.ts";
+import { StoreError } from "../errors.ts";
 import type { PoolEvent } from "../event.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { JobRecord, NewJob } from "../job.ts";
-import type { Lane } from "./lane.ts";
 import { checkOverride } from "./override.ts";
-import { jobsLeft, look, SLICE_LOOK_MS } from "./slice.ts";
+import { waitOut } from "./slice.ts";
 import { freeze } from "./pool_state.ts";
 import { Schedules } from "./schedules.ts";
 import type { PoolSettings } from "../settings.ts";
 import type { JobHandle, Override, PoolHandle, PoolSnapshot, StopReport } from "../sluice.ts";
-import type { Added, Change, Changed, JobEntry, JobPage, JobQuery, Queue } from "../store.ts";
-import type { MaybePromise } from "../store.ts";
-import { isPromise } from "./store_guard.ts";
+import type { Change, Changed, JobPage, JobQuery, Queue } from "../store.ts";
 import type { LaneTally } from "../tally.ts";
-import { knownJob, mayBeDuplicate, type Refused } from "./refused.ts";
-import { TakenJob } from "./taken_job.ts";
 
 /** A pool that rests for so long shows nothing to be amiss, ms. */
 const OVER_AFTER_MS = 60_000;
@@ -46,6 +42,7 @@ export class Pool implements PoolHandle {
   readonly #context: PoolContext;
   readonly #parts: PoolParts;
   readonly #schedules: Schedules;
+  readonly #enqueuing: Enqueuing;
 
   /** Wires the parts; nothing runs before `begin`. */
   constructor(settings: PoolSettings, queue: Queue, context: PoolContext) {
@@ -55,12 +52,14 @@ export class Pool implements PoolHandle {
     this.#clock = context.clock;
     this.#hub = context.hub;
     this.#parts = assemble(settings, queue, context);
+    const { hub, clock } = context;
+    this.#enqueuing = new Enqueuing({ ...this.#parts, hub, clock });
     this.#schedules = new Schedules({
       store: context.store,
       state: this.#parts.state,
       clock: context.clock,
       log: context.log,
-      add: async (entry) => await this.#add(entry, this.#clock.nowMs()),
+      add: async (entry) => await this.#enqueuing.add(entry, this.#clock.nowMs()),
     });
   }
 
@@ -107,6 +106,19 @@ export class Pool implements PoolHandle {
   /** True if lanes, `leaseMs` and `keep` may change while it runs. */
   get isReopenable(): boolean {
     return this.#queue.reopen !== undefined;
+  }
+
+  /**
+   * Counts the jobs of all lanes anew.
+   *
+   * @throws {StoreError} If the store fails at it, or does not answer in time.
+   */
+  async count(): Promise<void> {
+    const isKnown = await asked(this.#clock, () => this.#parts.counting.fresh());
+    if (!isKnown) {
+      const what = `The jobs of pool "${this.name}" cannot be counted`;
+      throw new StoreError(undefined, `${what}: reload once the store answers`);
+    }
   }
 
   /** Jobs of a lane that have not ended, or may not have. */
@@ -157,70 +169,15 @@ export class Pool implements PoolHandle {
   }
 
   enqueue(job: NewJob): Promise<JobHandle> {
-    try {
-      const answer = this.#take(job);
-      if (!isPromise(answer)) return Promise.resolve(new TakenJob(this.#queue, answer));
-      return answer.then((added) => new TakenJob(this.#queue, added));
-    } catch (thrown) {
-      return Promise.reject(thrown);
-    }
+    return this.#enqueuing.enqueue(job);
   }
 
-  async enqueueAll(jobs: readonly NewJob[]): Promise<readonly (JobHandle | Error)[]> {
-    const nowMs = this.#clock.nowMs();
-    const { lanes } = this.#parts.state; // a reload may change them before the jobs are stored
-    const entries: JobEntry[] = [];
-    const { intake } = this.#parts;
-    const refused: [place: number, job: Refused][] = [];
-    const faults = jobs.map((job, place): Error | undefined => {
-      try {
-        const entry = intake.check(job, nowMs);
-        const one = intake.refusal(job, entry);
-        if (one !== undefined && !mayBeDuplicate(entry)) return intake.turnAway(one, nowMs);
-        if (one !== undefined) {
-          refused.push([place, one]);
-          return one.refusal;
-        }
-        entries.push(entry);
-        lanes[entry.lane]!.adding++; // counts against the depth of those that follow
-        return undefined;
-      } catch (thrown) {
-        return thrown instanceof Error ? thrown : new Error(messageOf(thrown));
-      }
-    });
-    let added: readonly Added[] = [];
-    let late = false;
-    try {
-      const answer = entries.length === 0 ? [] : this.#queue.add(entries, nowMs);
-      late = isPromise(answer);
-      if (late) this.#parts.loop.adding();
-      added = await answer;
-    } catch (thrown) {
-      throw this.#storeFailed(thrown);
-    } finally {
-      for (const { lane } of entries) {
-        if (late) lanes[lane]!.addedLate();
-        else lanes[lane]!.adding--;
-      }
-    }
-    entries.forEach((entry, index) => this.#added(lanes[entry.lane]!, entry, added[index]!));
-    if (added.some(({ error }) => error instanceof StoreError)) this.#parts.guard.refused();
-    let next = 0;
-    const taken = (one: Added): JobHandle | Error => one.error ?? new TakenJob(this.#queue, one);
-    const results = faults.map((fault) => fault ?? taken(added[next++]!));
-    await Promise.all(refused.map(async ([place, job]) => {
-      try {
-        results[place] = taken(await this.#turnAway(job));
-      } catch (thrown) {
-        results[place] = thrown instanceof Error ? thrown : new Error(messageOf(thrown));
-      }
-    }));
-    return results;
+  enqueueAll(jobs: readonly NewJob[]): Promise<readonly (JobHandle | Error)[]> {
+    return this.#enqueuing.enqueueAll(jobs);
   }
 
   post(job: NewJob): void {
-    const answer = this.#take(job);
-    if (isPromise(answer)) answer.catch((thrown) => this.#parts.intake.lost(job, thrown));
+    this.#enqueuing.post(job);
   }
 
   async pause(lane?: string): Promise<void> {
@@ -277,14 +234,7 @@ export class Pool implements PoolHandle {
   async slice(forMs: number): Promise<number> {
     const untilMs = this.#clock.nowMs() + forMs;
     await this.#schedules.looked();
-    await look(this.#queue, this.#clock.nowMs());
-    this.#parts.loop.schedule();
-    for (;;) {
-      const left = jobsLeft(this.#parts, untilMs);
-      const restMs = untilMs - this.#clock.nowMs();
-      if (left === 0 || restMs <= 0 || this.#parts.drain.begun) return left;
-      await pause(this.#clock, Math.min(restMs, SLICE_LOOK_MS));
-    }
+    return await waitOut(this.#parts, this.#clock, untilMs);
   }
 
   async drain(deadlineMs: number = this.settings.drainMs): Promise<StopReport> {
@@ -322,69 +272,6 @@ export class Pool implements PoolHandle {
     }
     if (changed.ok) this.#parts.loop.arrived();
     return changed;
-  }
-
-  /** The job that a refused one is a duplicate of. @throws {RejectedError} If it is none. */
-  #turnAway(refused: Refused): MaybePromise<Added> {
-    const known = knownJob(this.#queue, refused, this.#clock);
-    return isPromise(known)
-      ? known.then((job) => this.#knownOr(refused, job))
-      : this.#knownOr(refused, known);
-  }
-
-  #knownOr(refused: Refused, known: Added | undefined): Added {
-    if (known?.error !== undefined) throw known.error;
-    if (known !== undefined) return known;
-    throw this.#parts.intake.turnAway(refused, this.#clock.nowMs());
-  }
-
-  #take(job: NewJob): MaybePromise<Added> {
-    const nowMs = this.#clock.nowMs();
-    const { intake } = this.#parts;
-    const entry = intake.check(job, nowMs);
-    const refused = intake.refusal(job, entry);
-    return refused === undefined ? this.#add(entry, nowMs) : this.#turnAway(refused);
-  }
-
-  #add(entry: JobEntry, nowMs: number): Added | Promise<Added> {
-    const lane = this.#parts.state.lanes[entry.lane]!;
-    let answer: MaybePromise<readonly Added[]>;
-    try {
-      answer = this.#queue.add([entry], nowMs);
-    } catch (thrown) {
-      return Promise.reject(this.#storeFailed(thrown));
-    }
-    if (!isPromise(answer)) return this.#taken(lane, entry, answer[0]!);
-    lane.adding++;
-    this.#parts.loop.adding();
-    return answer.then((all) => this.#taken(lane, entry, all[0]!), (thrown) => {
-      throw this.#storeFailed(thrown);
-    }).finally(() => lane.addedLate());
-  }
-
-  /** @throws {Error} If the store cannot take the entry. */
-  #taken(lane: Lane, entry: JobEntry, added: Added): Added {
-    if (added.error !== undefined) throw added.error;
-    this.#added(lane, entry, added);
-    return added;
-  }
-
-  /** A fault of the store is not one of the job, whatever the store throws. */
-  #storeFailed(thrown: unknown): StoreError {
-    this.#parts.guard.refused();
-    return new StoreError(thrown);
-  }
-
-  #added(lane: Lane, { dueAtMs, key }: JobEntry, added: Added): void {
-    if (added.error !== undefined) return;
-    this.#parts.guard.took();
-    if (added.duplicate) return;
-    lane.traffic.arrivals++;
-    this.#parts.state.traffic.arrivals++;
-    if (this.#hub.active) {
-      this.#emit({ kind: "job-added", lane: lane.name, id: added.id, dueAtMs, key });
-    }
-    this.#parts.loop.arrived();
   }
 
   #emit(event: EventDetails): void {

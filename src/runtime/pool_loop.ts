@@ -7,10 +7,10 @@
 
 import { Alarm } from "./alarm.ts";
 import type { Clock } from "../clock.ts";
+import type { Counting } from "./counting.ts";
 import type { Crew } from "./crew.ts";
 import type { Dispatch } from "./dispatch.ts";
 import type { EventHub } from "./event_hub.ts";
-import type { Lane } from "./lane.ts";
 import type { Pauses } from "./pauses.ts";
 import type { Permits } from "./permits.ts";
 import type { PoolState } from "./pool_state.ts";
@@ -20,6 +20,7 @@ import type { Signals } from "./signals.ts";
 import type { StartRate } from "./start_rate.ts";
 import type { Steering } from "./steering.ts";
 import type { Queue, Renewal } from "../store.ts";
+import { judgeRenewal } from "./store_answers.ts";
 import type { StoreGuard } from "./store_guard.ts";
 
 /** After so many starts the loop looks whether the event loop still runs between its turns. */
@@ -34,6 +35,7 @@ export interface LoopParts {
   readonly clock: Clock;
   readonly hub: EventHub;
   readonly guard: StoreGuard;
+  readonly counting: Counting;
   readonly crew: Crew;
   readonly runner: Runner;
   readonly settler: Settler;
@@ -57,12 +59,11 @@ export class PoolLoop {
   #turning = false;
   #again = false; // something changed during the turn
   #opened = false;
+  #begun = false; // the first plan, which knows how many share the caps, is made
   #steers = true;
   #closed = false;
   #arrived = false;
   #woken = false;
-  #counting = false;
-  #counted: readonly Lane[] | undefined; // whose counts were read last
   #ticking = false;
   #asked = false; // the tick of this turn has asked the store for jobs already
   #renewing = false;
@@ -82,7 +83,8 @@ export class PoolLoop {
     const nowMs = this.#readClock();
     this.#opened = true;
     this.#nextTickMs = nowMs;
-    this.#renew(nowMs, () => this.#ring()); // the first plan knows how many share the caps
+    this.#renew(nowMs, () => this.#ring());
+    this.#alarm.by(this.#parts.guard.giveUpAtMs);
   }
 
   /** True while no tick comes until something happens. */
@@ -172,17 +174,17 @@ export class PoolLoop {
   readonly #turn = (): void => {
     this.#scheduled = false;
     if (this.#closed) return;
-    const { settler, dispatch, state, steering, permits } = this.#parts;
+    const { settler, dispatch, state, steering, permits, counting } = this.#parts;
     const nowMs = this.#catchUp();
     this.#turning = true;
     // After a suspension, a turn may come before the timer: what was lost is not mixed with new leases.
     if (nowMs >= this.#renewAtMs) this.#renew(nowMs);
     settler.flush(nowMs);
     if (this.#woken) this.#lookAround(nowMs);
-    if (nowMs >= this.#nextDueMs()) this.#recount(nowMs);
+    if (nowMs >= counting.nextDueMs()) this.#recount(nowMs);
     if (!this.#asked) dispatch.run(nowMs);
     this.#asked = false;
-    if (this.#arrived) {
+    if (this.#arrived && this.#begun) {
       this.#arrived = false;
       if (this.#steers && steering.mayGrow && state.ready > 0) {
         steering.arrival(nowMs);
@@ -206,14 +208,16 @@ export class PoolLoop {
 
   #ring(): void {
     if (this.#closed) return;
-    const { runner, steering } = this.#parts;
+    const { runner, steering, guard } = this.#parts;
     const nowMs = this.#catchUp();
+    guard.enforce(nowMs);
     if (nowMs >= this.#renewAtMs) this.#renew(nowMs);
     runner.enforce(nowMs);
     const due = nowMs >= this.#nextTickMs || nowMs >= steering.reviewAtMs ||
       nowMs >= (steering.override?.untilMs ?? Infinity);
     if (due && this.#steers && !this.#ticking) {
       this.#tick(nowMs);
+      if (this.#ticking) this.#arm(nowMs); // the count may never be answered
       return;
     }
     if (due && this.#steers) { // the tick under way will plan
@@ -229,7 +233,7 @@ export class PoolLoop {
     this.#nextTickMs = this.#tickAfter(nowMs);
     steering.reviewAtMs = Infinity;
     signals.sample(nowMs);
-    this.#count(nowMs, () => {
+    this.#parts.counting.read(nowMs, () => {
       this.#ticking = false;
       if (this.#closed) return;
       const laterMs = this.#readClock();
@@ -237,6 +241,7 @@ export class PoolLoop {
       dispatch.run(laterMs); // what idle workers can take is no reason to grow
       this.#asked = dispatch.leasing;
       if (this.#steers) steering.tick(laterMs);
+      this.#begun = true;
       if (steering.quiet) this.#nextTickMs = Infinity;
       this.#turn();
     });
@@ -248,29 +253,6 @@ export class PoolLoop {
     if (this.#nextTickMs === Infinity) return nowMs + tickMs;
     const late = Math.max(-1, Math.floor((nowMs - this.#nextTickMs) / tickMs)); // -1: a review, before the tick
     return this.#nextTickMs + (late + 1) * tickMs;
-  }
-
-  /** Reads the counts, then goes on: with the last known ones if the store cannot be read. */
-  #count(nowMs: number, then: () => void): void {
-    const { guard, queue, state } = this.#parts;
-    const { lanes } = state;
-    if (this.#counting || guard.closed("count", nowMs)) {
-      then();
-      return;
-    }
-    this.#counting = true;
-    const before = lanes.map((lane) => lane.uncounted);
-    guard.call("count", () => queue.count(nowMs), (counts) => {
-      this.#counting = false;
-      if (lanes === state.lanes) { // other lanes since: counted anew by the next turn
-        lanes.forEach((lane, index) => lane.counted(counts[index]!, before[index]!));
-        this.#counted = lanes;
-      }
-      then();
-    }, () => {
-      this.#counting = false;
-      then();
-    });
   }
 
   #lookAround(nowMs: number): void {
@@ -286,7 +268,7 @@ export class PoolLoop {
   /** Reads the counts within a turn; an answer that comes later asks for another. */
   #recount(nowMs: number): void {
     let atOnce = true;
-    this.#count(nowMs, () => {
+    this.#parts.counting.read(nowMs, () => {
       if (!atOnce) this.schedule();
     });
     atOnce = false;
@@ -302,14 +284,21 @@ export class PoolLoop {
     const goOn = then ?? (() => {
       if (!atOnce) this.schedule();
     });
-    guard.call("renew", () => queue.renew(nowMs), (renewal) => {
-      this.#renewing = false;
-      this.#renewed(renewal);
-      goOn();
-    }, () => {
-      this.#renewing = false;
-      this.#renewAtMs = guard.resumeAtMs("renew");
-      goOn();
+    guard.call("renew", {
+      ask: () => queue.renew(nowMs),
+      judge: judgeRenewal,
+      ok: (renewal) => {
+        this.#renewing = false;
+        this.#renewed(renewal);
+        goOn();
+      },
+      failed: () => {
+        this.#renewing = false;
+        this.#renewAtMs = guard.resumeAtMs("renew");
+        goOn();
+      },
+      // What it says of leases that were lost is said once.
+      late: (renewal) => this.#renewed(renewal),
     });
     atOnce = false;
   }
@@ -347,30 +336,17 @@ export class PoolLoop {
     return nowMs;
   }
 
-  /** When the counts change by themselves. -Infinity: there are lanes that were never counted. */
-  #nextDueMs(): number {
-    const { lanes } = this.#parts.state;
-    if (this.#counted !== lanes) return -Infinity;
-    let next = Infinity;
-    for (const lane of lanes) {
-      if (lane.counts.nextDueAtMs < next) next = lane.counts.nextDueAtMs;
-    }
-    return next;
-  }
-
-  /** When to count next. What is due already is being counted, or waits for the store. */
-  #dueAfter(nowMs: number): number {
-    const next = this.#nextDueMs();
-    if (next > nowMs) return next;
-    const { guard } = this.#parts;
-    return guard.closed("count", nowMs) ? guard.resumeAtMs("count") : Infinity;
-  }
-
   /** Sets the timer for the earliest of all that time brings. */
   #arm(nowMs: number): void {
-    const { steering, runner, state, crew, guard, settler, dispatch, permits } = this.#parts;
+    const { steering, runner, state, crew, guard, settler, dispatch, permits, counting } =
+      this.#parts;
     const renewAtMs = this.#renewing ? Infinity : this.#renewAtMs; // one that is late is waited for
-    let atMs = Math.min(renewAtMs, runner.nextLimitAtMs, permits.nextAtMs(nowMs));
+    let atMs = Math.min(
+      renewAtMs,
+      runner.nextLimitAtMs,
+      permits.nextAtMs(nowMs),
+      guard.giveUpAtMs,
+    );
     if (this.#steers) {
       if (this.#nextTickMs === Infinity && !steering.quiet) {
         this.#nextTickMs = nowMs + state.settings.tickMs;
@@ -380,7 +356,7 @@ export class PoolLoop {
         this.#nextTickMs,
         steering.reviewAtMs,
         this.#ticking ? Infinity : steering.override?.untilMs ?? Infinity, // the tick under way ends it
-        this.#dueAfter(nowMs),
+        counting.dueAfter(nowMs),
       );
       atMs = Math.min(atMs, dispatch.nextAtMs(nowMs));
       if (state.live < state.target && crew.restartAtMs > nowMs) {

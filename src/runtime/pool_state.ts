@@ -5,6 +5,7 @@
  */
 
 import { Lane, Traffic } from "./lane.ts";
+import { PoolFace } from "./pool_face.ts";
 import type { PoolSettings } from "../settings.ts";
 import type { Leased, Queue } from "../store.ts";
 import type { LaneView, PoolView, Signal, Totals, WindowStats, WorkerView } from "../view.ts";
@@ -57,7 +58,7 @@ export class PoolState implements PoolView {
   /** What the pool runs with: other settings after a reload. */
   settings: PoolSettings;
   lanes: readonly Lane[];
-  readonly workers: Worker[] = [];
+  readonly workers: readonly Worker[];
   readonly totals: LiveTotals;
   readonly traffic: Traffic;
   nowMs: number;
@@ -87,20 +88,45 @@ export class PoolState implements PoolView {
   holdUntilMs = 0;
   /** Owned by the store guard. */
   stale = false;
+  /** What strategies get. */
+  readonly face: PoolView;
   readonly #queue: Queue;
+  readonly #workers: Worker[] = [];
+  #shownWorkers: readonly Worker[] | undefined;
 
   /** Begins with no workers. */
   constructor(settings: PoolSettings, queue: Queue, nowMs: number) {
     this.pool = settings.name;
     this.settings = settings;
     this.nowMs = nowMs;
-    this.size = settings.size;
+    this.size = Object.freeze({ ...settings.size });
     this.target = settings.size.min;
     this.limit = settings.size.max;
-    this.lanes = settings.lanes.map((lane, index) => new Lane(lane, index, this, queue));
+    this.lanes = Object.freeze(
+      settings.lanes.map((lane, index) => new Lane(lane, index, this, queue)),
+    );
     this.totals = new LiveTotals(this);
     this.traffic = new Traffic(nowMs);
+    this.workers = this.#workers;
     this.#queue = queue;
+    this.face = new PoolFace(this);
+  }
+
+  /** The workers as strategies get them: a list that cannot be changed. */
+  get shownWorkers(): readonly Worker[] {
+    return this.#shownWorkers ??= Object.freeze([...this.#workers]);
+  }
+
+  /** Takes in a worker that starts. */
+  addWorker(worker: Worker): void {
+    this.#workers.push(worker);
+    this.#shownWorkers = undefined;
+  }
+
+  /** Takes out a worker that has left. */
+  removeWorker(worker: Worker): void {
+    this.#workers.splice(this.#workers.indexOf(worker), 1);
+    this.#shownWorkers = undefined;
   }
 
   get window(): WindowStats {
@@ -131,19 +157,19 @@ export class PoolState implements PoolView {
   adopt(settings: PoolSettings): void {
     const known = new Map(this.lanes.map((lane) => [lane.name, lane]));
     this.settings = settings;
-    this.lanes = settings.lanes.map((own, index) => {
+    this.lanes = Object.freeze(settings.lanes.map((own, index) => {
       const lane = known.get(own.name);
       if (lane === undefined) return new Lane(own, index, this, this.#queue);
       lane.adopt(own, index);
       return lane;
-    });
+    }));
   }
 
-  /** The lane of a leased job: lanes may have moved while it was on its way. */
-  laneOf(job: Leased): Lane {
+  /** The lane of a leased job: lanes may have moved while it was on its way. `undefined`: it has none here. */
+  laneOf(job: Leased): Lane | undefined {
     const lane = this.lanes[job.laneIndex];
     if (lane !== undefined && lane.name === job.lane) return lane;
-    return this.lanes.find(({ name }) => name === job.lane)!; // a lane with jobs is never removed
+    return this.lanes.find(({ name }) => name === job.lane);
   }
 
   readyOlderThan(ageMs: number): number {

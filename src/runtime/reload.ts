@@ -43,6 +43,19 @@ export function changesTo({ settings, pools }: Running, next: Settings): readonl
   });
 }
 
+/**
+ * Counts the jobs of pools that are to lose a lane: whether it is empty is judged by that.
+ *
+ * @throws {StoreError} If the store fails at it, or does not answer in time.
+ */
+export async function countRemoved({ settings, pools }: Running, next: Settings): Promise<void> {
+  const losing = new Set(
+    diff(settings, next).filter(({ change, lane }) => change === "removed" && lane !== undefined)
+      .map(poolOf),
+  );
+  await Promise.all(pools.filter(({ name }) => losing.has(name)).map((pool) => pool.count()));
+}
+
 /** A reload whose parts are made. Nothing has changed yet. */
 export interface PreparedReload {
   /**
@@ -68,6 +81,12 @@ export async function prepareReload(running: Running, next: Resolution): Promise
   if (faults.length > 0) {
     await abandon(opened, context);
     throw next.refusal(faults);
+  }
+  try {
+    await countRemoved(running, next.settings); // others may have added jobs meanwhile
+  } catch (thrown) {
+    await abandon(opened, context);
+    throw thrown;
   }
   return { commit, abandon: () => abandon(opened, context) };
 

@@ -9,6 +9,7 @@ import type { Crew } from "./crew.ts";
 import type { AbortCause } from "../errors.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { Job, Logger } from "../job.ts";
+import type { Lane } from "./lane.ts";
 import { copyResult, Misfit } from "../payload.ts";
 import { givenJob } from "./given_job.ts";
 import { JobRun, type RunOwner } from "./job_run.ts";
@@ -69,9 +70,8 @@ export class Runner implements WorkerOwner, RunOwner {
   }
 
   /** Begins an attempt on an idle worker. */
-  begin(worker: Worker, job: Leased, nowMs: number): void {
+  begin(worker: Worker, job: Leased, lane: Lane, nowMs: number): void {
     const { hub } = this.#context;
-    const lane = this.#state.laneOf(job);
     const handler = worker.handlers.get(job.type);
     const run = new JobRun(job, lane, worker.resources?.get(job.type), nowMs, this);
     const waitMs = waitOf(run);
@@ -124,7 +124,9 @@ export class Runner implements WorkerOwner, RunOwner {
         ? handler.run(given, run)
         : this.#trace(this.#telemetry, { worker, run, handler, job: given });
       if (isPromise(result)) {
-        result.then(worker.onReturn, worker.onThrow);
+        // One that is not of the language may answer twice, and the worker has another job by then.
+        const once = result instanceof Promise ? result : Promise.resolve(result);
+        once.then(worker.onReturn, worker.onThrow);
         return;
       }
     } catch (thrown) {

@@ -5,6 +5,7 @@
  */
 
 import { Alarm } from "./alarm.ts";
+import { asked } from "./asked.ts";
 import type { Clock } from "../clock.ts";
 import { type CronTimes, readCron } from "../cron.ts";
 import { messageOf } from "../errors.ts";
@@ -164,11 +165,12 @@ export class Schedules {
     const { key, times } = schedule;
     for (;;) {
       const nowMs = clock.nowMs();
-      const entry = await store.get(key);
+      const entry = await asked(clock, () => store.get(key));
       if (!this.#open || !this.#schedules.includes(schedule)) return; // a reload took it away
       const mark = markIn(entry);
       if (mark === undefined) {
-        await store.commit({ [key]: undefined }, { [key]: { atMs: nowMs } }); // its times begin now
+        const begins = { [key]: { atMs: nowMs } }; // its times begin now
+        await asked(clock, () => store.commit({ [key]: undefined }, begins));
         continue;
       }
       schedule.lastAtMs = mark.atMs;
@@ -199,12 +201,13 @@ export class Schedules {
     const { store, state, clock, add } = this.#context;
     const value: Mark = { atMs };
     if (!runs) {
-      await store.commit({ [key]: entry?.version }, { [key]: value });
+      await asked(clock, () => store.commit({ [key]: entry?.version }, { [key]: value }));
       return;
     }
     const lane = state.lanes.find(({ name }) => name === settings.lane)!; // the config was checked
     const nowMs = clock.nowMs();
-    await add({
+    // What is stored late after all keeps others from its time: the mark goes with it.
+    const job: JobEntry = {
       lane: lane.index,
       type: settings.type,
       payload: settings.payload,
@@ -214,7 +217,8 @@ export class Schedules {
       dedupeKey: undefined,
       traceparent: undefined,
       claim: { key, version: entry?.version, value },
-    });
+    };
+    await asked(clock, () => add(job));
   }
 
   /** A store that fails keeps a mark that nobody reads. */

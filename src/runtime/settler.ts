@@ -9,6 +9,7 @@ import type { EventHub } from "./event_hub.ts";
 import type { JobRun } from "./job_run.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Queue } from "../store.ts";
+import { judgeSettled } from "./store_answers.ts";
 import type { StoreGuard } from "./store_guard.ts";
 
 /** Owns the endings that the store does not have yet. */
@@ -61,16 +62,18 @@ export class Settler {
     this.#pending = [];
     this.#inFlight += batch.length;
     this.#flushing = true;
-    this.#guard.call(
-      "settle",
-      () => this.#queue.settle(batch, nowMs),
-      (accepted) => this.#settled(batch, accepted, nowMs),
-      () => {
+    this.#guard.call("settle", {
+      ask: () => this.#queue.settle(batch, nowMs),
+      judge: (accepted) => judgeSettled(accepted, batch.length),
+      ok: (accepted) => this.#settled(batch, accepted, nowMs),
+      failed: () => {
         this.#inFlight -= batch.length;
         this.#pending = batch.concat(this.#pending);
         this.#tell();
       },
-    );
+      // They are asked about anew by now: the store has what it takes here, and refuses it then.
+      late: (accepted) => batch.forEach((run, index) => run.stored ||= accepted[index]!),
+    });
     this.#flushing = false;
   }
 
@@ -84,8 +87,9 @@ export class Settler {
     for (let index = 0; index < batch.length; index++) {
       const run = batch[index]!;
       const { to, error, job } = run; // a job that had not started has no error
-      if (to === "back" && error !== undefined && accepted[index]) this.handedBack.push(job.id);
-      if (this.#hub.active) this.#hub.emit(this.#event(run, accepted[index]!, nowMs));
+      const isStored = accepted[index]! || run.stored;
+      if (to === "back" && error !== undefined && isStored) this.handedBack.push(job.id);
+      if (this.#hub.active) this.#hub.emit(this.#event(run, isStored, nowMs));
     }
     this.#tell();
   }

@@ -4,10 +4,11 @@
  * @module
  */
 
+import { judgeProposal } from "../answers.ts";
 import { grouped } from "../figures.ts";
 import type { ShadowReport } from "../decision.ts";
 import { messageOf } from "../errors.ts";
-import { faultOfProposal, type Named, type Plan } from "../planner.ts";
+import type { Named, Plan } from "../planner.ts";
 import type { Controller, Proposal } from "../strategy.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { PoolState } from "./pool_state.ts";
@@ -83,10 +84,7 @@ export class Shadow {
       return;
     }
     try {
-      const wish = this.#candidate.run(state);
-      const fault = faultOfProposal(wish);
-      if (fault === undefined) this.#wish = wish;
-      else this.#fails(fault);
+      this.#wish = judgeProposal(this.#candidate.run(state.face));
     } catch (thrown) {
       this.#fails(messageOf(thrown));
     }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { received } from "../answers.ts";
 import { messageOf } from "../errors.ts";
 import type { Logger } from "../job.ts";
 import type { PoolState } from "./pool_state.ts";
@@ -13,12 +14,18 @@ import type { SignalReader } from "../strategy.ts";
 /** A reading that takes longer than so many ms leaves its signal stale meanwhile. */
 const SLOW_READING_MS = 1000;
 
+/** A reading that takes longer than so many ms is given up: the signal is read again. */
+export const READING_WITHIN_MS = 10_000;
+
 interface Source {
   readonly name: string;
   readonly read: SignalReader;
   value: number;
   failed: boolean;
-  readingSinceMs: number | undefined;
+  /** True once it was reported that it fails, until it works again. */
+  reported: boolean;
+  /** The reading under way. `undefined`: none is. */
+  reading: { readonly sinceMs: number } | undefined;
 }
 
 /** Owns the signals of one pool. A slow reader never holds a tick back. */
@@ -40,7 +47,7 @@ export class Signals {
     this.#sources = [...readers].map(([name, read]) => {
       const source = known.get(name);
       if (source?.read === read) return source;
-      return { name, read, value: 0, failed: true, readingSinceMs: undefined };
+      return { name, read, value: 0, failed: true, reported: false, reading: undefined };
     });
     this.#publish(this.#state.nowMs);
   }
@@ -49,50 +56,61 @@ export class Signals {
   sample(nowMs: number): void {
     if (this.#sources.length === 0) return;
     for (const source of this.#sources) {
-      if (source.readingSinceMs === undefined) this.#read(source, nowMs);
+      const { reading } = source;
+      if (reading !== undefined && nowMs - reading.sinceMs < READING_WITHIN_MS) continue;
+      if (reading !== undefined) this.#fail(source, `No answer within ${READING_WITHIN_MS} ms`);
+      this.#read(source, nowMs);
     }
     this.#publish(nowMs);
   }
 
   #read(source: Source, nowMs: number): void {
     try {
-      const reading = source.read();
-      if (!isPromise(reading)) {
-        this.#take(source, reading);
+      const answer = source.read();
+      if (!isPromise(answer)) {
+        this.#take(source, answer);
         return;
       }
-      source.readingSinceMs = nowMs;
-      reading.then((value) => this.#take(source, value), (thrown) => this.#fail(source, thrown));
+      const reading = { sinceMs: nowMs };
+      source.reading = reading;
+      // One that was given up says nothing any more: another has begun since.
+      answer.then((value) => {
+        if (source.reading === reading) this.#take(source, value);
+      }, (thrown) => {
+        if (source.reading === reading) this.#fail(source, messageOf(thrown));
+      });
     } catch (thrown) {
-      this.#fail(source, thrown);
+      this.#fail(source, messageOf(thrown));
     }
   }
 
   #take(source: Source, value: number): void {
-    source.readingSinceMs = undefined;
     if (typeof value !== "number" || !Number.isFinite(value)) {
-      this.#fail(source, new TypeError(`Expected a finite number but received ${String(value)}`));
+      this.#fail(source, `Expected a finite number but received ${received(value)}`);
       return;
     }
+    source.reading = undefined;
     source.value = value;
     source.failed = false;
+    source.reported = false;
   }
 
-  #fail(source: Source, thrown: unknown): void {
-    source.readingSinceMs = undefined;
-    if (!source.failed) {
-      this.#log.warn("A signal cannot be read", { signal: source.name, error: messageOf(thrown) });
-    }
+  /** A fault is reported once, until the signal can be read again. */
+  #fail(source: Source, error: string): void {
+    source.reading = undefined;
     source.failed = true;
+    if (source.reported) return;
+    source.reported = true;
+    const { pool } = this.#state;
+    this.#log.warn("A signal cannot be read", { pool, signal: source.name, error });
   }
 
   #publish(nowMs: number): void {
-    this.#state.signals = Object.fromEntries(
-      this.#sources.map((source) => {
-        const slow = source.readingSinceMs !== undefined &&
-          nowMs - source.readingSinceMs > SLOW_READING_MS;
-        return [source.name, { value: source.value, stale: source.failed || slow }];
+    this.#state.signals = Object.freeze(Object.fromEntries(
+      this.#sources.map(({ name, value, failed, reading }) => {
+        const isSlow = reading !== undefined && nowMs - reading.sinceMs > SLOW_READING_MS;
+        return [name, Object.freeze({ value, stale: failed || isSlow })];
       }),
-    );
+    ));
   }
 }

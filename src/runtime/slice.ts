@@ -4,27 +4,66 @@
  * @module
  */
 
-import type { Queue } from "../store.ts";
+import { type Clock, pause, within } from "../clock.ts";
+import { StoreError } from "../errors.ts";
+import type { Counting } from "./counting.ts";
+import type { Drain } from "./drain.ts";
+import type { PoolLoop } from "./pool_loop.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Settler } from "./settler.ts";
 
 /** How long after a look whether all is done the next one comes, ms. */
-export const SLICE_LOOK_MS = 50;
+const SLICE_LOOK_MS = 50;
 
-/** Counts anew: others may have added jobs. A store that fails is told of by the pool's own calls. */
-export async function look(queue: Queue, nowMs: number): Promise<void> {
-  try {
-    await queue.count(nowMs);
-  } catch {
-    // The counts are the last known ones.
+/** What a slice looks at. */
+export interface SliceParts {
+  readonly state: PoolState;
+  readonly settler: Settler;
+  readonly counting: Counting;
+  readonly loop: PoolLoop;
+  readonly drain: Drain;
+}
+
+/** The first count may take so long, even where the slice is shorter, ms. */
+const FIRST_COUNT_MS = 1000;
+
+/**
+ * Waits until nothing is left to do by a count that is newer than that, at most until `untilMs`. How
+ * many jobs are left: if the store fails meanwhile, by the last count that is known.
+ *
+ * @throws {StoreError} If there is none.
+ */
+export async function waitOut(parts: SliceParts, clock: Clock, untilMs: number): Promise<number> {
+  const { counting, loop, drain } = parts;
+  let isCounted = await countWithin(Math.max(untilMs - clock.nowMs(), FIRST_COUNT_MS));
+  for (;;) {
+    const left = jobsLeft(parts, untilMs);
+    if (left === 0 && isCounted) return 0;
+    const restMs = untilMs - clock.nowMs();
+    if (restMs <= 0 || drain.begun) {
+      if (counting.known) return left;
+      throw new StoreError(
+        undefined,
+        "The store has not answered: how many jobs are left is not known",
+      );
+    }
+    isCounted = left === 0 && await countWithin(restMs);
+    if (!isCounted) await pause(clock, Math.min(restMs, SLICE_LOOK_MS));
+  }
+
+  async function countWithin(ms: number): Promise<boolean> {
+    try {
+      return await within(clock, counting.fresh(), { ms, late: "late" });
+    } catch {
+      return false; // what hangs is given up, and reported, by the store's guard
+    } finally {
+      loop.schedule(); // it sees what was counted
+    }
   }
 }
 
 /** Jobs that are ready, run here, are on their way into the store or out of it, or are due by then. */
-export function jobsLeft(
-  { state, settler }: { readonly state: PoolState; readonly settler: Settler },
-  untilMs: number,
-): number {
+function jobsLeft({ state, settler }: SliceParts, untilMs: number): number {
   let left = settler.outstanding;
   const isHeld = state.holdUntilMs > untilMs; // no job starts before, whatever is ready
   for (const lane of state.lanes) {

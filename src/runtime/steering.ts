@@ -5,6 +5,7 @@
  */
 
 import type { Cooldown } from "./cooldown.ts";
+import { judgeRetired, received } from "../answers.ts";
 import type { Crew } from "./crew.ts";
 import { DecisionLog } from "./decision_log.ts";
 import { messageOf } from "../errors.ts";
@@ -152,14 +153,14 @@ export class Steering {
   #applyOverride(): void {
     const { size } = this.#state.settings;
     const max = Math.min(this.override?.max ?? size.max, size.max);
-    this.#state.size = { min: Math.min(this.override?.min ?? size.min, max), max };
+    this.#state.size = Object.freeze({ min: Math.min(this.override?.min ?? size.min, max), max });
   }
 
   #plan(nowMs: number): Plan {
     const { slots, rate, cooldown, permits } = this.#context;
     const state = this.#state;
     state.nowMs = nowMs;
-    const plan = slots.planner.plan(state, {
+    const plan = slots.planner.plan(state.face, {
       min: state.size.min,
       max: state.size.max,
       target: this.override?.target,
@@ -169,8 +170,8 @@ export class Steering {
     });
     for (const part of plan.proposals) {
       const failure = plan.failures.find(({ plugin }) => plugin === part.by);
-      if (failure === undefined) slots.works(part.by);
-      else slots.fails(failure.plugin, failure.error);
+      if (failure === undefined) slots.works("plan", part.by);
+      else slots.fails("plan", failure.plugin, failure.error);
     }
     state.limit = plan.limit;
     state.startsPerSec = plan.startsPerSec;
@@ -193,20 +194,17 @@ export class Steering {
     const excess = Math.max(0, state.live - plan.target);
     const retired: string[] = [];
     try {
-      const ids = slots.retirement.run(state, excess);
-      if (!Array.isArray(ids)) {
-        throw new TypeError(`Expected a list of worker ids but received ${ids}`);
-      }
+      const ids = judgeRetired(slots.retirement.run(state.face, excess));
       const least = Math.min(state.size.min, plan.limit);
-      for (const id of new Set<string>(ids)) {
+      for (const id of ids) {
         const worker = state.workers.find((worker) => worker.id === id);
-        if (worker === undefined) throw new TypeError(`No worker has the id "${String(id)}"`);
+        if (worker === undefined) throw new TypeError(`No worker has the id ${received(id)}`);
         if (state.live <= least) break;
         if (crew.retire(worker, nowMs)) retired.push(id);
       }
-      slots.works(slots.retirement.name);
+      slots.works("retire", slots.retirement.name);
     } catch (thrown) {
-      slots.fails(slots.retirement.name, messageOf(thrown));
+      slots.fails("retire", slots.retirement.name, messageOf(thrown));
     }
     return retired;
   }

@@ -27,6 +27,26 @@ export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
 /** What a pool asks of its store in the normal course. */
 export type StoreCall = "count" | "lease" | "settle" | "renew";
 
+/** A question to the store, with what follows. */
+export interface Question<T> {
+  /** Asks it. */
+  readonly ask: () => MaybePromise<T>;
+  /** Throws if the answer is none. */
+  readonly judge: (answer: T) => void;
+  /** Gets the answer, at once if the store answers at once. */
+  readonly ok: (answer: T) => void;
+  /** Called after a fault, or once it is given up. */
+  readonly failed: () => void;
+  /** Gets the answer to a question that was given up. */
+  readonly late: (answer: T) => void;
+}
+
+interface OpenCall {
+  readonly call: StoreCall;
+  readonly sinceMs: number;
+  readonly failed: () => void;
+}
+
 interface Failing {
   pauseMs: number;
   resumeAtMs: number;
@@ -68,7 +88,7 @@ export class StoreGuard {
   readonly #freed: () => void;
   readonly #failing = new Map<StoreCall, Failing>();
   /** Calls that are not answered yet, oldest first. */
-  readonly #open = new Set<{ readonly call: StoreCall; readonly sinceMs: number }>();
+  readonly #open = new Set<OpenCall>();
 
   /** Begins with a store that works. */
   constructor({ state, hub, random, now, freed }: StoreGuardContext) {
@@ -107,37 +127,61 @@ export class StoreGuard {
     return this.#failing.get(call)?.resumeAtMs ?? -Infinity;
   }
 
-  /** Calls the store; `ok` gets its answer, at once if it answers at once; `failed` is called after a fault. */
-  call<T>(
-    call: StoreCall,
-    operation: () => MaybePromise<T>,
-    ok: (value: T) => void,
-    failed: () => void,
-  ): void {
+  /** Puts a question to the store. One that is not answered within `leaseMs` is given up, as failed. */
+  call<T>(call: StoreCall, question: Question<T>): void {
+    const failed = (thrown: unknown): void => {
+      this.#fail(call, thrown);
+      question.failed();
+    };
     let answer: MaybePromise<T>;
     try {
-      answer = operation();
+      answer = question.ask();
+      if (!isPromise(answer)) question.judge(answer);
     } catch (thrown) {
-      this.#fail(call, thrown);
-      failed();
-      return;
+      return failed(thrown);
     }
     if (!isPromise(answer)) {
       if (this.#failing.size > 0) this.#recover(call);
-      ok(answer);
+      question.ok(answer);
       return;
     }
-    const open = { call, sinceMs: this.#now() };
+    const open: OpenCall = { call, sinceMs: this.#now(), failed: question.failed };
     this.#open.add(open);
     answer.then((value) => {
-      this.#open.delete(open);
+      const isWanted = this.#open.delete(open);
+      try {
+        question.judge(value);
+      } catch (thrown) {
+        return isWanted ? failed(thrown) : undefined;
+      }
+      if (!isWanted) return question.late(value);
       if (this.#failing.size > 0) this.#recover(call);
-      ok(value);
+      question.ok(value);
     }, (thrown) => {
-      this.#open.delete(open);
-      this.#fail(call, thrown);
-      failed();
+      if (this.#open.delete(open)) failed(thrown); // else it was given up, and reported then
     });
+  }
+
+  /** What the store answered to such a call is of no use, as was found later. */
+  blame(call: StoreCall, thrown: unknown): void {
+    this.#fail(call, thrown);
+  }
+
+  /** When the oldest call is given up. `Infinity`: all are answered. */
+  get giveUpAtMs(): number {
+    const [oldest] = this.#open;
+    return oldest === undefined ? Infinity : oldest.sinceMs + this.#state.settings.leaseMs;
+  }
+
+  /** Gives up calls that are not answered in time: the pool goes on without them. */
+  enforce(nowMs: number): void {
+    while (nowMs >= this.giveUpAtMs) {
+      const [oldest] = this.#open;
+      this.#open.delete(oldest!); // there is one, or it would not be time
+      const { leaseMs } = this.#state.settings;
+      this.#fail(oldest!.call, new Error(`No answer to ${oldest!.call} within ${leaseMs} ms`));
+      oldest!.failed();
+    }
   }
 
   #fail(call: StoreCall, thrown: unknown): void {

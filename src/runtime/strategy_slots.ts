@@ -9,6 +9,9 @@ import type { PoolInstances } from "./instances.ts";
 import { createPlanner, type Named, type NamedCap, type Planner } from "../planner.ts";
 import type { Admission, LanePolicy, Limit, Retirement } from "../strategy.ts";
 
+/** What a strategy is asked for. One plugin may stand in several slots, and an admission is asked two things. */
+export type Question = "plan" | "lane" | "retire" | "submit" | "take";
+
 /** The strategies of one pool. A failing one stays in its slot until it works again. */
 export class StrategySlots {
   planner: Planner;
@@ -18,7 +21,7 @@ export class StrategySlots {
   /** What the slots were filled from. */
   instances: PoolInstances;
   readonly #lastLimits = new WeakMap<NamedCap, Limit>();
-  readonly #failing = new Set<string>();
+  readonly #failing = new Map<string, string>(); // name of the plugin by what it fails at
   readonly #pool: string;
   readonly #hub: EventHub;
   readonly #now: () => number;
@@ -46,7 +49,7 @@ export class StrategySlots {
     const names = new Set(
       [controller, lanePolicy, retirement, admission, ...caps].map(({ name }) => name),
     );
-    for (const name of this.#failing) if (!names.has(name)) this.#failing.delete(name);
+    for (const [part, name] of this.#failing) if (!names.has(name)) this.#failing.delete(part);
   }
 
   /** True while any strategy fails. */
@@ -55,17 +58,18 @@ export class StrategySlots {
   }
 
   /** A strategy threw or answered nonsense. Told once until it works again. */
-  fails(plugin: string, error: string): void {
-    if (this.#failing.has(plugin)) return;
-    this.#failing.add(plugin);
+  fails(question: Question, plugin: string, error: string): void {
+    const part = `${question} ${plugin}`;
+    if (this.#failing.has(part)) return;
+    this.#failing.set(part, plugin);
     if (this.#hub.active) {
       this.#hub.emit({ kind: "plugin-failed", atMs: this.#now(), pool: this.#pool, plugin, error });
     }
   }
 
   /** A strategy answered well. */
-  works(plugin: string): void {
-    if (this.#failing.size === 0 || !this.#failing.delete(plugin)) return;
+  works(question: Question, plugin: string): void {
+    if (this.#failing.size === 0 || !this.#failing.delete(`${question} ${plugin}`)) return;
     if (this.#hub.active) {
       this.#hub.emit({ kind: "plugin-recovered", atMs: this.#now(), pool: this.#pool, plugin });
     }

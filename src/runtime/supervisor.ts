@@ -27,7 +27,7 @@ import { suggestion } from "../suggest.ts";
 import { EventHub } from "./event_hub.ts";
 import { openPool } from "./open_pool.ts";
 import type { Pool } from "./pool.ts";
-import { changesTo, prepareReload, type Reloaded, type Running } from "./reload.ts";
+import { changesTo, countRemoved, prepareReload, type Reloaded, type Running } from "./reload.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** How a supervisor is set up. */
@@ -190,6 +190,7 @@ export class Supervisor implements Sluice {
       throw new TypeError("This system cannot reload: it was not made by start()");
     }
     const next = await this.#resolve(config, { sealed });
+    await countRemoved(this.#running, next.settings);
     const changes = changesTo(this.#running, next.settings);
     const report = { changes, stale: next.stale, dryRun };
     if (dryRun) return report;

@@ -68,10 +68,11 @@ export function isRetryLater(thrown: unknown): boolean {
 
 function retryLaterMs(thrown: unknown): number | undefined {
   return readSafely(() => {
-    if (thrown instanceof RetryLater) return thrown.ms;
-    const is = thrown instanceof Error && thrown.name === "RetryLater" && "ms" in thrown;
-    if (!is || typeof thrown.ms !== "number" || !(thrown.ms >= 0)) return undefined;
-    return Math.min(thrown.ms, LONGEST_DELAY_MS); // nobody knows what the other copy has checked
+    const is = thrown instanceof RetryLater ||
+      (thrown instanceof Error && thrown.name === "RetryLater" && "ms" in thrown);
+    if (!is) return undefined;
+    const { ms } = thrown; // another copy may not have checked it, and it may have been changed since
+    return typeof ms === "number" && ms >= 0 ? Math.min(ms, LONGEST_DELAY_MS) : undefined;
   });
 }
 

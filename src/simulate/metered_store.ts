@@ -133,9 +133,9 @@ export class MeteredQueue implements Queue {
     return this.#queue.renew(nowMs);
   }
 
-  count(nowMs: number): MaybePromise<readonly LaneCounts[]> {
+  count(nowMs: number, anew?: boolean): MaybePromise<readonly LaneCounts[]> {
     this.#check();
-    return this.#queue.count(nowMs);
+    return this.#queue.count(nowMs, anew);
   }
 
   readySince(lane: number, atMs: number): number {

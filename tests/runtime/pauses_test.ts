@@ -55,7 +55,13 @@ Deno.test("Pauses heeds no answer that is older than what was set meanwhile", as
     commit: (...given) => store.commit(...given),
     close: () => {},
   };
-  const lanes = [{ name: "high", paused: false }, { name: "low", paused: false }];
+  const lanes = ["high", "low"].map((name) => ({
+    name,
+    paused: false,
+    pause(paused: boolean): void {
+      this.paused = paused;
+    },
+  }));
   // Pauses read no more of a pool's state.
   const state = { pool: "p", lanes } as unknown as PoolState;
   const pauses = new Pauses({ store: late, state, now: () => 0, changed: () => {} });

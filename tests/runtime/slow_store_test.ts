@@ -112,7 +112,9 @@ Deno.test("A pool whose lanes a reload moves while counts are on their way takes
   for (const offsetMs of [0, 7, 14, 21, 28, 35, 42]) {
     for (const moved of [lanes.slice(1), lanes, lanes.toReversed()]) {
       const reload = sluice.reload({ ...config({ ...parts, lanes: moved }), store });
-      await clock.advance(41);
+      let isOver = false;
+      reload.finally(() => isOver = true);
+      while (!isOver) await clock.advance(1);
       await reload;
       const [during] = pool.snapshot().lanes.filter(({ name }) => name === "held");
       await clock.advance(offsetMs);

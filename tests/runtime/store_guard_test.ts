@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
 import { MemoryStore } from "../../plugins/store/memory/mod.ts";
 import { defineStore } from "../../src/plugin.ts";
+import type { Job } from "../../src/job.ts";
 import type { QueueOptions } from "../../src/store.ts";
 import type { PoolEvent } from "../../src/event.ts";
 import type { PoolHandle, StopReport } from "../../src/sluice.ts";
@@ -135,3 +136,88 @@ Deno.test("post() tells the observers of a job that the store does not take", as
     });
   }
 });
+
+for (const call of ["count", "lease", "settle", "renew"] as const) {
+  Deno.test(`a ${call} that the store never answers is given up after leaseMs, and the pool goes on`, async () => {
+    const clock = new VirtualClock();
+    const events: PoolEvent[] = [];
+    const answers: (() => void)[] = [];
+    let hangs = call === "renew"; // a pool that is alone renews once
+    class HangingStore extends MemoryStore {
+      override open(options: QueueOptions): ReturnType<MemoryStore["open"]> {
+        const queue = super.open(options);
+        const real = (queue[call] as (...given: unknown[]) => unknown).bind(queue);
+        const held = (...given: unknown[]): unknown => {
+          if (!hangs) return real(...given);
+          return new Promise((resolve) => answers.push(() => resolve(real(...given))));
+        };
+        return Object.assign(queue, { [call]: held });
+      }
+    }
+    const store = defineStore({ name: "hanging", create: () => new HangingStore() });
+    const ran: unknown[] = [];
+    const handler = ({ payload }: Job): void => void ran.push(payload);
+    const parts = { handler, leaseMs: 5000, size: { min: 2, max: 2 } };
+    const sluice = await start({ ...config(parts), store }, {
+      clock,
+      seed: 1,
+      observer: (event) => void events.push(event),
+    });
+    const pool = sluice.pool("p");
+    await clock.advance(100);
+
+    hangs = true;
+    const jobs = await pool.enqueueAll(
+      Array.from({ length: 6 }, (_, payload) => ({ lane: "high", payload, delayMs: 50 })),
+    );
+    await clock.advance(20_000);
+    const failed = events.find(({ kind }) => kind === "store-failed");
+    assert.match(
+      failed !== undefined && "error" in failed ? String(failed.error) : "",
+      new RegExp(`^No answer to ${call} within 5000 ms$`),
+    );
+    assert.equal(pool.snapshot().stale, true);
+    hangs = false;
+    for (const answer of answers) answer(); // all of them late
+    await clock.advance(30_000);
+
+    for (const job of jobs) {
+      assert.ok(!(job instanceof Error));
+      assert.equal((await job.done).state, "done");
+    }
+    assert.deepEqual(ran.sort(), [0, 1, 2, 3, 4, 5]);
+    assert.equal(pool.snapshot().stale, false);
+    assert.equal(events.some(({ kind }) => kind === "lease-lost"), false);
+    const stopping = sluice.stop();
+    await clock.advance(60_000);
+    assert.deepEqual(await stopping, { handedBack: [], stuck: [], waiting: 0 });
+  });
+
+  Deno.test(`a stop ends within its bound where the store never answers ${call}`, async () => {
+    const clock = new VirtualClock();
+    let hangs = false;
+    class HangingStore extends MemoryStore {
+      override open(options: QueueOptions): ReturnType<MemoryStore["open"]> {
+        const queue = super.open(options);
+        const real = (queue[call] as (...given: unknown[]) => unknown).bind(queue);
+        const held = (...given: unknown[]): unknown =>
+          hangs ? new Promise(() => {}) : real(...given);
+        return Object.assign(queue, { [call]: held });
+      }
+    }
+    const store = defineStore({ name: "hanging", create: () => new HangingStore() });
+    const sluice = await start({ ...config({ drainMs: 1000 }), store }, { clock, seed: 1 });
+    await clock.advance(100);
+    hangs = true;
+    for (let payload = 0; payload < 5; payload++) {
+      sluice.post("p", { lane: "high", payload });
+    }
+    await clock.advance(100);
+
+    let report: unknown;
+    sluice.stop().then((given) => report = given);
+    await clock.advance(1000 + 250 + 3 * 5000);
+
+    assert.ok(report !== undefined);
+  });
+}

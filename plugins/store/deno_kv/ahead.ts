@@ -81,7 +81,9 @@ export class Ahead {
     const { size } = this;
     let running = -size; // they are among what is held
     for (const [, want] of wants) running += want;
-    for (const { jobs } of term.parts) for (const { settling } of jobs) if (!settling) running++;
+    for (const { jobs } of term.parts) {
+      for (const { settling } of jobs) if (settling === undefined) running++;
+    }
     let most = Math.min(MOST, running * step.shortRounds) - size;
     const more: number[] = [];
     for (const [{ ordinal, attempts, maxRunningPerKey }, want] of wants) {

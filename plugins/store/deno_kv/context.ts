@@ -6,6 +6,7 @@
 
 import type { Logger } from "../../../src/job.ts";
 import type { Keep, QueueListener } from "../../../src/store.ts";
+import type { Alive } from "./alive.ts";
 import type { Counts } from "./counts.ts";
 import type { Db } from "./db.ts";
 import type { Fates } from "./fates.ts";
@@ -51,4 +52,20 @@ export interface QueueContext {
   readonly others: Others;
   /** Hears of what the pool is not told. */
   readonly log?: Logger | undefined;
+}
+
+/** What a queue shares with others of this process. */
+export interface QueueShares {
+  /** The database. */
+  readonly db: Db;
+  /** Who waits for ends of this pool's jobs. */
+  readonly fates: Fates;
+  /** The other queues of this pool in this process. */
+  readonly others: Others;
+  /** Which processes have ended. `undefined`: that cannot be known. */
+  readonly alive: Alive | undefined;
+  /** Hears of what pools are not told. */
+  readonly log?: Logger | undefined;
+  /** Called once it has left. */
+  readonly left: () => void;
 }

@@ -15,6 +15,8 @@ export type Tally = { -readonly [Kind in Counted]: number };
 
 /** Counts as they were read. */
 export interface Reading extends Readonly<Tally> {
+  /** Version of each counter: which commits it holds. Empty: there is no such counter yet. */
+  readonly versions: Readonly<Record<Counted, string>>;
   /** When the oldest ready job became claimable. */
   readonly oldestReadyAtMs: number;
   /** When the next delayed job is due. */
@@ -31,6 +33,15 @@ export function countIn({ value }: Deno.KvU64): number {
 /** No change. */
 export function noTally(): Tally {
   return { r: 0, z: 0, q: 0, l: 0 };
+}
+
+/** Version of a counter that there is not yet: it holds no commit. */
+export const NO_VERSIONS: Readonly<Record<Counted, string>> = { r: "", z: "", q: "", l: "" };
+
+/** An own commit, by what it changed. */
+interface Move {
+  readonly version: string;
+  readonly tallies: ReadonlyMap<number, Readonly<Tally>>;
 }
 
 /** Counts of one lane. */
@@ -54,6 +65,8 @@ export class LiveCounts implements LaneCounts {
   isExpiring = false;
   /** The first of its ready jobs. */
   readonly shelf = new Shelf();
+  /** Of the counters that were read last. */
+  #versions = NO_VERSIONS;
 
   get ready(): number {
     return this.free + this.#unstarted;
@@ -73,12 +86,13 @@ export class LiveCounts implements LaneCounts {
     return this.ahead.length + this.back.size;
   }
 
-  /** Takes over what was read. `raced`: own commits may or may not be in it, so no job is given up that waits. */
+  /** Takes over what was read. `raced`: own commits went on meanwhile, so no time is given up that was known. */
   take(reading: Reading, raced: boolean): void {
-    this.free = raced ? Math.max(reading.r, this.free) : Math.max(0, reading.r);
+    this.free = Math.max(0, reading.r);
     this.blocked = Math.max(0, reading.q);
-    this.delayed = raced ? Math.max(reading.z, this.delayed) : Math.max(0, reading.z);
+    this.delayed = Math.max(0, reading.z);
     this.leased = Math.max(0, reading.l);
+    this.#versions = reading.versions;
     this.headAtMs = this.free === 0 ? Infinity : reading.oldestReadyAtMs;
     this.nextDueAtMs = raced
       ? Math.min(reading.nextDueAtMs, this.nextDueAtMs)
@@ -87,12 +101,13 @@ export class LiveCounts implements LaneCounts {
     if (this.free === 0) this.shelf.clear();
   }
 
-  /** Moves by an own commit. */
-  move({ r, z, q, l }: Readonly<Tally>): void {
-    this.free = Math.max(0, this.free + r);
-    this.blocked = Math.max(0, this.blocked + q);
-    this.delayed = Math.max(0, this.delayed + z);
-    this.leased = Math.max(0, this.leased + l);
+  /** Moves by an own commit, unless what was read holds it already. */
+  move({ r, z, q, l }: Readonly<Tally>, version: string): void {
+    const seen = this.#versions;
+    if (version > seen.r) this.free = Math.max(0, this.free + r);
+    if (version > seen.q) this.blocked = Math.max(0, this.blocked + q);
+    if (version > seen.z) this.delayed = Math.max(0, this.delayed + z);
+    if (version > seen.l) this.leased = Math.max(0, this.leased + l);
     if (this.free === 0) this.headAtMs = Infinity;
     if (this.delayed === 0) this.nextDueAtMs = Infinity;
   }
@@ -118,6 +133,8 @@ export class Counts {
   nextTrimAtMs = -Infinity;
   /** Until then others drop what is kept and more than enough. */
   trimsAgainAtMs = -Infinity;
+  #reads = 0; // under way
+  #recent: Move[] = []; // own commits since the first of them began
   #lanes: readonly LiveCounts[] = [];
   #byOrdinal: readonly (LiveCounts | undefined)[] = [];
 
@@ -141,6 +158,36 @@ export class Counts {
   /** Others may have changed what is ready. */
   forgetShelves(): void {
     for (const { shelf } of this.#lanes) shelf.forget();
+  }
+
+  /** An own commit was made. */
+  moved(tallies: ReadonlyMap<number, Readonly<Tally>>, version: string): void {
+    this.moves++;
+    for (const [ordinal, tally] of tallies) this.of(ordinal)?.move(tally, version);
+    if (this.#reads > 0) this.#recent.push({ version, tallies });
+  }
+
+  /** The counters are read from now on, until `readsEnd`. */
+  readsBegin(): void {
+    this.#reads++;
+  }
+
+  /** They have been read, and taken over. */
+  readsEnd(): void {
+    if (--this.#reads === 0) this.#recent = [];
+  }
+
+  /** Takes over what was read of a lane, and adds own commits since that it does not hold. */
+  take(ordinal: number, reading: Reading, raced: boolean): void {
+    const sum = { r: reading.r, z: reading.z, q: reading.q, l: reading.l };
+    for (const { version, tallies } of this.#recent) {
+      const tally = tallies.get(ordinal);
+      if (tally === undefined) continue;
+      for (const kind of ["r", "z", "q", "l"] as const) {
+        if (version > reading.versions[kind]) sum[kind] += tally[kind];
+      }
+    }
+    this.of(ordinal)?.take({ ...reading, ...sum }, raced);
   }
 
   /** Has other lanes, or another order of them, from now on: what is known of a lane stays known. */

@@ -11,7 +11,7 @@ import type { QueueContext } from "./context.ts";
 import { LARGEST_RECORD, recordSize } from "./done.ts";
 import { resultOf, shortened } from "./ended.ts";
 import { Gate } from "./gate.ts";
-import { type HeldPart, KvJob, type StoredJob } from "./job.ts";
+import { type Asked, type Ending, type HeldPart, KvJob, type StoredJob } from "./job.ts";
 import { checkMarks } from "./marks.ts";
 import { addDone, endOf, type Ends, endsOf, progress, writeEnds } from "./part_ends.ts";
 import type { FreshPart, Rider } from "./rider.ts";
@@ -30,9 +30,7 @@ const MOST_TRIES = 50;
 /** What is left of a message with which an end is too large, characters. */
 const SHORT_ERROR = 100;
 
-interface Item {
-  readonly ticket: Ticket<boolean>;
-  readonly place: number;
+interface Item extends Asked, Ending {
   readonly nowMs: number;
   readonly job: KvJob;
   readonly settlement: Settlement;
@@ -79,12 +77,25 @@ export class FinishLoop {
         ticket.answer(place, true);
         continue;
       }
+      if (job instanceof KvJob && job.settling?.isAnswered === false && job.fence === fence) {
+        (job.settling.again ??= []).push({ ticket, place }); // asked again before the answer: it has the same
+        continue;
+      }
       if (!this.#holds(job) || job.fence !== fence) {
         ticket.answer(place, false);
         continue;
       }
-      job.settling = true;
-      this.#waiting.push({ ticket, place, nowMs, job, settlement });
+      const item: Item = {
+        ticket,
+        place,
+        nowMs,
+        job,
+        settlement,
+        again: undefined,
+        isAnswered: false,
+      };
+      job.settling = item;
+      this.#waiting.push(item);
     }
     if (this.#waiting.length > 0) this.#running ??= this.#run();
     ticket.promise.catch(() => {
@@ -113,7 +124,7 @@ export class FinishLoop {
   }
 
   #holds(job: Settlement["job"]): job is KvJob {
-    if (!(job instanceof KvJob) || job.settling) return false;
+    if (!(job instanceof KvJob) || job.settling !== undefined) return false;
     const { term } = job.part;
     return term === this.#context.holder.term && !term.lost;
   }
@@ -141,10 +152,12 @@ export class FinishLoop {
       const [first, ...rest] = batch as [Item, ...Item[]]; // there was one at least
       const isAlone = thrown instanceof TooLarge; // the others have not been tried
       const lesser = isAlone ? this.#lessen(first, thrown) : undefined;
-      for (const { ticket, place, job } of isAlone ? [first] : batch) {
+      if (lesser !== undefined) first.job.settling = lesser;
+      for (const { ticket, place, job, again } of isAlone ? [first] : batch) {
         if (lesser !== undefined) break;
-        job.settling = false;
+        job.settling = undefined;
         ticket.fail(place, thrown);
+        for (const asked of again ?? []) asked.ticket.fail(asked.place, thrown);
       }
       if (isAlone) this.#waiting = [lesser ?? [], rest, this.#waiting].flat();
     }
@@ -304,8 +317,10 @@ export class FinishLoop {
 
 function answer(items: readonly Item[], count: number, accepted: boolean): number {
   for (let index = 0; index < count; index++) {
-    const { ticket, place } = items[index]!;
-    ticket.answer(place, accepted);
+    const item = items[index]!;
+    item.isAnswered = true;
+    item.ticket.answer(item.place, accepted);
+    for (const { ticket, place } of item.again ?? []) ticket.answer(place, accepted);
   }
   return count;
 }

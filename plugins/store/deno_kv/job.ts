@@ -10,6 +10,7 @@ import type { Bytes, Line } from "./codec.ts";
 import { createdIn, formatId } from "./id.ts";
 import type { LaneTable } from "./lanes.ts";
 import type { Term } from "./term.ts";
+import type { Ticket } from "./ticket.ts";
 
 /** A job wherever it is stored. */
 export interface StoredJob {
@@ -63,6 +64,22 @@ export interface HeldPart {
   hasProgress: boolean;
 }
 
+/** Where the answer to one entry of a call goes. */
+export interface Asked {
+  /** The call. */
+  readonly ticket: Ticket<boolean>;
+  /** The entry. */
+  readonly place: number;
+}
+
+/** The end of a leased job. */
+export interface Ending {
+  /** True once the database has answered. */
+  isAnswered: boolean;
+  /** Who else asked for it before that. */
+  again: Asked[] | undefined;
+}
+
 /** A leased job. */
 export class KvJob implements StoredJob, Leased {
   readonly part: HeldPart;
@@ -70,8 +87,8 @@ export class KvJob implements StoredJob, Leased {
   line: Line;
   text: string;
   readonly payload: unknown;
-  /** True while its end is on its way to the database, and once it is there. */
-  settling = false;
+  /** Its end, while that is on its way to the database, and once it is there. `undefined`: it has not ended. */
+  settling: Ending | undefined = undefined;
   /** True: it has been ended by a call that failed for other jobs, and is ended by the next one. */
   untold = false;
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { JobRecord, Logger, Outcome } from "../../../src/job.ts";
+import type { JobRecord, Outcome } from "../../../src/job.ts";
 import type {
   Added,
   Change,
@@ -21,16 +21,14 @@ import type {
   Renewal,
   Settlement,
 } from "../../../src/store.ts";
-import type { Alive } from "./alive.ts";
 import { Ahead, type Want } from "./ahead.ts";
 import { ChangeLoop } from "./change_loop.ts";
 import { dropStrays } from "./chunks.ts";
 import { type ClaimRider, Claims } from "./claim.ts";
-import type { Others, QueueContext } from "./context.ts";
+import type { QueueContext, QueueShares } from "./context.ts";
 import { Counts } from "./counts.ts";
-import type { Db } from "./db.ts";
 import { EnqueueLoop } from "./enqueue_loop.ts";
-import { type Fates, UNFINISHED } from "./fates.ts";
+import { UNFINISHED } from "./fates.ts";
 import { FinishLoop } from "./finish_loop.ts";
 import { Gate } from "./gate.ts";
 import { Heartbeat } from "./heartbeat.ts";
@@ -49,22 +47,6 @@ import { giveBack } from "./reaper.ts";
 import type { Step } from "./step.ts";
 import { markOf, type Term } from "./term.ts";
 import { Turns } from "./turns.ts";
-
-/** What a queue shares with others of this process. */
-export interface QueueShares {
-  /** The database. */
-  readonly db: Db;
-  /** Who waits for ends of this pool's jobs. */
-  readonly fates: Fates;
-  /** The other queues of this pool in this process. */
-  readonly others: Others;
-  /** Which processes have ended. `undefined`: that cannot be known. */
-  readonly alive: Alive | undefined;
-  /** Hears of what pools are not told. */
-  readonly log?: Logger | undefined;
-  /** Called once it has left. */
-  readonly left: () => void;
-}
 
 /** Opens a queue and joins as a holder. */
 export async function openQueue(options: QueueOptions, shares: QueueShares): Promise<KvQueue> {
@@ -95,6 +77,8 @@ export async function openQueue(options: QueueOptions, shares: QueueShares): Pro
     if (lane.maxRunningPerKey === Infinity) await unblock(context, lane, nowMs);
   }
   others.wake();
+  await new Reader(context).read(nowMs); // what it finds is no more than counts: others may be at it
+  counts.forgetShelves();
   return new KvQueue(context, options, shares);
 }
 
@@ -150,6 +134,11 @@ export class KvQueue implements Queue {
     const { db, keys } = this.#context;
     const lanes = await openLanes(db, keys, rules.lanes, rules.attempts);
     return (nowMs) => this.#adopt(rules, lanes, nowMs);
+  }
+
+  /** Counts by lane: live objects. */
+  get counts(): readonly LaneCounts[] {
+    return this.#context.counts.lanes;
   }
 
   /** Stores jobs. */
@@ -233,9 +222,9 @@ export class KvQueue implements Queue {
   }
 
   /** Counts by lane: the same live objects each time. */
-  count(nowMs: number): Promise<readonly LaneCounts[]> {
+  count(nowMs: number, anew?: boolean): Promise<readonly LaneCounts[]> {
     this.#nowMs = nowMs;
-    return this.#reader.count(nowMs);
+    return this.#reader.count(nowMs, anew);
   }
 
   /** 1 if the oldest ready job is as old, 0 if not: only the head is known. */

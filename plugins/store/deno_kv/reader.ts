@@ -8,7 +8,14 @@
 import type { LaneCounts } from "../../../src/store.ts";
 import type { Bytes } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
-import { countIn, type LiveCounts, noTally, type Reading, type Tally } from "./counts.ts";
+import {
+  countIn,
+  type LiveCounts,
+  NO_VERSIONS,
+  noTally,
+  type Reading,
+  type Tally,
+} from "./counts.ts";
 import { numberAt } from "./keys.ts";
 import type { LaneTable } from "./lanes.ts";
 import { expireHead, promote } from "./promote.ts";
@@ -19,6 +26,12 @@ const LONGEST_MS = 1000;
 
 /** Commits of expired jobs of one lane and call, at most: the rest ends with the next one. */
 const MOST_EXPIRIES = 20;
+
+/** Counters of one lane. */
+type Counters = Readonly<Tally> & Pick<Reading, "versions">;
+
+/** Those of a lane that never had a job. */
+const NOTHING: Counters = { ...noTally(), versions: NO_VERSIONS };
 
 /** Reads for one queue. */
 export class Reader {
@@ -33,12 +46,12 @@ export class Reader {
     this.#context = context;
   }
 
-  /** Counts by lane, due jobs moved up: the same live objects each time. */
-  async count(nowMs: number): Promise<readonly LaneCounts[]> {
+  /** Counts by lane, due jobs moved up: the same live objects each time. `anew`: read in any case. */
+  async count(nowMs: number, anew = false): Promise<readonly LaneCounts[]> {
     const { counts, lanes, holder } = this.#context;
     const isOld = !holder.alone || nowMs - this.#readAtMs >= LONGEST_MS ||
       nowMs < this.#readAtMs;
-    if (this.#truth !== counts.changes || isOld) await this.read(nowMs);
+    if (anew || this.#truth !== counts.changes || isOld) await this.read(nowMs);
     for (const lane of lanes.own) {
       const live = counts.of(lane.ordinal);
       if (live === undefined) continue; // gone since
@@ -57,13 +70,18 @@ export class Reader {
     const { moves, changes } = counts;
     const number = ++this.#begun;
     this.#readAtMs = nowMs;
-    const readings = await this.#readings(own, nowMs);
-    if (number < this.#taken) return; // one that began later knows better
-    this.#taken = number;
-    const raced = counts.moves !== moves || counts.inFlight > 0;
-    if (!raced) this.#truth = changes;
-    for (const [index, reading] of readings.entries()) {
-      counts.of(own[index]!.ordinal)?.take(reading, raced);
+    counts.readsBegin();
+    try {
+      const readings = await this.#readings(own, nowMs);
+      if (number < this.#taken) return; // one that began later knows better
+      this.#taken = number;
+      const raced = counts.moves !== moves || counts.inFlight > 0;
+      if (!raced) this.#truth = changes;
+      for (const [index, reading] of readings.entries()) {
+        counts.take(own[index]!.ordinal, reading, raced);
+      }
+    } finally {
+      counts.readsEnd();
     }
   }
 
@@ -71,7 +89,7 @@ export class Reader {
     try {
       const tallies = await this.#tallies();
       return await Promise.all(
-        own.map(({ ordinal }) => this.#reading(ordinal, tallies[ordinal] ?? noTally(), nowMs)),
+        own.map(({ ordinal }) => this.#reading(ordinal, tallies[ordinal] ?? NOTHING, nowMs)),
       );
     } catch (thrown) {
       this.#readAtMs = -Infinity; // or the next count would take what is known for what was read
@@ -80,10 +98,12 @@ export class Reader {
   }
 
   /** Counters by number of the lane. */
-  async #tallies(): Promise<readonly (Tally | undefined)[]> {
+  async #tallies(): Promise<readonly (Counters | undefined)[]> {
     const { db, keys, counts } = this.#context;
-    const tallies: Tally[] = [];
-    for (const { key, value } of await db.list<Deno.KvU64>({ prefix: keys.of("c") })) {
+    const tallies: { -readonly [Field in keyof Counters]: Counters[Field] }[] = [];
+    for (
+      const { key, value, versionstamp } of await db.list<Deno.KvU64>({ prefix: keys.of("c") })
+    ) {
       const ordinal = numberAt(key, 4);
       const kind = key[5];
       const count = countIn(value);
@@ -91,13 +111,15 @@ export class Reader {
         if (kind === "d" || kind === "x") counts.kept[kind] = count;
         continue;
       }
-      const tally = tallies[ordinal] ??= noTally();
-      if (kind === "r" || kind === "z" || kind === "q" || kind === "l") tally[kind] = count;
+      const tally = tallies[ordinal] ??= { ...NOTHING };
+      if (kind !== "r" && kind !== "z" && kind !== "q" && kind !== "l") continue;
+      tally[kind] = count;
+      tally.versions = { ...tally.versions, [kind]: versionstamp };
     }
     return tallies;
   }
 
-  async #reading(ordinal: number, tally: Tally, nowMs: number): Promise<Reading> {
+  async #reading(ordinal: number, tally: Counters, nowMs: number): Promise<Reading> {
     const { keys } = this.#context;
     const ready = tally.r > 0 ? await this.#head("r", ordinal) : undefined;
     const delayed = tally.z > 0 ? await this.#head("z", ordinal) : undefined;

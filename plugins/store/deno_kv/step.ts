@@ -288,15 +288,17 @@ export class Step {
     this.#writeDone();
     this.#writeCounts();
     counts.inFlight++;
+    let version: string;
     try {
-      const version = await this.#transaction.commit(this.signals);
-      if (version === undefined) return false;
+      const made = await this.#transaction.commit(this.signals);
+      if (made === undefined) return false;
+      version = made;
       for (const [key, value] of this.#ready) counts.shelve(key, value, version);
     } finally {
       counts.inFlight--;
       counts.changes++;
     }
-    this.#follow();
+    this.#follow(version);
     return true;
   }
 
@@ -365,10 +367,9 @@ export class Step {
   }
 
   /** What follows from a commit that was made. */
-  #follow(): void {
+  #follow(version: string): void {
     const { counts, fates, listener, others, pool, lanes } = this.#context;
-    counts.moves++;
-    for (const [ordinal, tally] of this.#tallies) counts.of(ordinal)?.move(tally);
+    counts.moved(this.#tallies, version);
     for (const [ordinal, space, dueMs] of this.#dues) counts.of(ordinal)?.sees(space, dueMs);
     counts.kept.d += this.#kept.d;
     counts.kept.x += this.#kept.x;

@@ -135,8 +135,8 @@ export class MemoryQueue implements Queue {
     return { alive, peers, reaped, nextAtMs };
   }
 
-  /** Counts by lane: the same live objects each time. */
-  count(nowMs: number): readonly LaneCounts[] {
+  /** Counts by lane: the same live objects each time, so they are new in any case. */
+  count(nowMs: number, _anew?: boolean): readonly LaneCounts[] {
     for (const lane of this.#lanes) lane.tidy(nowMs);
     this.#pool.dropOld(nowMs);
     this.#tell(false);

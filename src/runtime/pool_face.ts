@@ -1,0 +1,83 @@
+/**
+ * The face of a running pool that strategies get: what they write to it changes nothing.
+ *
+ * @module
+ */
+
+import type { LaneView, PoolView, Signal, Totals, WindowStats, WorkerView } from "../view.ts";
+
+/** What a face shows. */
+interface FacedState extends PoolView {
+  /** The workers, in a list that cannot be changed. */
+  readonly shownWorkers: readonly WorkerView[];
+}
+
+/** Reads through to a pool's state. It has no setters, so a strategy that assigns to it throws, and fails. */
+export class PoolFace implements PoolView {
+  readonly #state: FacedState;
+
+  /** The face of one state, for as long as that lives. */
+  constructor(state: FacedState) {
+    this.#state = state;
+    Object.freeze(this);
+  }
+
+  get pool(): string {
+    return this.#state.pool;
+  }
+  get nowMs(): number {
+    return this.#state.nowMs;
+  }
+  get lanes(): readonly LaneView[] {
+    return this.#state.lanes;
+  }
+  get workers(): readonly WorkerView[] {
+    return this.#state.shownWorkers;
+  }
+  get live(): number {
+    return this.#state.live;
+  }
+  get busy(): number {
+    return this.#state.busy;
+  }
+  get idle(): number {
+    return this.#state.idle;
+  }
+  get target(): number {
+    return this.#state.target;
+  }
+  get size(): PoolView["size"] {
+    return this.#state.size;
+  }
+  get limit(): number {
+    return this.#state.limit;
+  }
+  get rateBound(): boolean {
+    return this.#state.rateBound;
+  }
+  get holdUntilMs(): number {
+    return this.#state.holdUntilMs;
+  }
+  get startsPerSec(): number {
+    return this.#state.startsPerSec;
+  }
+  get totals(): Totals {
+    return this.#state.totals;
+  }
+  get window(): WindowStats {
+    return this.#state.window;
+  }
+  get peers(): number {
+    return this.#state.peers;
+  }
+  get stale(): boolean {
+    return this.#state.stale;
+  }
+  get signals(): Readonly<Record<string, Signal>> {
+    return this.#state.signals;
+  }
+
+  readyOlderThan(ageMs: number): number {
+    return this.#state.readyOlderThan(ageMs);
+  }
+}
