@@ -255,9 +255,10 @@ export interface Queue {
   readySince(lane: number, atMs: number): number;
   /**
    * When the ready job with `earlier` others before it became claimable: what a policy sees as a
-   * lane's age while several jobs are given out at once. A store that knows only the head leaves it out.
+   * lane's age while several jobs are given out at once. `undefined`: it is not known before these have
+   * been leased. A store that knows only the head leaves it out.
    */
-  readyAtMs?(lane: number, earlier: number): number;
+  readyAtMs?(lane: number, earlier: number): number | undefined;
   /**
    * Makes ready for other rules: other lanes, or another order of them. Lanes are known by name:
    * leases stay, and so do the jobs of a lane that is named no more, until it is again. A store that

@@ -54,6 +54,8 @@ export class Dispatch {
   readonly #state: PoolState;
   #wants: number[] = [];
   readonly #eligible: Lane[] = [];
+  /** The lanes that the policy chose last, in its order. */
+  readonly #chosen: Lane[] = [];
   readonly #lead: Lead;
   #leasing = false;
   #askedMeanwhile = false;
@@ -128,6 +130,7 @@ export class Dispatch {
       }
       if (planned === 0) return;
       const started = this.#lease(planned, nowMs);
+      if (this.#state.guessed) this.#context.changed(); // the rest is planned by what is known then
       // Workers that are free again by now wait for the next turn: endings go out, timers get theirs.
       if (started === 0 || started === planned) return;
     }
@@ -138,17 +141,22 @@ export class Dispatch {
     const state = this.#state;
     const { slots } = this.#context;
     this.#wants.fill(0);
+    this.#chosen.length = 0;
     const eligible = this.#gatherEligible();
     let planned = 0;
+    state.guessed = false;
     while (planned < free && eligible.length > 0) {
       const lane = this.#choose(slots.lanePolicy.run, eligible);
       if (lane === undefined) break;
+      if (state.guessed && eligible.length > 1) break;
+      this.#chosen.push(lane);
       this.#wants[lane.index]!++;
       lane.planned++;
       state.planned++;
       planned++;
       if (!isEligible(lane)) eligible.splice(eligible.indexOf(lane), 1);
     }
+    state.guessed &&= planned < free && eligible.length > 1;
     return planned;
   }
 
@@ -252,8 +260,9 @@ export class Dispatch {
   #start(leased: readonly Leased[], nowMs: number): number {
     const { crew, rate, cooldown } = this.#context;
     this.#startHeld(nowMs);
-    for (let index = 0; index < leased.length; index++) {
-      const job = leased[index]!;
+    const jobs = this.#inOrder(leased);
+    for (let index = 0; index < jobs.length; index++) {
+      const job = jobs[index]!;
       const lane = this.#laneOf(job);
       if (lane === undefined) continue;
       const isFree = this.#open && crew.idleCount > 0 && cooldown.room(nowMs) > 0 &&
@@ -264,6 +273,16 @@ export class Dispatch {
     this.#trim(nowMs);
     if (this.#lead.size > 0) this.#state.rateBound = true;
     return leased.length;
+  }
+
+  /** What was leased, which comes lane by lane, in the order in which the policy chose the lanes. */
+  #inOrder(leased: readonly Leased[]): readonly Leased[] {
+    const chosen = this.#chosen;
+    if (leased.length < 2 || chosen.every((lane) => lane === chosen[0])) return leased;
+    const byLane = Map.groupBy(leased, (job) => job?.lane);
+    const jobs = chosen.flatMap(({ name }) => byLane.get(name)?.splice(0, 1) ?? []);
+    for (const rest of byLane.values()) jobs.push(...rest); // more than were asked for
+    return jobs;
   }
 
   /** Starts what waits, as far as the rate allows. */

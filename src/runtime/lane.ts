@@ -86,6 +86,14 @@ export class Traffic {
   }
 }
 
+/** The pool of a lane. */
+interface LanePool {
+  /** Read for ages. */
+  readonly nowMs: number;
+  /** Set when an age was read that the store does not know: the head's stands in for it. */
+  guessed: boolean;
+}
+
 const NO_JOBS: LaneCounts = {
   ready: 0,
   blocked: 0,
@@ -126,7 +134,7 @@ export class Lane implements LaneView {
   };
   readonly #waits = new Histogram();
   readonly #runs = new Histogram();
-  readonly #now: { readonly nowMs: number };
+  readonly #pool: LanePool;
   readonly #queue: Pick<Queue, "readyAtMs" | "leasesAdded">;
   readonly #arrivalRate: RateMeter;
   readonly #service = new SmoothMean();
@@ -140,21 +148,21 @@ export class Lane implements LaneView {
   #timedMs = 0;
   #lastServedAtMs = 0;
 
-  /** Makes a lane of a queue. `now` is read for ages. */
+  /** Makes a lane of a queue. */
   constructor(
     settings: LaneSettings,
     index: number,
-    now: { readonly nowMs: number },
+    pool: LanePool,
     queue: Pick<Queue, "readyAtMs" | "leasesAdded">,
   ) {
     this.name = settings.name;
     this.#index = index;
     this.settings = settings;
     this.#paused = settings.paused;
-    this.#now = now;
+    this.#pool = pool;
     this.#queue = queue;
-    this.#arrivalRate = new RateMeter(now.nowMs);
-    this.traffic = new Traffic(now.nowMs);
+    this.#arrivalRate = new RateMeter(pool.nowMs);
+    this.traffic = new Traffic(pool.nowMs);
   }
 
   /** Goes on with other settings, at another place. Figures and pauses stay. */
@@ -240,10 +248,13 @@ export class Lane implements LaneView {
 
   get oldestWaitMs(): number {
     if (this.ready === 0) return 0;
-    const oldestAtMs = this.planned > 0 && this.#queue.readyAtMs !== undefined
-      ? this.#queue.readyAtMs(this.#index, this.planned)
-      : this.counts.oldestReadyAtMs;
-    return Math.max(0, this.#now.nowMs - Math.max(oldestAtMs, this.resumedAtMs));
+    let oldestAtMs = this.counts.oldestReadyAtMs;
+    if (this.planned > 0 && this.#queue.readyAtMs !== undefined) {
+      const nextAtMs = this.#queue.readyAtMs(this.#index, this.planned);
+      if (nextAtMs === undefined) this.#pool.guessed = true;
+      else oldestAtMs = nextAtMs;
+    }
+    return Math.max(0, this.#pool.nowMs - Math.max(oldestAtMs, this.resumedAtMs));
   }
 
   get arrivalsPerSec(): number {
@@ -255,7 +266,7 @@ export class Lane implements LaneView {
   }
 
   get servedMs(): number {
-    return this.#endedMs + this.#running * this.#now.nowMs - this.#startSumMs;
+    return this.#endedMs + this.#running * this.#pool.nowMs - this.#startSumMs;
   }
 
   /**

@@ -86,6 +86,8 @@ export class PoolState implements PoolView {
   rateBound = false;
   /** Owned by the cool-down. */
   holdUntilMs = 0;
+  /** True once the age of a lane was read that the store does not know before what is planned is leased. */
+  guessed = false;
   /** Owned by the store guard. */
   stale = false;
   /** What strategies get. */

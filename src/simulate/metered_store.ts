@@ -142,6 +142,11 @@ export class MeteredQueue implements Queue {
     return this.#queue.readySince(lane, atMs);
   }
 
+  /** Of the store in memory, that all simulations use: it knows more than the head. */
+  readyAtMs(lane: number, earlier: number): number | undefined {
+    return this.#queue.readyAtMs?.(lane, earlier);
+  }
+
   find(id: string): MaybePromise<JobRecord | undefined> {
     this.#check();
     return this.#queue.find(id);

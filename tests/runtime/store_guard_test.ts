@@ -190,7 +190,7 @@ for (const call of ["count", "lease", "settle", "renew"] as const) {
     assert.equal(events.some(({ kind }) => kind === "lease-lost"), false);
     const stopping = sluice.stop();
     await clock.advance(60_000);
-    assert.deepEqual(await stopping, { handedBack: [], stuck: [], waiting: 0 });
+    assert.deepEqual(await stopping, { handedBack: [], stuck: [], waiting: 0, unstored: 0 });
   });
 
   Deno.test(`a stop ends within its bound where the store never answers ${call}`, async () => {

@@ -164,6 +164,7 @@ export class Claims {
   /** Holds what a commit has leased. `moves`: own commits when it was gathered. */
   #keep(wants: readonly Want[], claim: Claim, moves: number): void {
     for (const part of claim.parts) claim.term.parts.add(part);
+    this.#context.counts.leased(claim.parts);
     this.#note(wants, claim, moves + 1);
   }
 

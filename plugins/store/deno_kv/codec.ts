@@ -171,6 +171,18 @@ export function takeLines(bytes: Bytes, count: number): Cut {
   }
 }
 
+/** How many jobs a part has. */
+export function countJobs(bytes: Bytes): number {
+  let jobs = 0;
+  for (let start = 0; start < bytes.length;) {
+    const end = bytes.indexOf(NEWLINE, start);
+    if (end !== start) jobs++;
+    if (end === -1) break;
+    start = end + 1;
+  }
+  return jobs;
+}
+
 /** When the first of the jobs expires. 0: none does. */
 export function earliestExpiry(lines: readonly Line[]): number {
   let earliest = Infinity;

@@ -77,9 +77,22 @@ export class LiveCounts implements LaneCounts {
   }
 
   get oldestReadyAtMs(): number {
-    let oldestAtMs = Math.min(this.headAtMs, this.ahead[0]?.dueMs ?? Infinity);
+    const headAtMs = this.free === 0 ? Infinity : this.shelf.dueMs(0) ?? this.headAtMs;
+    let oldestAtMs = Math.min(headAtMs, this.ahead[0]?.dueMs ?? Infinity);
     for (const { dueMs } of this.back) oldestAtMs = Math.min(oldestAtMs, dueMs);
     return oldestAtMs;
+  }
+
+  /** When the ready job with so many others before it became claimable. `undefined`: it is not known. */
+  readyAtMs(earlier: number): number | undefined {
+    if (earlier >= this.#unstarted) return this.shelf.dueMs(earlier - this.#unstarted);
+    const dues = [...this.ahead, ...this.back].map(({ dueMs }) => dueMs);
+    return dues.sort((a, b) => a - b)[earlier];
+  }
+
+  /** Jobs due at `dueMs`, the oldest there were, are leased: what is left is no older. */
+  leasedAt(dueMs: number): void {
+    if (this.free > 0 && dueMs > this.headAtMs) this.headAtMs = dueMs;
   }
 
   get #unstarted(): number {
@@ -165,6 +178,11 @@ export class Counts {
     this.moves++;
     for (const [ordinal, tally] of tallies) this.of(ordinal)?.move(tally, version);
     if (this.#reads > 0) this.#recent.push({ version, tallies });
+  }
+
+  /** Parts were leased, the oldest there were. */
+  leased(parts: readonly { readonly ordinal: number; readonly dueMs: number }[]): void {
+    for (const { ordinal, dueMs } of parts) this.of(ordinal)?.leasedAt(dueMs);
   }
 
   /** The counters are read from now on, until `readsEnd`. */

@@ -233,6 +233,13 @@ export class KvQueue implements Queue {
     return counts !== undefined && counts.ready > 0 && counts.oldestReadyAtMs <= atMs ? 1 : 0;
   }
 
+  /** When a ready job became claimable; the head's time where others claim too, and more is not known. */
+  readyAtMs(lane: number, earlier: number): number | undefined {
+    const live = this.#context.counts.lanes[lane];
+    return live?.readyAtMs(earlier) ??
+      (this.#context.holder.alone ? undefined : live?.oldestReadyAtMs);
+  }
+
   /** Looks a job up. */
   async find(id: string): Promise<JobRecord | undefined> {
     return await findRecord(this.#context, this.#ahead, id);

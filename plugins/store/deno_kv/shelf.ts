@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Bytes } from "./codec.ts";
+import { type Bytes, countJobs } from "./codec.ts";
 import { numberAt, textAt } from "./keys.ts";
 
 /** Most parts known of a lane. */
@@ -15,6 +15,7 @@ const MOST_PARTS = 64;
 /** The first parts of one lane, none left out. */
 export class Shelf {
   #parts: Deno.KvEntry<Bytes>[] = [];
+  readonly #jobs = new WeakMap<Bytes, number>(); // in a part, by its bytes: only those that were asked for
   #whole = false;
   /** All parts up to this one are known. `undefined`: none is, unless all are. */
   #upTo: Deno.KvKey | undefined;
@@ -29,6 +30,16 @@ export class Shelf {
   /** True if there are no others. */
   get whole(): boolean {
     return this.#whole;
+  }
+
+  /** When the job with so many others before it is due. `undefined`: it is not known. */
+  dueMs(earlier: number): number | undefined {
+    let left = earlier;
+    for (const { key, value } of this.#parts) {
+      left -= this.#jobsIn(value);
+      if (left < 0) return numberAt(key, 5);
+    }
+    return undefined;
   }
 
   /** Parts are read from now on. */
@@ -84,6 +95,12 @@ export class Shelf {
     this.#since?.push(() => this.drop(key));
     const at = this.#parts.findIndex((part) => compare(part.key, key) === 0);
     if (at >= 0) this.#parts.splice(at, 1);
+  }
+
+  #jobsIn(value: Bytes): number {
+    let jobs = this.#jobs.get(value);
+    if (jobs === undefined) this.#jobs.set(value, jobs = countJobs(value));
+    return jobs;
   }
 
   /** True if a part would be known, were it there. */

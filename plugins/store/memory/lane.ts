@@ -158,7 +158,7 @@ export class Lane implements LaneCounts {
     return this.#ready.countUpTo(atMs);
   }
 
-  /** When the ready job with `earlier` others before it became claimable; up to a sixteenth off while there are gaps. */
+  /** When the ready job with `earlier` others before it became claimable. */
   readyAtMs(earlier: number): number {
     return this.#ready.at(earlier)?.readyAtMs ?? Infinity;
   }

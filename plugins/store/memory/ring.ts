@@ -53,9 +53,14 @@ export class JobRing {
     return this.#size === 0 ? undefined : this.#at(this.#size - 1);
   }
 
-  /** The job at a place from the front, or a gap that keeps its time. `undefined` if there is none. */
-  at(place: number): MemoryJob | undefined {
-    return place < this.#size ? this.#at(place) : undefined;
+  /** The job with so many others before it, gaps not counted. `undefined` if there is none. */
+  at(earlier: number): MemoryJob | undefined {
+    if (this.#gaps === 0) return earlier < this.#size ? this.#at(earlier) : undefined;
+    for (let place = 0, left = earlier; place < this.#size; place++) {
+      const job = this.#at(place)!;
+      if (this.#isLive(job) && left-- === 0) return job;
+    }
+    return undefined;
   }
 
   /** Adds a job at the end. Its time may not be before the last one's where `countUpTo` is used. */

@@ -110,7 +110,7 @@ Deno.test("stop() reports nothing that waits after a burst has ended", async () 
       await Promise.all(taken.map((job) => job.done));
 
       assert.equal(laneOf(sluice.pool("p").snapshot()).ready, 0);
-      assert.deepEqual(await sluice.stop(), { handedBack: [], stuck: [], waiting: 0 });
+      assert.deepEqual(await sluice.stop(), { handedBack: [], stuck: [], waiting: 0, unstored: 0 });
     }
     assert.equal(ran.length, 1000);
   });
