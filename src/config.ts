@@ -142,7 +142,7 @@ export interface LaneInput {
   readonly name: string;
   /** Wait that growth aims to stay below, ms, > 0. `null`: causes no growth beyond one worker. @default {the controller's, else 50} */
   readonly targetWaitMs?: number | null | undefined;
-  /** Sojourn within which a job is still of use, ms, > 0. Omitted: always. */
+  /** Sojourn within which a job is still of use, ms, > 0, from when it was first due. Omitted: always. */
   readonly deadlineMs?: number | undefined;
   /** Most jobs that wait, a whole number >= 1. Omitted: no bound. */
   readonly maxDepth?: number | undefined;

@@ -126,6 +126,11 @@ export interface Leased extends Job {
   readonly laneIndex: number;
   /** When it became claimable. */
   readonly readyAtMs: number;
+  /**
+   * When it became claimable for the first time, or for the first time after a revive: no retry moves it.
+   * Omitted: as `readyAtMs`.
+   */
+  readonly firstReadyAtMs?: number | undefined;
   /** Rises with each lease of the job. */
   readonly fence: number;
   /** Not started from then on: the answer of a lease may come later. Omitted: it never expires. */

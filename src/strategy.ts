@@ -69,7 +69,10 @@ export type Verdict =
 export interface Admission {
   /** Asked at each enqueue, before the job is stored. */
   submit(job: NewJob, view: PoolView): Verdict;
-  /** Asked when a worker is about to start a job that became claimable `ageMs` ago. False drops it as late. */
+  /**
+   * Asked when a worker is about to start a job that became claimable `ageMs` ago, for the first time.
+   * False drops it as late. One that is past its lane's `deadlineMs` is dropped without being asked about.
+   */
   take?(lane: LaneView, ageMs: number, view: PoolView): boolean;
 }
 

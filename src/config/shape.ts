@@ -74,7 +74,7 @@ export const laneShape = object({
   ),
   deadlineMs: described(
     v.optional(endless()),
-    "Sojourn within which a job is still of use, ms. Default: always.",
+    "Sojourn within which a job is still of use, ms, from when it was first due: retries do not move it. Default: always.",
   ),
   maxDepth: described(v.optional(whole(1)), "Most jobs that wait. Default: no bound."),
   maxRunning: described(

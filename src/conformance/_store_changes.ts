@@ -78,6 +78,9 @@ export const changeChecks: readonly StoreCheck[] = [
       });
       const held = await trial.leaseOne();
       assert.deepEqual([held.id, held.attempt, held.job.payload], [id, 1, "p"]);
+      if (held.job.firstReadyAtMs !== undefined) {
+        assert.equal(held.job.firstReadyAtMs, trial.nowMs, "a revive begins its deadline anew");
+      }
       await trial.settle(held, "done");
       assert.equal((await trial.queue.change(id, "revive", trial.nowMs)).ok, false);
       assert.deepEqual(await trial.queue.change(id, "remove", trial.nowMs), {

@@ -118,7 +118,8 @@ export const queueChecks: readonly StoreCheck[] = [
       const trial = await openTrial(store);
       const { id } = await trial.add();
       const first = await trial.leaseOne();
-      const dueAtMs = trial.nowMs + 1000;
+      const firstMs = trial.nowMs;
+      const dueAtMs = firstMs + 1000;
       assert.ok(await trial.settle(first, "retry", { dueAtMs, error: "once" }));
 
       assert.deepEqual(await trial.lease(1, 1), []);
@@ -127,6 +128,9 @@ export const queueChecks: readonly StoreCheck[] = [
       await trial.add();
       const second = await trial.leaseOne();
       assert.deepEqual([second.id, second.attempt, second.readyAtMs], [id, 2, dueAtMs]);
+      if (second.job.firstReadyAtMs !== undefined) {
+        assert.equal(second.job.firstReadyAtMs, firstMs, "no retry moves its deadline");
+      }
       await trial.settle(second, "retry", { charged: false, dueAtMs });
       const [, third] = await trial.lease(2);
       assert.deepEqual([third!.id, third!.attempt], [id, 2]);

@@ -302,8 +302,12 @@ export class Dispatch {
   #begin(job: Leased, lane: Lane, nowMs: number): void {
     const { crew, runner, rate, slots } = this.#context;
     const admission = slots.admission.run;
+    const ageMs = nowMs - (job.firstReadyAtMs ?? job.readyAtMs);
     if ((job.expiresAtMs ?? Infinity) <= nowMs) this.#die({ job, lane }, "expired", nowMs);
-    else if (admission.take === undefined || this.#take(admission, lane, job, nowMs)) {
+    else if (
+      ageMs <= (lane.deadlineMs ?? Infinity) &&
+      (admission.take === undefined || this.#take(admission, lane, ageMs))
+    ) {
       rate.stamp(nowMs);
       runner.begin(crew.takeIdle(nowMs), job, lane, nowMs);
     } else {
@@ -327,11 +331,11 @@ export class Dispatch {
     return this.#open ? Math.min(crew.idleCount, cooldown.room(nowMs)) : 0;
   }
 
-  #take(admission: Admission, lane: Lane, job: Leased, nowMs: number): boolean {
+  #take(admission: Admission, lane: Lane, ageMs: number): boolean {
     const { slots } = this.#context;
     try {
       // The caller asked whether there is one.
-      const takes = judgeTake(admission.take!(lane, nowMs - job.readyAtMs, this.#state.face));
+      const takes = judgeTake(admission.take!(lane, ageMs, this.#state.face));
       slots.works("take", slots.admission.name);
       return takes;
     } catch (thrown) {

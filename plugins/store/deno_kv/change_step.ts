@@ -166,6 +166,7 @@ export class ChangeStep {
     }
     const alive = changeLine(line, { attempts: -line[0], leases: 1 }, {
       o: delayOf(dead),
+      r: Math.max(0, step.nowMs - createdIn(segment)),
       h: undefined,
       x: expiresAtMs,
       s: startedAtMs ?? undefined,

@@ -32,6 +32,8 @@ export interface Extra {
   s?: number;
   /** How long after its adding it was first due: set once it has left its first place. */
   o?: number;
+  /** How long after its adding it was first due since it was revived. */
+  r?: number;
   /** Its payload is in so many parts of its own. */
   b?: number;
   /** Its payload is `undefined`. */

@@ -143,6 +143,9 @@ export class KvJob implements StoredJob, Leased {
   get readyAtMs(): number {
     return this.part.dueMs;
   }
+  get firstReadyAtMs(): number {
+    return this.createdAtMs + (this.line[3]?.r ?? delayOf(this));
+  }
   get fence(): number {
     return this.line[1] + 1;
   }

@@ -68,6 +68,8 @@ export interface Extra {
   expiresAtMs: number;
   /** When it was enqueued. `undefined`: when it became ready. */
   createdAtMs: number | undefined;
+  /** When it became claimable for the first time. `undefined`: as `readyAtMs`. */
+  firstReadyAtMs: number | undefined;
   /** Message of the latest failure. */
   error: string | undefined;
   /** Why what the handler returned is not kept. */
@@ -165,6 +167,11 @@ export class MemoryJob implements Leased, Added {
     return this.extra?.createdAtMs ?? this.readyAtMs;
   }
 
+  /** When it became claimable for the first time. */
+  get firstReadyAtMs(): number {
+    return this.extra?.firstReadyAtMs ?? this.readyAtMs;
+  }
+
   /** Where it stands, in the words of the outside. */
   get state(): JobState {
     return STATES[this.code]!;
@@ -185,6 +192,7 @@ export class MemoryJob implements Leased, Added {
     if (readyAtMs === this.readyAtMs) return;
     const extra = this.ownExtra();
     extra.createdAtMs ??= this.readyAtMs;
+    extra.firstReadyAtMs ??= this.readyAtMs;
     this.readyAtMs = readyAtMs;
   }
 
@@ -198,6 +206,7 @@ export class MemoryJob implements Leased, Added {
       traceparent: undefined,
       expiresAtMs: Infinity,
       createdAtMs: undefined,
+      firstReadyAtMs: undefined,
       error: undefined,
       resultError: undefined,
       cancelling: false,
@@ -281,6 +290,7 @@ export function extraOf(entry: JobEntry): Extra | undefined {
     traceparent: entry.traceparent,
     expiresAtMs: entry.expiresAtMs,
     createdAtMs: undefined,
+    firstReadyAtMs: undefined,
     error: undefined,
     resultError: undefined,
     cancelling: false,

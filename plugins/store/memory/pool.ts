@@ -187,6 +187,7 @@ export class MemoryPool implements LanePool {
       revived.extra.cancelling = false;
     }
     revived.home.again(revived, nowMs, nowMs);
+    if (revived.extra !== undefined) revived.extra.firstReadyAtMs = undefined;
     return true;
   }
 
