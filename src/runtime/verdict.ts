@@ -41,12 +41,12 @@ export function judge(run: JobRun, given: Throw): Verdict {
     return "ended";
   }
   const { attempts, backoff } = run.lane.settings;
+  const jitter = backoff.jitter * random();
   const laterMs = retryLaterMs(thrown);
   if (laterMs !== undefined) {
     run.to = "retry";
     run.charged = false;
-    run.dueAtMs = nowMs + laterMs +
-      (isExact(thrown) ? 0 : backoff.jitter * spreadMs(laterMs) * random());
+    run.dueAtMs = nowMs + laterMs + (isExact(thrown) ? 0 : jitter * spreadMs(laterMs));
     return "deferral";
   }
   const fatal = isFatal(thrown);
@@ -57,7 +57,7 @@ export function judge(run: JobRun, given: Throw): Verdict {
   }
   run.to = "retry";
   const waitMs = Math.min(backoff.maxMs, backoff.baseMs * 2 ** (run.attempt - 1));
-  run.dueAtMs = nowMs + waitMs * (1 + backoff.jitter * random());
+  run.dueAtMs = nowMs + waitMs * (1 + jitter);
   return "failure";
 }
 

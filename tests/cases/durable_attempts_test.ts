@@ -264,7 +264,8 @@ Deno.test("jobs on a file that were told to come back in a minute come back spre
         throw new RetryLater(60_000, "429");
       }
     };
-    const { pool } = await bench.start({ handler, size: { min: 30, max: 30 } });
+    const size = { min: 30, max: 30 };
+    const { pool } = await bench.start({ handler, size, cooldown: false }); // of each job alone
     const jobs = await pool.enqueueAll(
       Array.from({ length: 30 }, (_, payload) => ({ lane: "high", payload })),
     ) as JobHandle[];
