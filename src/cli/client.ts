@@ -91,6 +91,7 @@ export async function send(
       method: request.method ?? "GET",
       headers,
       body: request.body === undefined ? null : JSON.stringify(request.body),
+      redirect: "manual", // one that is followed makes a GET of a POST
       signal: request.signal ?? null,
     });
   } catch (thrown) {
@@ -104,6 +105,15 @@ export async function send(
     );
   }
   if (response.ok) return response;
+  if (response.status >= 300 && response.status < 400) {
+    await response.body?.cancel();
+    throw new CliError(
+      `${options.url} leads elsewhere (${response.status}): give the address that it leads to by ${
+        optionOf(options)
+      }`,
+      1,
+    );
+  }
   throw failureOf(response, await readAnswer(response, options, request), options);
 }
 

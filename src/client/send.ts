@@ -116,6 +116,7 @@ async function sendOnce(request: Outgoing, sender: Sender): Promise<unknown> {
       method: request.method,
       headers,
       body: request.body ?? null,
+      redirect: "manual", // one that is followed makes a GET of a POST, or sends the token elsewhere
       signal: limit.signal,
     });
     text = await response.text();
@@ -163,6 +164,10 @@ function read(
   { url, hasToken }: { readonly url: string; readonly hasToken: boolean },
 ): unknown {
   const { status } = response;
+  // Browsers tell nothing of a redirect but that it is one.
+  if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
+    throw new RequestError(`${url} leads elsewhere: give the address that it leads to`, status);
+  }
   const json = parsed(text);
   if (response.ok) {
     if (json !== undefined) return json;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { AlertHook, type AlertHookOptions, type AlertJson } from "../../src/admin/alert_hook.ts";
+import { AlertHook, type AlertHookOptions } from "../../src/admin/alert_hook.ts";
+import type { AlertJson } from "../../src/admin/alert_line.ts";
 import type { Finding } from "../../src/diagnose.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
 import { jsonLogger } from "../../src/log.ts";
@@ -36,6 +37,15 @@ function address(...statuses: number[]) {
         await Promise.race([heard.promise, clock.advance(100)]);
       }
     },
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+/** An address that answers as it is told to. */
+function answering(answer: (request: Request) => Response | Promise<Response>) {
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
+  return {
+    url: `http://127.0.0.1:${server.addr.port}/hook/s3cret`,
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
 }
@@ -144,7 +154,7 @@ Deno.test("AlertHook sends again what was not taken, under the same key", async 
   assert.deepEqual(faults, []);
 });
 
-Deno.test("AlertHook gives up what is refused, and says so without the address", async () => {
+Deno.test("AlertHook says what is refused at once, without the address, and tries on", async () => {
   await using to = address(404);
   const { clock, state, lines, hook } = hooked(to.url);
   state.findings = [FINDING];
@@ -152,12 +162,13 @@ Deno.test("AlertHook gives up what is refused, and says so without the address",
   await clock.advance(5_000);
   await to.heard(1, clock);
   while (lines.length === 0) await clock.advance(100);
+  await to.heard(2, clock);
   await hook.stop();
 
   const { message, error, pool, code } = JSON.parse(lines[0] ?? "");
   assert.equal(message, "An alert was not delivered: see admin.alerts");
   assert.deepEqual([error, pool, code], ["the address answered 404", "mail", "stalled"]);
-  assert.equal(to.posts.length, 1);
+  assert.equal(new Set(to.posts.map(({ key }) => key)).size, 1);
 });
 
 Deno.test("AlertHook hides the address when nothing answers there", async () => {
@@ -184,4 +195,70 @@ Deno.test("AlertHook stops while it waits for the next attempt", async () => {
   await hook.stop();
 
   assert.equal(JSON.parse(lines[0] ?? "").error, "the process stops");
+});
+
+for (const status of [301, 302, 303, 307, 308]) {
+  Deno.test(`AlertHook follows no redirect by ${status}: it reports it`, async () => {
+    await using elsewhere = address();
+    const location = `${elsewhere.url}?token=s3cret`;
+    await using to = answering(() => new Response(null, { status, headers: { location } }));
+    const { clock, state, lines, hook } = hooked(to.url);
+    state.findings = [FINDING];
+
+    await clock.advance(5_000);
+    while (lines.length === 0) await clock.advance(100);
+    await hook.stop();
+
+    assert.equal(
+      JSON.parse(lines[0] ?? "").error,
+      `the address answered ${status}: give the one it leads to`,
+    );
+    assert.ok(!lines.join().includes("s3cret"));
+    assert.deepEqual(elsewhere.posts, []);
+  });
+}
+
+Deno.test("AlertHook delivers what is open once the address takes it, however late", async () => {
+  await using to = address(...Array(20).fill(503), 302, 404);
+  const { clock, state, lines, hook } = hooked(to.url);
+  state.findings = [FINDING];
+
+  await clock.advance(5_000);
+  await to.heard(23, clock);
+  await clock.advance(60_000);
+  state.findings = [];
+  await to.heard(24, clock);
+  assert.deepEqual(lines.map((line) => JSON.parse(line).message), [
+    "An alert was not delivered: see admin.alerts",
+    "An alert was delivered late",
+  ]);
+  await hook.stop();
+
+  assert.deepEqual(to.posts.slice(-2).map(({ alert }) => alert.alert), ["began", "ended"]);
+  assert.equal(new Set(to.posts.slice(0, 23).map(({ key }) => key)).size, 1);
+});
+
+Deno.test("AlertHook has no finding wait for an address that hangs over another", async () => {
+  const hanging = Promise.withResolvers<void>();
+  const told: string[] = [];
+  const both = Promise.withResolvers<void>();
+  await using to = answering(async (request) => {
+    const { code, alert } = await request.json();
+    if (code === "stalled") await hanging.promise;
+    else told.push(alert);
+    if (told.length === 2) both.resolve();
+    return new Response(null, { status: 204 });
+  });
+  const { clock, state, hook } = hooked(to.url);
+  state.findings = [FINDING, { ...FINDING, code: "failing" }];
+
+  await clock.advance(5_000);
+  state.findings = [FINDING];
+  for (let n = 0; n < 20 && told.length < 2; n++) await clock.advance(5_000);
+  await both.promise;
+  const stopped = hook.stop(); // while the first hangs
+  await stopped;
+  hanging.resolve();
+
+  assert.deepEqual(told, ["began", "ended"]);
 });

@@ -48,3 +48,23 @@ for (const body of ['{"ok":true}', "[1]", "null"]) {
     }
   });
 }
+
+Deno.test("verbs follow no redirect: they say so, and change nothing elsewhere", async () => {
+  const methods: string[] = [];
+  await using other = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
+    methods.push(new URL(request.url).pathname);
+    return new Response(null, { status: 307, headers: { location: "/elsewhere" } });
+  });
+  const url = `http://127.0.0.1:${other.addr.port}`;
+
+  for (const [, ...args] of VERBS) {
+    const { code, out, err } = await sluice([...args, "--url", url]);
+
+    assert.deepEqual([code, out, err], [
+      1,
+      "",
+      `${url} leads elsewhere (307): give the address that it leads to by --url\n`,
+    ], args.join(" "));
+  }
+  assert.ok(!methods.includes("/elsewhere"));
+});

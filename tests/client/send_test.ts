@@ -242,3 +242,18 @@ Deno.test("readRetryAfter() reads seconds and dates, and nothing else", () => {
     [7_000, 0, undefined, undefined],
   );
 });
+
+for (const status of [301, 302, 303, 307, 308]) {
+  Deno.test(`enqueue() and wait() follow no redirect by ${status}: they say so at once`, async () => {
+    const location = "/elsewhere";
+    await using server = scripted(() => new Response(null, { status, headers: { location } }));
+    const { options, waits } = still();
+    const client = connect(server.url, options);
+    const message = `${server.url} leads elsewhere: give the address that it leads to`;
+
+    await assert.rejects(client.enqueue("mail", ANN), { name: "RequestError", message, status });
+    await assert.rejects(client.wait("a"), { name: "RequestError", message, status });
+
+    assert.deepEqual([server.seen.length, waits], [2, []]);
+  });
+}
