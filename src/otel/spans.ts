@@ -14,15 +14,18 @@ import {
   trace,
   type Tracer,
 } from "@opentelemetry/api";
-import { AbortedError, messageOf } from "../errors.ts";
-import { isRetryLater } from "../runtime/verdict.ts";
+import { messageOf } from "../errors.ts";
 import { isPromise } from "../runtime/store_guard.ts";
 import type { Telemetry, TracedRun } from "../runtime/telemetry.ts";
+import type { Fate } from "../runtime/verdict.ts";
 import type { DurationRecorder } from "./figures.ts";
 import { spanContextOf } from "./traceparent.ts";
 
 /** How a run ended. */
-type Outcome = "done" | "failed" | "deferred" | "aborted";
+type Outcome = "done" | Fate;
+
+/** Longest stack that is recorded, characters. */
+const LONGEST_STACK = 4_000;
 
 /** Makes what calls handlers inside spans. The enqueuer's span is the parent, and linked too: some views show only one. */
 export function tracedRunner(tracer: Tracer, durations: DurationRecorder): Telemetry["run"] {
@@ -42,12 +45,14 @@ export function tracedRunner(tracer: Tracer, durations: DurationRecorder): Telem
     const end = (outcome: Outcome): void => {
       span.setAttribute("sluice.job.outcome", outcome);
       span.end();
-      if (outcome === "done" || outcome === "failed") {
+      if (outcome === "done" || outcome === "retried" || outcome === "dead") {
         durations.ran(traced, performance.now() - beganMs);
       }
     };
     const fail = (thrown: unknown): never => {
-      end(judge(span, thrown));
+      const fate = traced.fateOf(thrown);
+      if (fate === "retried" || fate === "dead") record(span, thrown);
+      end(fate);
       throw thrown;
     };
     let result: unknown;
@@ -82,13 +87,15 @@ function attributesOf({ pool, job, waitMs, worker }: TracedRun): Attributes {
   };
 }
 
-/** Says what a throw means. Only a failure is an error: who puts a job off or stops knows what it does. */
-function judge(span: Span, thrown: unknown): Outcome {
-  if (isRetryLater(thrown)) return "deferred";
-  if (thrown instanceof AbortedError && thrown.why !== "timeout") return "aborted";
-  const error = thrown instanceof Error ? thrown : new Error(messageOf(thrown));
-  span.recordException(error);
-  span.setAttribute("error.type", error.name);
-  span.setStatus({ code: SpanStatusCode.ERROR, message: error.message });
-  return "failed";
+/** Records a failure. Only that is an error: who puts a job off or stops knows what it does. */
+function record(span: Span, thrown: unknown): void {
+  const message = messageOf(thrown);
+  span.setStatus({ code: SpanStatusCode.ERROR, message });
+  try {
+    const { name, stack = "" } = thrown instanceof Error ? thrown : new Error(message);
+    span.setAttribute("error.type", name);
+    span.recordException({ name, message, stack: stack.slice(0, LONGEST_STACK) });
+  } catch {
+    // What is thrown may throw again as it is read: a trace must not harm a job.
+  }
 }

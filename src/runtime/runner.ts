@@ -13,7 +13,7 @@ import type { Lane } from "./lane.ts";
 import { copyResult, Misfit } from "../payload.ts";
 import { givenJob } from "./given_job.ts";
 import { JobRun, type RunOwner } from "./job_run.ts";
-import { judge } from "./verdict.ts";
+import { type Fate, fateOf, judge } from "./verdict.ts";
 import type { Handler } from "../plugin.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Settler } from "./settler.ts";
@@ -139,7 +139,9 @@ export class Runner implements WorkerOwner, RunOwner {
   #trace(telemetry: Telemetry, { worker, run, handler, job }: Call): unknown {
     const { pool } = this.#state;
     const waitMs = waitOf(run);
-    return telemetry.run({ pool, job, waitMs, worker: worker.id }, () => handler.run(job, run));
+    const fate = (thrown: unknown): Fate => fateOf(run, worker.aborted, thrown);
+    const traced = { pool, job, waitMs, worker: worker.id, fateOf: fate };
+    return telemetry.run(traced, () => handler.run(job, run));
   }
 
   returned(worker: Worker, result: unknown): void {

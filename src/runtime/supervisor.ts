@@ -94,7 +94,7 @@ export class Supervisor implements Sluice {
   #reloads: Promise<unknown> = Promise.resolve();
   #stopping: Promise<StopReport> | undefined;
   readonly #stopped = new AbortController();
-  readonly #unwatch: (() => void) | undefined;
+  readonly #unwatch: (() => Promise<void>) | undefined;
 
   /** Holds what `supervise` opened. */
   constructor(running: Running, resolve: Resolver | undefined) {
@@ -257,8 +257,8 @@ export class Supervisor implements Sluice {
         waiting: reports.reduce((sum, report) => sum + report.waiting, 0),
       };
     } finally {
-      this.#unwatch?.();
       this.#stopped.abort();
+      await this.#unwatch?.();
       await this.admin?.stop();
     }
   }

@@ -6,6 +6,7 @@
 
 import type { Job } from "../job.ts";
 import type { PoolHandle } from "../sluice.ts";
+import type { Fate } from "./verdict.ts";
 
 /** One run of a handler. */
 export interface TracedRun {
@@ -17,6 +18,8 @@ export interface TracedRun {
   readonly waitMs: number;
   /** What runs it. */
   readonly worker: string;
+  /** What becomes of the job by a throw. */
+  readonly fateOf: (thrown: unknown) => Fate;
 }
 
 /** Traces jobs and exports figures. */
@@ -25,6 +28,9 @@ export interface Telemetry {
   traceparent(): string | undefined;
   /** Calls a handler inside a span of its own; answers or throws what it does. */
   run(traced: TracedRun, call: () => unknown): unknown;
-  /** Exports the figures of pools until the function it returns is called. `pools` is asked each time. */
-  watch(pools: () => readonly PoolHandle[]): () => void;
+  /**
+   * Exports the figures of pools until the function it returns is called, which exports those of then.
+   * `pools` is asked each time.
+   */
+  watch(pools: () => readonly PoolHandle[]): () => Promise<void>;
 }

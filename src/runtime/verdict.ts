@@ -27,45 +27,51 @@ export interface Throw {
   readonly random: () => number;
 }
 
+/** What becomes of a job by a throw. */
+export type Fate = "back" | "cancelled" | "deferred" | "retried" | "dead";
+
+/** Says what becomes of a job. `aborted`: why its handler was asked to end. */
+export function fateOf(
+  run: Pick<JobRun, "lane" | "attempt">,
+  aborted: AbortCause | undefined,
+  thrown: unknown,
+): Fate {
+  if (aborted === "drain" || aborted === "lease-lost") return "back";
+  if (aborted === "cancelled") return "cancelled";
+  if (retryLaterMs(thrown) !== undefined) return "deferred";
+  return isFatal(thrown) || run.attempt >= run.lane.settings.attempts ? "dead" : "retried";
+}
+
 /** Fills in where the job goes: back, to a later attempt, or to its end. */
 export function judge(run: JobRun, given: Throw): Verdict {
   const { thrown, aborted, nowMs, random } = given;
   run.error = messageOf(thrown);
-  if (aborted === "drain" || aborted === "lease-lost") {
-    run.to = "back";
-    run.charged = false;
+  const fate = fateOf(run, aborted, thrown);
+  if (fate === "back" || fate === "cancelled") {
+    run.to = fate;
+    if (fate === "back") run.charged = false;
     return "ended";
   }
-  if (aborted === "cancelled") {
-    run.to = "cancelled";
-    return "ended";
+  const { backoff } = run.lane.settings;
+  const jitter = backoff.jitter * random(); // drawn for each: runs of one seed stay the same
+  if (fate === "dead") {
+    run.to = "dead";
+    run.reason = isFatal(thrown) ? "fatal" : "attempts";
+    return "failure";
   }
-  const { attempts, backoff } = run.lane.settings;
-  const jitter = backoff.jitter * random();
+  run.to = "retry";
   const laterMs = retryLaterMs(thrown);
   if (laterMs !== undefined) {
-    run.to = "retry";
     run.charged = false;
     run.dueAtMs = nowMs + laterMs + (isExact(thrown) ? 0 : jitter * spreadMs(laterMs));
     return "deferral";
   }
-  const fatal = isFatal(thrown);
-  if (fatal || run.attempt >= attempts) {
-    run.to = "dead";
-    run.reason = fatal ? "fatal" : "attempts";
-    return "failure";
-  }
-  run.to = "retry";
   const waitMs = Math.min(backoff.maxMs, backoff.baseMs * 2 ** (run.attempt - 1));
   run.dueAtMs = nowMs + waitMs * (1 + jitter);
   return "failure";
 }
 
-/** True for a `RetryLater`, also one of another copy of this package. Never throws. */
-export function isRetryLater(thrown: unknown): boolean {
-  return retryLaterMs(thrown) !== undefined;
-}
-
+/** How long a `RetryLater` puts off, also one of another copy of this package. Never throws. */
 function retryLaterMs(thrown: unknown): number | undefined {
   return readSafely(() => {
     const is = thrown instanceof RetryLater ||
