@@ -160,11 +160,19 @@ export function formatFault(fault: Fault): string {
 /** Longest message that is kept, in characters. */
 const LONGEST_MESSAGE = 2000;
 
-/** The message of anything thrown, cut to a length that can be stored and read. Never throws. */
-export function messageOf(thrown: unknown): string {
+/** Longest message that is looked through for what may not be shown, in characters. */
+const LONGEST_SEARCHED = 20_000;
+
+/**
+ * The message of anything thrown, cut to a length that can be stored and read. Never throws.
+ *
+ * @param hide Takes out what may not be shown, before the cut: half of it would be left else.
+ */
+export function messageOf(thrown: unknown, hide?: (text: string) => string): string {
   let message: string;
   try {
     message = String(textOf(thrown));
+    if (hide !== undefined) message = hide(message.slice(0, LONGEST_SEARCHED));
   } catch {
     return "Thrown: a value that cannot be read";
   }

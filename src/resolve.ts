@@ -19,9 +19,10 @@ import { configShape } from "./config/shape.ts";
 import { toShown } from "./config/shown.ts";
 import { resolveSlot } from "./config/slot.ts";
 import { readSource, type Source } from "./config/source.ts";
-import type { ConfigError } from "./errors.ts";
+import { ConfigError } from "./errors.ts";
 import type { ConfigChange } from "./event.ts";
 import type { Plugin } from "./plugin.ts";
+import { redactionOf } from "./redaction.ts";
 import type { AdminSettings, PoolSettings, Settings } from "./settings.ts";
 import type { SignalReader } from "./strategy.ts";
 
@@ -83,15 +84,26 @@ export async function resolveSource(
   const read = await readSource(source);
   const faults = faultList(read);
   const settings = read.broken ? undefined : await resolveTop(read, faults, options);
-  if (settings === undefined || faults.size > 0) throw faults.toError();
+  if (settings === undefined || faults.size > 0) throw shownError(faults, read.value);
   return {
     settings,
     refusal: (changes) => {
       const refusals = faultList(read);
       for (const change of changes) refusals.add(pathOf(change), change.effect);
-      return refusals.toError();
+      return shownError(refusals, read.value);
     },
   };
+}
+
+/** The error of all faults, without what the config hides. */
+function shownError(faults: FaultList, config: unknown): ConfigError {
+  const redaction = redactionOf(config);
+  const error = faults.toError();
+  const shown = error.faults.map((fault) => ({
+    ...fault,
+    message: redaction.fault(fault.pointer, fault.message),
+  }));
+  return new ConfigError(shown, error.cause === undefined ? undefined : { cause: error.cause });
 }
 
 async function resolveTop(

@@ -58,6 +58,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "src/resolve.ts",
     "src/schema.ts",
     "src/jobs_of.ts",
+    "src/redaction.ts",
   ],
   runtime: [
     "src/clock.ts",

@@ -38,7 +38,7 @@ import { overviewRoutes } from "./overview.tsx";
 import { poolPageRoutes } from "./pool_page.tsx";
 import { poolRoutes } from "./pools.ts";
 import { Reads } from "./reads.ts";
-import { configRedactor, redactor } from "./redact.ts";
+import { configRedactor, redactor } from "../redaction.ts";
 import { refused } from "./refusal.tsx";
 import { reloadRoutes } from "./reload.ts";
 import { Sessions } from "./session.ts";

@@ -5,6 +5,7 @@
  */
 
 import type { Logger } from "../job.ts";
+import type { Show } from "../redaction.ts";
 import type { PoolHandle, Sluice } from "../sluice.ts";
 import type { Clock } from "../clock.ts";
 import type { Context } from "hono";
@@ -29,7 +30,7 @@ export interface AdminContext {
   /** The running config. */
   readonly sluice: Sluice;
   /** Copies a value for display. */
-  readonly show: (value: unknown) => unknown;
+  readonly show: Show;
   /** Gets what clients are not told. */
   readonly log: Logger;
   /** How bodies are read. */

@@ -91,7 +91,7 @@ export async function enqueue(c: Context, name: string, desk: Desk): Promise<Enq
   const { id, duplicate } = handle;
   if (duplicate) return await takenBefore(id, waitMs, desk);
   const outcome = waitMs > 0 ? await settled(handle.done, waitMs, context.signal) : undefined;
-  return accepted(id, false, outcome, context);
+  return accepted(id, false, { outcome, payload: job.payload }, context);
 }
 
 /** The fault of a list whose answer is to be held. */
@@ -115,20 +115,31 @@ async function takenBefore(
   { context, ends }: Desk,
 ): Promise<EnqueueAnswer> {
   const record = waitMs > 0 ? await ends.until(id, waitMs) : undefined;
-  return accepted(id, true, record && endingOf(record), context);
+  const outcome = record === undefined ? undefined : endingOf(record);
+  return accepted(id, true, { outcome, payload: record?.payload }, context);
 }
 
 function accepted(
   id: string,
   duplicate: boolean,
-  outcome: Outcome | undefined,
+  { outcome, payload }: { readonly outcome: Outcome | undefined; readonly payload?: unknown },
   context: AdminContext,
 ): EnqueueAnswer {
   const base = duplicate ? { id, duplicateOf: id } : { id };
   if (outcome !== undefined) {
-    return answer({ ...base, outcome: { ...outcome, result: context.show(outcome.result) } }, 200);
+    return answer({ ...base, outcome: shownOutcome(outcome, payload, context) }, 200);
   }
   return duplicate ? answer(base, 200, ENQUEUE_HEADERS) : answer(base, 202, ENQUEUE_HEADERS);
+}
+
+/** An outcome as it may be shown. */
+function shownOutcome(outcome: Outcome, payload: unknown, { show }: AdminContext): Outcome {
+  const { result, error } = outcome;
+  return {
+    ...outcome,
+    ...(result === undefined ? {} : { result: show(result, payload) }),
+    ...(error === undefined ? {} : { error: String(show(error, payload)) }),
+  };
 }
 
 /** How a job ended. `undefined`: it has not. */

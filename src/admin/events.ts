@@ -79,6 +79,8 @@ export function eventText(show: AdminContext["show"]): (event: PoolEvent) => str
     JSON.stringify(
       event.kind === "audit"
         ? { ...event, before: show(event.before), after: show(event.after) }
+        : event.kind === "reloaded"
+        ? { ...rounded(event), changes: show(event.changes) }
         : rounded(event),
     );
 }

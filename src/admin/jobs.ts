@@ -177,12 +177,15 @@ export function noJobText(id: string): string {
 
 /** A job as it may be shown. */
 export function shownJob(job: JobRecord, context: AdminContext): JobRecord {
-  const { payload, result, cursor, createdAtMs, dueAtMs, startedAtMs, endedAtMs } = job;
+  const { payload, result, cursor, progress, error } = job;
+  const { createdAtMs, dueAtMs, startedAtMs, endedAtMs } = job;
   return {
     ...job,
     ...rounded({ createdAtMs, dueAtMs, startedAtMs, endedAtMs }),
     payload: context.show(payload),
-    ...(result === undefined ? {} : { result: context.show(result) }),
-    ...(cursor === undefined ? {} : { cursor: context.show(cursor) }),
+    ...(result === undefined ? {} : { result: context.show(result, payload) }),
+    ...(cursor === undefined ? {} : { cursor: context.show(cursor, payload) }),
+    ...(progress === undefined ? {} : { progress: context.show(progress, payload) }),
+    ...(error === undefined ? {} : { error: String(context.show(error, payload)) }),
   };
 }

@@ -5,6 +5,7 @@
  */
 
 import type { JobRecord } from "../job.ts";
+import type { Show } from "../redaction.ts";
 
 /**
  * Makes the function that tells whether a job has a text in its id, key, type, error or payload, in any case. Of a payload
@@ -12,11 +13,12 @@ import type { JobRecord } from "../job.ts";
  */
 export function matcher(
   text: string | undefined,
-  show: (value: unknown) => unknown,
+  show: Show,
 ): (job: JobRecord) => boolean {
   if (text === undefined) return () => true;
   const wanted = text.toLowerCase();
   const has = (part: string | undefined): boolean => part?.toLowerCase().includes(wanted) === true;
   return ({ id, key, type, error, payload }) =>
-    has(id) || has(key) || has(type) || has(error) || has(JSON.stringify(show(payload)));
+    has(id) || has(key) || has(type) || has(error && String(show(error, payload))) ||
+    has(JSON.stringify(show(payload)));
 }

@@ -51,7 +51,7 @@ export function tracedRunner(tracer: Tracer, durations: DurationRecorder): Telem
     };
     const fail = (thrown: unknown): never => {
       const fate = traced.fateOf(thrown);
-      if (fate === "retried" || fate === "dead") record(span, thrown);
+      if (fate === "retried" || fate === "dead") record(span, thrown, traced.hide);
       end(fate);
       throw thrown;
     };
@@ -88,13 +88,13 @@ function attributesOf({ pool, job, waitMs, worker }: TracedRun): Attributes {
 }
 
 /** Records a failure. Only that is an error: who puts a job off or stops knows what it does. */
-function record(span: Span, thrown: unknown): void {
-  const message = messageOf(thrown);
+function record(span: Span, thrown: unknown, hide: TracedRun["hide"]): void {
+  const message = messageOf(thrown, hide);
   span.setStatus({ code: SpanStatusCode.ERROR, message });
   try {
     const { name, stack = "" } = thrown instanceof Error ? thrown : new Error(message);
     span.setAttribute("error.type", name);
-    span.recordException({ name, message, stack: stack.slice(0, LONGEST_STACK) });
+    span.recordException({ name, message, stack: hide(stack).slice(0, LONGEST_STACK) });
   } catch {
     // What is thrown may throw again as it is read: a trace must not harm a job.
   }

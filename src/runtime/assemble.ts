@@ -28,6 +28,7 @@ import { Steering } from "./steering.ts";
 import type { Queue, Store } from "../store.ts";
 import { StoreGuard } from "./store_guard.ts";
 import { StrategySlots } from "./strategy_slots.ts";
+import type { Redaction } from "../redaction.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** What all pools of one config share. */
@@ -42,6 +43,8 @@ export interface PoolContext {
   readonly log: Logger;
   /** Seed of all chance. */
   readonly seed: number;
+  /** What may be shown. */
+  readonly redaction: Redaction;
   /** Traces jobs. `undefined`: none. */
   readonly telemetry?: Telemetry | undefined;
 }
@@ -86,7 +89,7 @@ export interface PoolParts {
 
 /** Makes the parts of a pool; nothing runs before its loop is opened. */
 export function assemble(settings: PoolSettings, queue: Queue, context: PoolContext): PoolParts {
-  const { clock, hub, log, seed, store, telemetry } = context;
+  const { clock, hub, log, seed, store, telemetry, redaction } = context;
   const now = (): number => clock.nowMs();
   const changed = (): void => loop.schedule();
   const instances = makeInstances(settings, { seed, log });
@@ -100,7 +103,17 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const settler = new Settler(queue, guard, hub, state, changed);
   const rate = new StartRate();
   const cooldown = new Cooldown({ state, hub, random });
-  const runner = new Runner({ state, cooldown, settler, hub, log, now, random, telemetry });
+  const runner = new Runner({
+    state,
+    cooldown,
+    settler,
+    hub,
+    log,
+    now,
+    random,
+    telemetry,
+    redaction,
+  });
   const crew = new Crew({ state, hub, log, now, changed }, handlers, runner);
   runner.crew = crew;
   const dispatch = new Dispatch({
@@ -128,7 +141,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const steering = new Steering({ state, crew, slots, rate, cooldown, permits, hub, now });
   const pauses = new Pauses({ store, state, now, changed });
   const signals = new Signals(settings.signals, state, log);
-  const intake = new Intake({ state, slots, hub, log, telemetry }, handlers);
+  const intake = new Intake({ state, slots, hub, log, telemetry, redaction }, handlers);
   const loop = new PoolLoop({
     state,
     queue,

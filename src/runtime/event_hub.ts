@@ -7,15 +7,19 @@
 import { messageOf } from "../errors.ts";
 import type { Observer, PoolEvent } from "../event.ts";
 import type { Logger } from "../job.ts";
+import type { Redaction } from "../redaction.ts";
 
 /** Tells each observer of each event. A part that emits asks `active` first: unseen events are not made. */
 export class EventHub {
   readonly #observers = new Set<Observer>();
   readonly #log: Logger;
 
-  /** `log` hears of observers that throw. */
-  constructor(log: Logger) {
+  readonly #redaction: Redaction;
+
+  /** `log` hears of observers that throw; `redaction` says what observers may have. */
+  constructor(log: Logger, redaction: Redaction) {
     this.#log = log;
+    this.#redaction = redaction;
   }
 
   /** True if anyone observes. */
@@ -32,7 +36,8 @@ export class EventHub {
   }
 
   /** Tells all observers. One that throws harms no other. */
-  emit(event: PoolEvent): void {
+  emit(given: PoolEvent): void {
+    const event = this.#redaction.event(given);
     for (const observer of this.#observers) {
       try {
         const answer: unknown = observer(event); // one that is asynchronous is nobody's to wait for

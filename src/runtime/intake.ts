@@ -14,6 +14,7 @@ import type { Handler } from "../plugin.ts";
 import type { PoolState } from "./pool_state.ts";
 import { checkPayload } from "./given_job.ts";
 import type { JobEntry } from "../store.ts";
+import type { Redaction } from "../redaction.ts";
 import type { Refused } from "./refused.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
 import { suggestion } from "../suggest.ts";
@@ -34,6 +35,8 @@ export interface IntakeContext {
   readonly log: Logger;
   /** Knows the trace of who enqueues. `undefined`: none. */
   readonly telemetry: Telemetry | undefined;
+  /** What may be shown. */
+  readonly redaction: Redaction;
 }
 
 /** Turns what a user gives into what a store takes. */
@@ -93,7 +96,7 @@ export class Intake {
     if (payload instanceof Misfit) throw new TypeError(payload.fault);
     if (handler.payload !== undefined) {
       const checked = checkPayload(handler.payload, payload);
-      if (checked instanceof Misfit) throw new TypeError(checked.fault);
+      if (checked instanceof Misfit) throw new TypeError(this.#hide(checked.fault, job));
     }
     const { delayMs, ttlMs, key, dedupeKey, idempotency, traceparent } = job;
     if (delayMs !== undefined) checkDuration("delayMs", delayMs);
@@ -159,7 +162,12 @@ export class Intake {
     }
     slots.works("submit", slots.admission.name);
     if (verdict.admit) return undefined;
-    return { entry, lane, refusal: this.#rejection(verdict.reason, verdict.retryAfterMs) };
+    const reason = this.#hide(verdict.reason, job);
+    return { entry, lane, refusal: this.#rejection(reason, verdict.retryAfterMs) };
+  }
+
+  #hide(text: string, { payload }: NewJob): string {
+    return this.#context.redaction.hide(text, payload);
   }
 
   /** While the pool cools down nothing starts: nobody is to come back before. */

@@ -11,8 +11,8 @@ import type { Leased, Settlement } from "../store.ts";
 
 /** What an attempt needs of its pool. */
 export interface RunOwner {
-  /** Where handlers log. */
-  readonly log: Logger;
+  /** Where the handler of a job logs. */
+  logOf(job: Leased): Logger;
   /** A handler said that its downstream is overloaded. */
   overloaded(run: JobRun, retryAfterMs: number | undefined): void;
 }
@@ -71,7 +71,7 @@ export class JobRun implements JobContext, Settlement {
 
   get log(): Logger {
     const fields = { lane: this.lane.name, job: this.job.id, attempt: this.attempt };
-    const log = this.#owner.log;
+    const log = this.#owner.logOf(this.job);
     return {
       debug: (message, more) => log.debug(message, { ...fields, ...more }),
       info: (message, more) => log.info(message, { ...fields, ...more }),

@@ -19,6 +19,7 @@ import type { PoolState } from "./pool_state.ts";
 import type { Settler } from "./settler.ts";
 import type { Leased } from "../store.ts";
 import { isPromise } from "./store_guard.ts";
+import type { Redaction } from "../redaction.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Worker, WorkerOwner } from "./worker.ts";
 
@@ -46,11 +47,12 @@ export interface RunnerContext {
   readonly random: () => number;
   /** Traces attempts. `undefined`: none. */
   readonly telemetry: Telemetry | undefined;
+  /** What may be shown. */
+  readonly redaction: Redaction;
 }
 
 /** Owns the attempts that run. */
 export class Runner implements WorkerOwner, RunOwner {
-  readonly log: Logger;
   /** The workers it runs on; set once, before the first job. */
   crew!: Crew;
   /** When `enforce` has something to do. `Infinity`: nothing runs against a limit. */
@@ -65,8 +67,13 @@ export class Runner implements WorkerOwner, RunOwner {
   constructor(context: RunnerContext) {
     this.#context = context;
     this.#state = context.state;
-    this.log = context.log;
     this.#telemetry = context.telemetry;
+  }
+
+  /** Where the handler of a job logs. */
+  logOf({ payload }: Leased): Logger {
+    const { redaction, log } = this.#context;
+    return redaction.logger(log, payload);
   }
 
   /** Begins an attempt on an idle worker. */
@@ -114,7 +121,7 @@ export class Runner implements WorkerOwner, RunOwner {
       run.to = "dead";
       run.reason = "payload";
       run.lane.dead.payload++;
-      run.error = given.fault;
+      run.error = this.#context.redaction.hide(given.fault, run.job.payload);
       this.#end(worker, run, run.startedAtMs, false);
       return;
     }
@@ -140,7 +147,8 @@ export class Runner implements WorkerOwner, RunOwner {
     const { pool } = this.#state;
     const waitMs = waitOf(run);
     const fate = (thrown: unknown): Fate => fateOf(run, worker.aborted, thrown);
-    const traced = { pool, job, waitMs, worker: worker.id, fateOf: fate };
+    const hide = this.#hiderOf(run);
+    const traced = { pool, job, waitMs, worker: worker.id, fateOf: fate, hide };
     return telemetry.run(traced, () => handler.run(job, run));
   }
 
@@ -268,7 +276,8 @@ export class Runner implements WorkerOwner, RunOwner {
   /** Judges a throw and counts it. True if the run time of the attempt says something. */
   #judge(worker: Worker, run: JobRun, thrown: unknown, nowMs: number): boolean {
     const { random } = this.#context;
-    const verdict = judge(run, { thrown, aborted: worker.aborted, nowMs, random });
+    const hide = this.#hiderOf(run);
+    const verdict = judge(run, { thrown, aborted: worker.aborted, nowMs, random, hide });
     if (verdict === "deferral") {
       this.#state.totals.deferrals++;
       run.lane.deferrals++;
@@ -278,6 +287,12 @@ export class Runner implements WorkerOwner, RunOwner {
     this.#state.traffic.failures++;
     if (run.reason !== undefined) run.lane.dead[run.reason]++;
     return true;
+  }
+
+  /** Takes out of a text what it may quote of the job's payload. */
+  #hiderOf({ job }: JobRun): (text: string) => string {
+    const { redaction } = this.#context;
+    return (text) => redaction.hide(text, job.payload);
   }
 
   /** An attempt is over: with none left there is no limit to enforce, and no timer to keep for it. */

@@ -28,6 +28,7 @@ import { EventHub } from "./event_hub.ts";
 import { openPool } from "./open_pool.ts";
 import type { Pool } from "./pool.ts";
 import { changesTo, countRemoved, prepareReload, type Reloaded, type Running } from "./reload.ts";
+import { Redaction } from "../redaction.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** How a supervisor is set up. */
@@ -60,9 +61,11 @@ export async function supervise(
   options: Supervision = {},
   resolve?: Resolver,
 ): Promise<Supervisor> {
-  const { clock = systemClock(), log = silentLogger(), observer, telemetry } = options;
+  const { clock = systemClock(), observer, telemetry } = options;
+  const redaction = new Redaction(settings.redact, settings.shown);
+  const log = redaction.logger(options.log ?? silentLogger());
   const seed = options.seed ?? crypto.getRandomValues(new Uint32Array(1))[0]!;
-  const hub = new EventHub(log);
+  const hub = new EventHub(log, redaction);
   if (observer !== undefined) hub.observe(observer);
   const store = await settings.store.create({
     pool: "",
@@ -71,7 +74,7 @@ export async function supervise(
     random: randomStream(seed, "store"),
     log,
   });
-  const context = { store, clock, hub, log, seed, telemetry };
+  const context = { store, clock, hub, log, seed, telemetry, redaction };
   const pools: Pool[] = [];
   try {
     for (const pool of settings.pools) pools.push(await openPool(pool, context));
@@ -191,7 +194,7 @@ export class Supervisor implements Sluice {
     }
     const next = await this.#resolve(config, { sealed });
     await countRemoved(this.#running, next.settings);
-    const changes = changesTo(this.#running, next.settings);
+    const changes = shownChanges(this.#running, next.settings);
     const report = { changes, stale: next.stale, dryRun };
     if (dryRun) return report;
     const prepared = await prepareReload(this.#running, next);
@@ -207,6 +210,8 @@ export class Supervisor implements Sluice {
   }
 
   #put(reloaded: Reloaded): void {
+    const { redact, shown } = reloaded.settings;
+    reloaded.context.redaction.adopt(redact, shown);
     this.#running = reloaded;
     this.#byName = byName(reloaded.pools);
     for (const pool of reloaded.gone) this.#leave(pool);
@@ -262,6 +267,13 @@ export class Supervisor implements Sluice {
       await this.admin?.stop();
     }
   }
+}
+
+/** What a reload changes, without what either config hides. */
+function shownChanges(running: Running, next: Settings): readonly ConfigChange[] {
+  const { redact, shown } = running.settings;
+  const redaction = new Redaction([...redact, ...next.redact], [shown, next.shown]);
+  return changesTo(running, next).map(redaction.change);
 }
 
 function byName(pools: readonly Pool[]): ReadonlyMap<string, Pool> {

@@ -18,6 +18,8 @@ export interface TracedRun {
   readonly waitMs: number;
   /** What runs it. */
   readonly worker: string;
+  /** Takes out of a text what may not be shown. */
+  readonly hide: (text: string) => string;
   /** What becomes of the job by a throw. */
   readonly fateOf: (thrown: unknown) => Fate;
 }

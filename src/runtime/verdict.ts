@@ -23,6 +23,8 @@ export interface Throw {
   readonly aborted: AbortCause | undefined;
   /** When it was thrown. */
   readonly nowMs: number;
+  /** Takes out of its message what may not be shown. */
+  readonly hide: (text: string) => string;
   /** Chance for jitter. */
   readonly random: () => number;
 }
@@ -44,8 +46,8 @@ export function fateOf(
 
 /** Fills in where the job goes: back, to a later attempt, or to its end. */
 export function judge(run: JobRun, given: Throw): Verdict {
-  const { thrown, aborted, nowMs, random } = given;
-  run.error = messageOf(thrown);
+  const { thrown, aborted, nowMs, random, hide } = given;
+  run.error = messageOf(thrown, hide);
   const fate = fateOf(run, aborted, thrown);
   if (fate === "back" || fate === "cancelled") {
     run.to = fate;

@@ -5,6 +5,7 @@ import { simulate } from "../../src/simulate.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
 import { Shadow } from "../../src/runtime/shadow.ts";
 import { EventHub } from "../../src/runtime/event_hub.ts";
+import { Redaction } from "../../src/redaction.ts";
 import { silentLogger } from "../../src/log.ts";
 import type { PoolState } from "../../src/runtime/pool_state.ts";
 import type { PoolHandle } from "../../src/sluice.ts";
@@ -158,7 +159,7 @@ Deno.test("Shadow asks a slow candidate so seldom that it takes a twentieth of t
   const view = makeView({ pool: "p", lanes: [{ name: "high" }] });
   const shadow = new Shadow({ name: "slow", run }, {
     state: view as unknown as PoolState, // a shadow reads what is in a view, and no more
-    hub: new EventHub(silentLogger()),
+    hub: new EventHub(silentLogger(), new Redaction([])),
     now: () => nowMs,
   });
 

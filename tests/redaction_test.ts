@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { redactor } from "../../src/admin/redact.ts";
+import { redactor } from "../src/redaction.ts";
 
 Deno.test("redactor() hides listed keys at any depth and in any case, whatever they hold", () => {
   const show = redactor(["token"]);
