@@ -37,6 +37,8 @@ export interface LaneTally {
   readonly failed: number;
   /** Attempts that ended with `RetryLater`. */
   readonly deferred: number;
+  /** Jobs that ended as cancelled. */
+  readonly cancelled: number;
   /** Jobs that died, by the reason. */
   readonly dead: Readonly<Record<DeadReason, number>>;
   /** From claimable to started, of every attempt that started. */

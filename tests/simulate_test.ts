@@ -110,10 +110,10 @@ Deno.test("simulate() repeats what fails and what is deferred", async () => {
 
   const report = await simulate(config({ lanes }), scenario({ high: flaky }));
 
-  const { arrived, started, done, failed, left } = lane(report, "high");
-  assert.equal(arrived, done + failed + left);
+  const { arrived, started, done, dead, left } = lane(report, "high");
+  assert.equal(arrived, done + dead + left);
   assert(started > 1.7 * arrived); // 1 + 1/2 + 1/4 attempts of which a fifth does not count
-  assert(Math.abs(failed / arrived - 1 / 8) < 0.06, `${failed} of ${arrived}`);
+  assert(Math.abs(dead / arrived - 1 / 8) < 0.06, `${dead} of ${arrived}`);
 });
 
 Deno.test("simulate() counts the wait of a retry from when it is due", async () => {
@@ -150,7 +150,7 @@ Deno.test("simulate() plays slow and failing downstreams", async () => {
   const down = lane(await play("down"), "high");
 
   assert.deepEqual([slow.done, slow.sojournMs], [99, { p50: 20, p95: 60, p99: 60, max: 60 }]);
-  assert.deepEqual([down.done, down.failed], [89, 10]);
+  assert.deepEqual([down.done, down.dead], [89, 10]);
 });
 
 Deno.test("simulate() makes the store fail: the pool holds on and goes on after it", async () => {
@@ -159,9 +159,9 @@ Deno.test("simulate() makes the store fail: the pool holds on and goes on after 
     faults: [{ kind: "store-error", atMs: 5000, forMs: 1000 }],
   });
 
-  const { arrived, done, shed, left, failed } = lane(await simulate(config(), load), "high");
+  const { arrived, done, shed, left, dead } = lane(await simulate(config(), load), "high");
 
-  assert.equal(failed, 0);
+  assert.equal(dead, 0);
   assert(shed > 30 && shed < 70, `${shed} could not be stored`);
   assert.equal(done, arrived - shed - left);
   assert(left < 10);
@@ -177,8 +177,8 @@ Deno.test("simulate() kills a process: others take its jobs over, and nothing is
 
   const report = await simulate(config({ leaseMs: 3000, size: { min: 2, max: 16 } }), load);
 
-  const { arrived, started, done, failed, left, sojournMs } = lane(report, "high");
-  assert.deepEqual([done, failed, left], [arrived, 0, 0]);
+  const { arrived, started, done, dead, left, sojournMs } = lane(report, "high");
+  assert.deepEqual([done, dead, left], [arrived, 0, 0]);
   assert(started > arrived, "what ran in the dead process ran again");
   assert(sojournMs!.max > 1500, "once its lease was over");
   assert.deepEqual(
@@ -258,13 +258,13 @@ Deno.test("simulate() shows over time what it counts in all", async () => {
   const { series, ...pool } = (await simulate(config({ lanes }), load)).pools.p!;
 
   const sum = (counts: readonly number[]): number => counts.reduce((a, b) => a + b, 0);
-  for (const [name, { arrived, done, failed, shed, waitMs }] of Object.entries(pool.lanes)) {
+  for (const [name, { arrived, done, dead, shed, waitMs }] of Object.entries(pool.lanes)) {
     const seen = series.lanes[name]!;
     assert.equal(sum(seen.arrived), arrived - (name === "low" ? 500 : 0));
-    assert.deepEqual([sum(seen.done), sum(seen.failed), sum(seen.shed)], [done, failed, shed]);
+    assert.deepEqual([sum(seen.done), sum(seen.dead), sum(seen.shed)], [done, dead, shed]);
     assert.equal(Math.max(...seen.ageMs.map((ms) => ms ?? 0)) >= waitMs!.max, true);
   }
-  assert(sum(series.lanes["high"]!.failed) > 50 && sum(series.lanes["low"]!.failed) > 50);
+  assert(sum(series.lanes["high"]!.dead) > 50 && sum(series.lanes["low"]!.dead) > 50);
   assert.deepEqual([series.lanes["high"]!.targetWaitMs, series.lanes["low"]!.targetWaitMs], [
     ...[50, null],
   ]);
@@ -387,8 +387,8 @@ Deno.test("simulate() counts every job once, whatever the load and the faults", 
       const report = await simulate(config({ lanes, leaseMs: 600, drainMs: 300 }), load);
 
       for (const counts of Object.values(report.pools.p!.lanes)) {
-        const { started, done, left, failed, shed } = counts;
-        assert(left >= 0 && failed >= 0 && shed >= 0);
+        const { started, done, left, dead, shed } = counts;
+        assert(left >= 0 && dead >= 0 && shed >= 0);
         assert(done <= started);
       }
       const { min, mean, peak } = report.pools.p!.workers;

@@ -145,7 +145,7 @@ const HEAD = [
   "lane",
   "arrived",
   "done",
-  "failed",
+  "dead",
   "shed",
   "left",
   "per sec",
@@ -160,13 +160,13 @@ const HEAD = [
 ] as const;
 
 function rowOf(name: string, lane: LaneReport): readonly Cell[] {
-  const { arrived, done, failed, shed, left, perSec } = lane;
+  const { arrived, done, dead, shed, left, perSec } = lane;
   const times = [lane.waitMs, lane.sojournMs].flatMap((quantiles): readonly Cell[] =>
     quantiles === null
       ? ["-", "-", "-", "-"]
       : [quantiles.p50, quantiles.p95, quantiles.p99, quantiles.max].map(figure)
   );
-  return [name, arrived, done, failed, shed, left, figure(perSec), ...times];
+  return [name, arrived, done, dead, shed, left, figure(perSec), ...times];
 }
 
 function figure(value: number): number {

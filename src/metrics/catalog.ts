@@ -127,6 +127,7 @@ export const METRICS: readonly Metric[] = [
   ofJobs("done", "Attempts that ended done.", (lane) => lane.done),
   ofJobs("failed", "Attempts that failed.", (lane) => lane.failed),
   ofJobs("deferred", "Attempts put off by their handler.", (lane) => lane.deferred),
+  ofJobs("cancelled", "Jobs that ended as cancelled.", (lane) => lane.cancelled),
   ofJobs("shed", "Jobs turned away or dropped as late.", (lane) => lane.shed),
   {
     name: "sluice_jobs_dead_total",

@@ -124,6 +124,8 @@ export class Lane implements LaneView {
   readonly traffic: Traffic;
   /** Attempts ended with `RetryLater`. */
   deferrals = 0;
+  /** Jobs that ended as cancelled. */
+  cancelled = 0;
   /** Jobs that died. */
   readonly dead: Record<DeadReason, number> = {
     attempts: 0,
@@ -323,6 +325,7 @@ export class Lane implements LaneView {
       done: completions,
       failed: failures,
       deferred: this.deferrals,
+      cancelled: this.cancelled,
       dead: Object.freeze({ ...this.dead }),
       waits: this.#waits.read(),
       runs: this.#runs.read(),

@@ -257,17 +257,21 @@ export class Pool implements PoolHandle {
 
   /** A job ended while it waited. */
   expired(record: JobRecord): void {
-    const { lane, id, error, reason = "expired" } = record;
-    const own = this.#parts.state.lanes.find(({ name }) => name === lane);
-    if (own !== undefined) own.dead[reason]++;
-    this.#emit({ kind: "job-dead", lane, id, reason, error, serviceMs: undefined });
+    const { lane, id, error, reason = "expired", state } = record;
+    const isCancelled = state === "cancelled";
+    this.#parts.state.ended(lane, isCancelled ? state : reason);
+    if (isCancelled) this.#emit({ kind: "job-cancelled", lane, id });
+    else this.#emit({ kind: "job-dead", lane, id, reason, error, serviceMs: undefined });
   }
 
   async #change(id: string, change: Change): Promise<Changed> {
     const nowMs = this.#clock.nowMs();
+    // Looked up before: once it has ended it may be forgotten.
+    const isCancel = change === "cancel";
+    const lane = isCancel && (this.#queue.laneOf?.(id) ?? (await this.#queue.find(id))?.lane) || "";
     const changed = await this.#queue.change(id, change, nowMs);
-    if (changed.ok && changed.state === "cancelled" && this.#hub.active) {
-      const lane = this.#queue.laneOf?.(id) ?? (await this.#queue.find(id))?.lane ?? "";
+    if (changed.ok && changed.state === "cancelled") {
+      this.#parts.state.ended(lane, "cancelled");
       this.#emit({ kind: "job-cancelled", lane, id });
     }
     if (changed.ok) this.#parts.loop.arrived();

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { DeadReason } from "../job.ts";
 import { Lane, Traffic } from "./lane.ts";
 import { PoolFace } from "./pool_face.ts";
 import type { PoolSettings } from "../settings.ts";
@@ -165,6 +166,14 @@ export class PoolState implements PoolView {
       lane.adopt(own, index);
       return lane;
     }));
+  }
+
+  /** Counts a job that ended without a worker of this pool. */
+  ended(named: string, how: DeadReason | "cancelled"): void {
+    const lane = this.lanes.find(({ name }) => name === named);
+    if (lane === undefined) return;
+    if (how === "cancelled") lane.cancelled++;
+    else lane.dead[how]++;
   }
 
   /** The lane of a leased job: lanes may have moved while it was on its way. `undefined`: it has none here. */

@@ -89,6 +89,7 @@ export class Settler {
       const { to, error, job } = run; // a job that had not started has no error
       const isStored = accepted[index]! || run.stored;
       if (to === "back" && error !== undefined && isStored) this.handedBack.push(job.id);
+      if (to === "cancelled" && isStored) run.lane.cancelled++;
       if (this.#hub.active) this.#hub.emit(this.#event(run, isStored, nowMs));
     }
     this.#tell();

@@ -29,7 +29,7 @@ const LEAST_SHARE = 0.02;
 
 const laneFigures: readonly Figure<LaneReport>[] = [
   { read: (lane) => lane.done, say: (figure) => `${figure} done`, aim: "more", least: 1 },
-  { read: (lane) => lane.failed, say: (figure) => `${figure} failed`, aim: "less", least: 1 },
+  { read: (lane) => lane.dead, say: (figure) => `${figure} dead`, aim: "less", least: 1 },
   { read: (lane) => lane.shed, say: (figure) => `${figure} shed`, aim: "less", least: 1 },
   {
     read: (lane) => lane.waitMs?.p99,

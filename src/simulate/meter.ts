@@ -10,7 +10,7 @@ import type { Pool } from "./read_scenario.ts";
 import { type LaneSample, type Sample, Series } from "./series.ts";
 import { WorkerSeries } from "./worker_series.ts";
 
-/** Counts of one lane. A job that arrived is done, failed, shed or left. */
+/** Counts of one lane. A job that arrived is done, dead, shed or left. */
 export class LaneMeter {
   /** Jobs that arrived, whatever came of them. */
   arrived = 0;
@@ -19,7 +19,7 @@ export class LaneMeter {
   /** Jobs done. */
   done = 0;
   /** Jobs dead, those dropped as late excepted. */
-  failed = 0;
+  dead = 0;
   /** Jobs turned away or dropped as late. */
   shed = 0;
   /** Attempts that run now. */
@@ -28,7 +28,7 @@ export class LaneMeter {
   readonly waits: Durations = new Durations();
   /** From arrived to done. */
   readonly sojourns: Durations = new Durations();
-  #seen = { arrived: 0, done: 0, failed: 0, shed: 0 };
+  #seen = { arrived: 0, done: 0, dead: 0, shed: 0 };
   #longestMs = 0;
 
   /** Takes the wait of an attempt that starts in. */
@@ -39,15 +39,15 @@ export class LaneMeter {
 
   /** What came since the last sample. @param ageMs Wait of the oldest ready job now. `null`: not known. */
   sample(ageMs: number | null): LaneSample {
-    const { arrived, done, failed, shed } = this;
+    const { arrived, done, dead, shed } = this;
     const seen = this.#seen;
     const longestMs = this.#longestMs;
-    this.#seen = { arrived, done, failed, shed };
+    this.#seen = { arrived, done, dead, shed };
     this.#longestMs = 0;
     return {
       arrived: arrived - seen.arrived,
       done: done - seen.done,
-      failed: failed - seen.failed,
+      dead: dead - seen.dead,
       shed: shed - seen.shed,
       ageMs: ageMs === null && longestMs === 0 ? null : Math.max(longestMs, ageMs ?? 0),
     };

@@ -92,7 +92,7 @@ function listen(
     wake: () => dead() || to.wake(),
     cancelled: (id) => dead() || to.cancelled(id),
     ended: (record: JobRecord) => {
-      meter.lane(record.lane).failed++;
+      meter.lane(record.lane).dead++;
       if (!dead()) to.ended(record);
     },
   };
@@ -191,6 +191,6 @@ export class MeteredQueue implements Queue {
       lane.done++;
       lane.sojourns.add(this.#options.nowMs() - job.createdAtMs);
     } else if (to === "dead" && reason === "late") lane.shed++;
-    else if (to === "dead") lane.failed++;
+    else if (to === "dead") lane.dead++;
   }
 }

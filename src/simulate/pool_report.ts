@@ -80,14 +80,14 @@ function shadowOf({ handle, alive }: InOne): readonly ShadowReport[] {
 }
 
 function laneReport(meter: LaneMeter, durationMs: number): LaneReport {
-  const { arrived, started, done, failed, shed } = meter;
+  const { arrived, started, done, dead, shed } = meter;
   return {
     arrived,
     started,
     done,
-    failed,
+    dead,
     shed,
-    left: arrived - done - failed - shed,
+    left: arrived - done - dead - shed,
     perSec: thousandths(durationMs > 0 ? done * 1000 / durationMs : 0),
     waitMs: quantilesOf(meter.waits),
     sojournMs: quantilesOf(meter.sojourns),

@@ -58,7 +58,7 @@ export type InProcess<T> = T & {
   readonly process?: number;
 };
 
-/** What one lane came to. A job that arrived is done, failed, shed or left. */
+/** What one lane came to. A job that arrived is done, dead, shed or left. */
 export interface LaneReport {
   /** Jobs that arrived or waited at the beginning. */
   readonly arrived: number;
@@ -67,7 +67,7 @@ export interface LaneReport {
   /** Jobs done. */
   readonly done: number;
   /** Jobs dead. */
-  readonly failed: number;
+  readonly dead: number;
   /** Jobs turned away, dropped as late, or not taken by a store that failed. */
   readonly shed: number;
   /** Jobs that waited or ran at the end. */
@@ -119,7 +119,7 @@ export interface LaneSeries {
   /** Jobs done. */
   readonly done: readonly number[];
   /** Jobs dead. */
-  readonly failed: readonly number[];
+  readonly dead: readonly number[];
   /** Jobs turned away, dropped as late, or not taken by a store that failed. */
   readonly shed: readonly number[];
   /** The longest wait: of attempts that started, and of the oldest ready job at the end. `null`: not known. */

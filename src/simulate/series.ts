@@ -15,7 +15,7 @@ export interface LaneSample {
   /** Jobs done meanwhile. */
   readonly done: number;
   /** Jobs that died meanwhile. */
-  readonly failed: number;
+  readonly dead: number;
   /** Jobs turned away or dropped meanwhile. */
   readonly shed: number;
   /** The longest wait of a ready job meanwhile, ms. `null`: no process saw it. */
@@ -86,7 +86,7 @@ export class Series {
         targetWaitMs,
         arrived: own.map(({ arrived }) => arrived),
         done: own.map(({ done }) => done),
-        failed: own.map(({ failed }) => failed),
+        dead: own.map(({ dead }) => dead),
         shed: own.map(({ shed }) => shed),
         ageMs: own.map(({ ageMs }) => ageMs === null ? null : thousandths(ageMs)),
       }] as const;
@@ -110,7 +110,7 @@ function merged(first: Sample, second: Sample): Sample {
       return {
         arrived: before.arrived + lane.arrived,
         done: before.done + lane.done,
-        failed: before.failed + lane.failed,
+        dead: before.dead + lane.dead,
         shed: before.shed + lane.shed,
         ageMs: longest(before.ageMs, lane.ageMs),
       };

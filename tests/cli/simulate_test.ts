@@ -63,7 +63,7 @@ Deno.test("simulate shows a table of each pool", async () => {
     lines[2] ?? "",
     /^mail: \d+ to \d+ workers, .* worker-seconds\); \d+ scale events?, /,
   );
-  assert.match(lines[3] ?? "", /^lane +arrived +done +failed +shed +left +per sec +wait p50 /);
+  assert.match(lines[3] ?? "", /^lane +arrived +done +dead +shed +left +per sec +wait p50 /);
   assert.match(lines[4] ?? "", /^urgent +\d+ /);
   assert.match(lines[5] ?? "", /^batch +40 /);
 });

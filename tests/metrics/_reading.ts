@@ -41,6 +41,7 @@ export function tally({ waits = [], runs = [], ...parts }: TallyParts): LaneTall
     done: 0,
     failed: 0,
     deferred: 0,
+    cancelled: 0,
     dead: { attempts: 0, fatal: 0, expired: 0, late: 0, payload: 0 },
     ...parts,
     waits: distribution(waits),

@@ -34,12 +34,44 @@ Deno.test("tally() counts what came of jobs, lane by lane, with the reasons of d
 
     assert.deepEqual(counts(high), {
       ...{ lane: "high", accepted: 5, shed: 0, done: 2, failed: 3, deferred: 1, waits: 6, runs: 5 },
+      cancelled: 0,
       dead: { attempts: 1, fatal: 1, expired: 0, late: 0, payload: 0 },
     });
     assert.deepEqual(counts(low), {
       ...{ lane: "low", accepted: 2, shed: 1, done: 1, failed: 0, deferred: 0, waits: 1, runs: 1 },
+      cancelled: 0,
       dead: { attempts: 0, fatal: 0, expired: 1, late: 0, payload: 0 },
     });
+  });
+});
+
+Deno.test("tally() counts each end of a job once: done, dead or cancelled, waiting or running, kept or not", async () => {
+  const keep = { done: 0, dead: 0 };
+  const hang = ({ payload }: { payload: unknown }, { signal }: { signal: AbortSignal }) =>
+    payload !== "hang"
+      ? obedient({ payload })
+      : new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  const lanes = [{ name: "high", attempts: 1 }];
+  await withPool({ handler: hang, size: SIZE, lanes, keep }, async ({ clock, pool }) => {
+    const job = (payload: string, more: object = {}) =>
+      pool.enqueue({ lane: "high", payload, ...more });
+    const running = await job("hang");
+    await clock.advance(10);
+    const waiting = [await job("ok"), await job("ok", { delayMs: 5_000 })];
+    await job("ok", { ttlMs: 5 });
+    await job("fatal");
+    await job("ok");
+    await clock.advance(100); // one expires
+    for (const { id } of [...waiting, running]) {
+      assert.equal((await pool.change(id, "cancel")).ok, true);
+    }
+    await clock.advance(10_000);
+
+    const [tally = assert.fail()] = pool.tally();
+
+    const { accepted, done, dead, cancelled } = tally;
+    const died = Object.values(dead).reduce((sum, count) => sum + count, 0);
+    assert.deepEqual([accepted, done, died, cancelled], [6, 1, 2, 3]);
   });
 });
 

@@ -8,7 +8,7 @@ function report(p99: number, workerSeconds: number, done = 100): Report {
     arrived: 100,
     started: 100,
     done,
-    failed: 0,
+    dead: 0,
     shed: 0,
     left: 100 - done,
     perSec: 10,

@@ -55,7 +55,7 @@ Deno.test("RecordedAttempts tells one attempt after the other, of each job for i
 });
 
 Deno.test("simulate() plays recorded attempts: failures, deferrals, and what fails for good", async () => {
-  const { arrived, started, done, failed, sojournMs } = await played({
+  const { arrived, started, done, dead, sojournMs } = await played({
     arrivals: { kind: "trace", atMs: [0, 100, 200, 300] },
     serviceMs: {
       kind: "trace",
@@ -69,7 +69,7 @@ Deno.test("simulate() plays recorded attempts: failures, deferrals, and what fai
   });
 
   // One, three, one, and three attempts: all that the lane allows.
-  assert.deepEqual([arrived, started, done, failed], [4, 8, 2, 2]);
+  assert.deepEqual([arrived, started, done, dead], [4, 8, 2, 2]);
   assert.deepEqual([sojournMs?.p50, sojournMs?.max], [10, 10 + 100 + 10 + 300 + 10]);
 });
 

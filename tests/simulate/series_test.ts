@@ -6,7 +6,7 @@ import { type LaneSample, type Sample, Series } from "../../src/simulate/series.
 const LANES = [{ name: "high", targetWaitMs: 50 }];
 
 function sample(lane: Partial<LaneSample> = {}, rest: Partial<Sample> = {}): Sample {
-  const none = { arrived: 0, done: 0, failed: 0, shed: 0, ageMs: 0 };
+  const none = { arrived: 0, done: 0, dead: 0, shed: 0, ageMs: 0 };
   return { min: 1, limit: 8, lanes: [{ ...none, ...lane }], ...rest };
 }
 
@@ -37,7 +37,7 @@ Deno.test("Series holds a figure of each stretch, and ends with a shorter one", 
         targetWaitMs: 50,
         arrived: [3, 0, 0],
         done: [0, 2, 0],
-        failed: [0, 0, 0],
+        dead: [0, 0, 0],
         shed: [0, 0, 1],
         ageMs: [7.123, null, 0],
       },

@@ -85,12 +85,12 @@ export function drawPool(pool: PoolReport, width: number, scales: Scales): Drawi
 
 type Key = readonly [sort: string, name: string];
 
-function keyOf({ shed, failed }: Rates): readonly Key[] {
+function keyOf({ shed, dead }: Rates): readonly Key[] {
   return [
     ["arrived", "arrived per sec"],
     ["done", "done"],
     ...isSome(shed) ? [["shed", "shed"] as const] : [],
-    ...isSome(failed) ? [["failed", "failed"] as const] : [],
+    ...isSome(dead) ? [["dead", "dead"] as const] : [],
   ];
 }
 

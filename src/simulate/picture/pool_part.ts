@@ -87,11 +87,11 @@ ${Object.entries(lanes).map(([name, lane]) => row(name, lane))}</tbody>
 }
 
 function row(name: string, lane: LaneReport): Markup {
-  const { arrived, done, failed, shed, left, perSec, waitMs, sojournMs } = lane;
+  const { arrived, done, dead, shed, left, perSec, waitMs, sojournMs } = lane;
   const times = [waitMs, sojournMs].flatMap((quantiles) =>
     QUANTILES.map((which) => quantiles === null ? "–" : duration(quantiles[which]))
   );
-  const cells = [...[arrived, done, failed, shed, left, perSec].map(short), ...times];
+  const cells = [...[arrived, done, dead, shed, left, perSec].map(short), ...times];
   return markup`<tr><th scope="row">${name}</th>${
     cells.map((cell) => markup`<td>${cell}</td>`)
   }</tr>

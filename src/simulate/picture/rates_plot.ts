@@ -18,7 +18,7 @@ export interface Rates {
   /** That were turned away or dropped. */
   readonly shed: readonly Step[];
   /** That died. */
-  readonly failed: readonly Step[];
+  readonly dead: readonly Step[];
 }
 
 /** At most so many steps: chance would hide the course of more. */
@@ -30,17 +30,17 @@ export function ratesOf(series: SeriesReport): Rates {
     arrived: perSec(series, "arrived"),
     done: perSec(series, "done"),
     shed: perSec(series, "shed"),
-    failed: perSec(series, "failed"),
+    dead: perSec(series, "dead"),
   };
 }
 
 /** Draws them. */
-export function ratesPlot(plot: Plot, { arrived, done, shed, failed }: Rates): Markup {
+export function ratesPlot(plot: Plot, { arrived, done, shed, dead }: Rates): Markup {
   return markup`${grid(plot, 5)}<path class="arrived" d="${
     stepArea(plot, arrived)
   }"/><path class="done" d="${stepLine(plot, done)}"/>${
     isSome(shed) ? markup`<path class="shed" d="${stepLine(plot, shed)}"/>` : undefined
-  }${isSome(failed) ? markup`<path class="failed" d="${stepLine(plot, failed)}"/>` : undefined}`;
+  }${isSome(dead) ? markup`<path class="dead" d="${stepLine(plot, dead)}"/>` : undefined}`;
 }
 
 /** The highest figure that the plot has to hold. */
@@ -56,7 +56,7 @@ export function isSome(steps: readonly Step[]): boolean {
 
 function perSec(
   { bucketMs, untilMs, lanes }: SeriesReport,
-  read: "arrived" | "done" | "shed" | "failed",
+  read: "arrived" | "done" | "shed" | "dead",
 ): readonly Step[] {
   const all: readonly LaneSeries[] = Object.values(lanes);
   const count = all[0]?.[read].length ?? 0;

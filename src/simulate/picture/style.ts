@@ -31,7 +31,7 @@ svg .target { stroke: var(--ink); stroke-width: 1.25; stroke-dasharray: 2 3; }
 svg .arrived { fill: var(--gray); }
 svg .done { stroke: var(--green); stroke-width: 2; }
 svg .shed { stroke: var(--red); stroke-width: 2; stroke-dasharray: 5 3; }
-svg .failed { stroke: var(--ink); stroke-width: 2; stroke-dasharray: 1 4; stroke-linecap: round; }
+svg .dead { stroke: var(--ink); stroke-width: 2; stroke-dasharray: 1 4; stroke-linecap: round; }
 `.trimStart();
 
 /** Styles of pages around them. */

@@ -43,9 +43,9 @@ function verdictOn(
   { targetWaitMs, ageMs }: LaneSeries,
   bucketMs: number,
 ): Verdict {
-  const { arrived, done, shed, failed, left, waitMs } = lane;
+  const { arrived, done, shed, dead, left, waitMs } = lane;
   if (arrived === 0) return { kind: "open", word: "–", sentence: `${name}: no job arrived.` };
-  const others = [[shed, "shed"], [failed, "failed"], [left, "left at the end"]] as const;
+  const others = [[shed, "shed"], [dead, "dead"], [left, "left at the end"]] as const;
   const fates = [
     `${short(done)} of ${counted(short(arrived), "job")} done`,
     ...others.filter(([count]) => count > 0).map(([count, what]) => `${short(count)} ${what}`),

@@ -22,7 +22,7 @@ export function decision(atMs: number, from: number, to: number): Decision {
 export function lane(parts: Partial<LaneReport> = {}): LaneReport {
   const quantiles = { p50: 1, p95: 5, p99: 12, max: 30 };
   return {
-    ...{ arrived: 60, started: 60, done: 60, failed: 0, shed: 0, left: 0, perSec: 20 },
+    ...{ arrived: 60, started: 60, done: 60, dead: 0, shed: 0, left: 0, perSec: 20 },
     ...{ waitMs: quantiles, sojournMs: quantiles },
     ...parts,
   };
@@ -33,7 +33,7 @@ export function seen(parts: Partial<LaneSeries> = {}): LaneSeries {
   const none = [0, 0, 0];
   return {
     ...{ targetWaitMs: 50, arrived: [20, 20, 20], done: [20, 20, 20] },
-    ...{ failed: none, shed: none, ageMs: [5, 30, 5] },
+    ...{ dead: none, shed: none, ageMs: [5, 30, 5] },
     ...parts,
   };
 }

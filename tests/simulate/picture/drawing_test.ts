@@ -37,7 +37,7 @@ Deno.test("drawPool() draws no target where none is, and no shed jobs where none
 
   const text = drawn(pool({ series: { ...pool().series, lanes } }));
 
-  assert.deepEqual(["target", "shed", "failed"].map((sort) => paths(text, sort).length), [0, 0, 0]);
+  assert.deepEqual(["target", "shed", "dead"].map((sort) => paths(text, sort).length), [0, 0, 0]);
 });
 
 Deno.test("drawPool() draws rates a second, whatever the stretches are long", () => {
