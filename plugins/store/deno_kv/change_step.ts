@@ -23,9 +23,6 @@ const MOST_MARKS = 1000;
 /** Most bytes of entries that are written anew without some of their jobs. */
 const MOST_BYTES = 200_000;
 
-/** Most jobs that give up the place of their key: a large one may get it. */
-const MOST_PLACES = 3;
-
 /** An entry that loses jobs: their indexes. */
 interface Edit {
   readonly kind: Waiting["kind"] | "d";
@@ -56,8 +53,7 @@ export class ChangeStep {
   /** True once no other change should be added. */
   get isFull(): boolean {
     const { isFull, checksLeft } = this.#step;
-    return isFull || checksLeft < 4 + 2 * this.#places || this.#bytes > MOST_BYTES ||
-      this.#places >= MOST_PLACES || this.#isAlone;
+    return isFull || checksLeft < 4 + 2 * this.#places || this.#bytes > MOST_BYTES || this.#isAlone;
   }
 
   /** Adds a change. `undefined`: it takes a commit of its own. */

@@ -227,3 +227,22 @@ Deno.test("KvQueue ends what a server refuses in any size, and says what is not 
     }
   });
 });
+
+Deno.test("KvQueue.change() cancels many whose places large jobs wait for", async () => {
+  const kv = await Deno.openKv(":memory:");
+  const db = new Db(kv, { remote: false, maxChecks: 100, random: () => 0.1 });
+  const store = new KvStore(db, { file: undefined, remote: false, pollMs: Infinity, seen: 0 });
+  try {
+    const queue = await openQueue(store, { lanes: limited(1), keep: ALL });
+    const added = await queue.add(many(60, (index) => ({ key: `${index}` })), NOW);
+    await queue.add(many(60, (index) => ({ key: `${index}`, payload: LONG })), NOW);
+
+    const changed = await Promise.all(added.map(({ id }) => queue.change(id, "cancel", NOW)));
+
+    assert.ok(changed.every(({ ok }) => ok));
+    assert.equal((await leaseAll(queue)).length, 60);
+    assert.deepEqual(await audit(kv, "p"), []);
+  } finally {
+    await store.close();
+  }
+});
