@@ -137,8 +137,12 @@ export class Pauses {
   }
 }
 
+/** What is paused: nothing where what says so was damaged in the store. */
 function readPaused(entry: StateEntry | undefined): Paused {
-  return entry?.value as Paused | undefined ?? NOTHING; // only this file writes the key
+  const paused = entry?.value as Partial<Paused> | null | undefined; // only this file writes the key
+  const { pool, lanes, configured = [] } = paused ?? {};
+  const isWhole = typeof pool === "boolean" && Array.isArray(lanes) && Array.isArray(configured);
+  return isWhole ? paused as Paused : NOTHING;
 }
 
 /** `stored` with what a config says of some lanes; itself if that is what was said before. */

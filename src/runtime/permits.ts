@@ -325,6 +325,9 @@ export class Permits implements Shares {
   }
 }
 
+/** Who holds what. `undefined`: nobody holds anything, or what says so was damaged in the store. */
 function recordIn(entry: StateEntry | undefined): PermitRecord | undefined {
-  return entry?.value as PermitRecord | undefined; // only this file writes the key
+  const record = entry?.value as PermitRecord | null | undefined; // only this file writes the key
+  const isWhole = typeof record?.next === "number" && typeof record.holders === "object";
+  return isWhole && record.holders !== null ? record : undefined;
 }

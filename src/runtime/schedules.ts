@@ -170,7 +170,7 @@ export class Schedules {
       const mark = markIn(entry);
       if (mark === undefined) {
         const begins = { [key]: { atMs: nowMs } }; // its times begin now
-        await asked(clock, () => store.commit({ [key]: undefined }, begins));
+        await asked(clock, () => store.commit({ [key]: entry?.version }, begins));
         continue;
       }
       schedule.lastAtMs = mark.atMs;
@@ -243,8 +243,10 @@ interface Due {
   readonly runs: boolean;
 }
 
+/** What is known of a schedule. `undefined`: nothing, or it was damaged in the store. */
 function markIn(entry: StateEntry | undefined): Mark | undefined {
-  return entry?.value as Mark | undefined; // only this file writes the key
+  const mark = entry?.value as Mark | null | undefined; // only this file writes the key
+  return typeof mark?.atMs === "number" ? mark : undefined;
 }
 
 /** Tells schedules of one pool apart in a short key. FNV-1a, 64 bits; Fowler, Noll and Vo. */

@@ -6,8 +6,12 @@
  */
 
 import { counted } from "../../../src/figures.ts";
+import { joinChunks } from "./chunks.ts";
+import { countIn } from "./counts.ts";
 import { tagIn, workerOf } from "./id.ts";
 import type { Moved } from "./locate.ts";
+import { ownerAt } from "./names.ts";
+import { placesIn } from "./recount.ts";
 import {
   addFault,
   at,
@@ -19,7 +23,10 @@ import {
   SPACES,
   type Stock,
   type StoreFault,
+  toDead,
+  withoutPayload,
 } from "./stock.ts";
+import { marksIn } from "./term.ts";
 
 /** What does not agree, one line each. Empty: all does. */
 export async function audit(kv: Deno.Kv, pool: string): Promise<readonly string[]> {
@@ -55,9 +62,17 @@ function compareEntry(stock: Stock, { key, value }: Deno.KvEntry<unknown>): void
       return;
     }
     case "i": {
-      const [id, , , untilMs] = Array.isArray(value) ? value : [];
+      const [id, , , untilMs] = ownerAt(value) ?? [];
       if (untilMs !== undefined) return; // its job has ended: it is remembered for a while
-      if (stock.owners.get(String(key[4]))?.[0] === id) return;
+      const owner = stock.owners.get(String(key[4]));
+      if (id !== undefined && owner?.[0] === id) return;
+      if (id === undefined && owner !== undefined) {
+        const saw = `Who has the dedupeKey "${textOf(key, 4)}" cannot be read, it is the job ${
+          owner[0]
+        }`;
+        fault(stock, "dedupe-lost", saw, "give it to the job", [[key, owner]]);
+        return;
+      }
       const saw = `The dedupeKey "${textOf(key, 4)}" is held by ${id}, which is no job that has it`;
       fault(stock, "dedupe-stale", saw, "free it", drop);
       return;
@@ -70,20 +85,17 @@ function compareEntry(stock: Stock, { key, value }: Deno.KvEntry<unknown>): void
         fault(stock, "places-wrong", saw, "free them", drop);
       }
       return;
-    case "b":
+    case "b": {
+      const name = `${textOf(key, 5)}/${textOf(key, 6)}`;
+      const count = stock.apart.get(name)?.job.line[3]?.b;
       // Whoever declares its worker dead drops what has no job.
-      if (has("w", workerOf(textOf(key, 4)))) return;
-      if (!stock.apart.has(`${textOf(key, 5)}/${textOf(key, 6)}`)) {
-        fault(
-          stock,
-          "left-over",
-          `Part ${Number(key[7]) + 1} of a payload is stored of no job: ` +
-            `${textOf(key, 5)}/${textOf(key, 6)}`,
-          "delete it",
-          drop,
-        );
-      }
+      const isAwaited = count === undefined && has("w", workerOf(textOf(key, 4)));
+      if (isAwaited || Number(key[7]) < (count ?? 0)) return;
+      const of = count === undefined ? "no job" : `a job that has only ${count}`;
+      const saw = `Part ${Number(key[7]) + 1} of a payload is stored of ${of}: ${name}`;
+      fault(stock, "left-over", saw, "delete it", drop);
       return;
+    }
     case "l":
       if (!has("w", key[4]!)) {
         const saw = `Worker ${textOf(key, 4)} holds a lease although it was declared dead`;
@@ -105,6 +117,18 @@ function compareEntry(stock: Stock, { key, value }: Deno.KvEntry<unknown>): void
       return;
     case "h":
     case "y":
+    case "p":
+      if (!isReadable(key[3], value)) {
+        const saw = `The entry ${nameOf(key.slice(3))} cannot be read`;
+        fault(stock, "unreadable", saw, "delete it", drop);
+        return;
+      }
+      if (key[3] === "p") {
+        if (stock.leases.has(nameOf(key.slice(4, 7)))) return;
+        const saw = `The progress of a lease is stored that worker ${textOf(key, 4)} does not hold`;
+        fault(stock, "left-over", saw, "delete it", drop);
+        return;
+      }
       if (!has("w", key[4]!)) {
         const what = key[3] === "h" ? "A heartbeat" : "A request to cancel jobs";
         fault(
@@ -115,24 +139,35 @@ function compareEntry(stock: Stock, { key, value }: Deno.KvEntry<unknown>): void
           drop,
         );
       }
-      return;
-    case "p": {
-      if (stock.leases.has(nameOf(key.slice(4, 7)))) return;
-      const saw = `The progress of a lease is stored that worker ${textOf(key, 4)} does not hold`;
-      fault(stock, "left-over", saw, "delete it", drop);
-    }
   }
 }
 
+/** True for a heartbeat, requests to cancel jobs, or progress of a lease that is one. */
+function isReadable(kind: unknown, value: unknown): boolean {
+  if (kind === "p") return value instanceof Uint8Array;
+  if (kind === "y") return Array.isArray(value) && marksIn(value).length === value.length;
+  return typeof value === "object" && value !== null && "leaseMs" in value &&
+    typeof value.leaseMs === "number";
+}
+
 function compareCounts(stock: Stock): void {
+  const isNamed = stock.lanes.length > 0 ||
+    [...stock.counts.keys()].every((name) => name[0] === "-");
+  if (!isNamed) {
+    const saw =
+      "The names of the lanes are lost: the next start numbers them anew, in the order of " +
+      "its config, so let that be the order of before";
+    fault(stock, "lanes-lost", saw, undefined);
+  }
   for (const [name, count] of stock.counts) {
     const [ordinal = "", space = ""] = name.split("/");
     const key = stock.keys.of("c", Number(ordinal), space);
-    const value = at<Deno.KvU64>(stock, ...key.slice(3))?.value ?? 0n;
-    if (value === BigInt(count)) continue;
+    const counter = at<unknown>(stock, ...key.slice(3));
+    const isNumber = counter === undefined || counter instanceof Deno.KvU64;
+    if (isNumber && countIn(counter) === count) continue;
     const where = ordinal === "-1" ? "" : ` of lane ${laneOf(stock, Number(ordinal))}`;
     const saw = `The counter of ${SPACES[space] ?? space}${where} is ${
-      BigInt.asIntN(64, value)
+      isNumber ? countIn(counter) : "no number"
     }, but there are ${count}`;
     const right = new Deno.KvU64(BigInt(count));
     fault(stock, "counter-wrong", saw, `set it to ${count}`, [[key, right]]);
@@ -142,7 +177,7 @@ function compareCounts(stock: Stock): void {
 function comparePlaces(stock: Stock): void {
   for (const [name, places] of stock.places) {
     const [ordinal, key]: [number, string] = JSON.parse(name);
-    const [held, waiting] = at<readonly [number, number]>(stock, "k", ordinal, key) ?? [0, 0];
+    const [held, waiting] = placesIn(at(stock, "k", ordinal, key)) ?? [0, 0];
     if (held === places[0] && waiting === places[1]) continue;
     const saw =
       `The key "${key}" of lane ${laneOf(stock, ordinal)} has ${held} places taken and ${
@@ -176,16 +211,22 @@ function findLost(stock: Stock): void {
     const saw = `The job ${owner[0]} has the dedupeKey "${key}", which is free for others`;
     fault(stock, "dedupe-lost", saw, "give it to the job", [[keys.of("i", key), owner]]);
   }
-  for (const [name, parts] of stock.apart) {
-    const [segment = "", index] = name.split("/");
-    const wanted = Array.from({ length: parts }, (_, part) => part);
-    const tag = tagIn(segment);
-    const lost = wanted.filter((part) =>
-      at(stock, "b", tag, segment, Number(index), part) === undefined
+  for (const [name, { key, job }] of stock.apart) {
+    const { segment, index, line } = job;
+    const count = line[3]?.b ?? 0;
+    const parts = Array.from(
+      { length: count },
+      (_, part) => at(stock, "b", tagIn(segment), segment, index, part),
     );
-    if (lost.length === 0) continue;
-    const saw = `Of the payload of the job ${name} ${lost.length} of ${parts} parts are missing`;
-    fault(stock, "chunks-lost", saw, undefined);
+    const { fault: why } = joinChunks(parts, line[3] ?? {});
+    if (why === undefined) continue;
+    const lost = parts.filter((part) => part === undefined).length;
+    const saw = lost > 0
+      ? `Of the payload of the job ${name} ${lost} of ${count} parts are missing`
+      : `The payload of the job ${name} cannot be read: ${why.toLowerCase()}`;
+    const hasEnded = key[3] === "d" || key[3] === "x";
+    const mend = hasEnded ? withoutPayload(stock, { key, job }) : toDead(stock, { key, job }, why);
+    addFault(stock, { kind: "chunks-lost", saw, ...mend });
   }
 }
 

@@ -12,8 +12,9 @@ import { checkSchema } from "./open.ts";
 import { PoolKeys, SCHEMA, SCHEMA_KEY, SIGNAL_KEY } from "./keys.ts";
 import type { StoreFault } from "./stock.ts";
 import { KvStore } from "./store.ts";
+import { findShared } from "./shared.ts";
 import { poolNames } from "./upgrade.ts";
-import type { Beat } from "./term.ts";
+import { beatIn } from "./term.ts";
 import { Transaction } from "./transaction.ts";
 
 /** A fault, and the pool that it is in. */
@@ -47,6 +48,9 @@ const SHORTEST_WATCH_MS = 500;
 /** Most bytes of a counter, a pointer or a record of places. */
 const MEND_BYTES = 4000;
 
+/** How long a sign of life counts that cannot be read, ms. */
+const UNKNOWN_LEASE_MS = 30_000;
+
 /** Repairs that follow from repairs: one that finds nothing more to do ends it. */
 const MOST_ROUNDS = 4;
 
@@ -67,9 +71,9 @@ export class Care {
    * @throws {RangeError} If a newer release has written it, or if it is not Sluice's.
    */
   async contents(): Promise<Contents> {
-    const { value: version } = await this.#kv.get<number>(SCHEMA_KEY);
-    if (version === null) throw new RangeError("Sluice has never written to this database");
-    if (version > SCHEMA) {
+    const { value: version, versionstamp } = await this.#kv.get<unknown>(SCHEMA_KEY);
+    if (versionstamp === null) throw new RangeError("Sluice has never written to this database");
+    if (typeof version === "number" && version > SCHEMA) {
       throw new RangeError(
         `Expected a database of version ${SCHEMA} at most but received ${version}: ` +
           "a newer release of Sluice has written it, so use the doctor of that one",
@@ -113,11 +117,12 @@ export class Care {
     for (const pool of await this.#pools()) {
       for (const fault of await findFaults(this.#kv, pool)) found.push({ ...fault, pool });
     }
-    return found;
+    return [...found, ...await findShared(this.#db)];
   }
 
   /** Repairs what can be repaired. Nobody may work on it. What is left of faults. */
   async repair(nowMs: number): Promise<readonly PoolFault[]> {
+    await this.#mend(await findShared(this.#db));
     await checkSchema(this.#db);
     for (const { key } of await this.#signs()) {
       // Frozen ones could wake up meanwhile: without a fence they change nothing.
@@ -149,8 +154,9 @@ export class Care {
     const signs: Sign[] = [];
     for (const pool of await this.#pools()) {
       const prefix = new PoolKeys(pool).of("h");
-      for await (const { key, value, versionstamp } of this.#kv.list<Beat>({ prefix })) {
-        signs.push({ pool, key, versionstamp, leaseMs: value.leaseMs });
+      for await (const { key, value, versionstamp } of this.#kv.list({ prefix })) {
+        const { leaseMs } = beatIn(value, UNKNOWN_LEASE_MS);
+        signs.push({ pool, key, versionstamp, leaseMs });
       }
     }
     return signs;

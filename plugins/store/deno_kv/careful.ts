@@ -6,8 +6,8 @@
  */
 
 import type { Added, JobEntry } from "../../../src/store.ts";
-import { chunksOf, dropChunks, writeChunks } from "./chunks.ts";
-import { lineOf, parseLine } from "./codec.ts";
+import { checksum, chunksOf, dropChunks, writeChunks } from "./chunks.ts";
+import { encode, lineOf, parseLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { KvAdded, type StoredJob } from "./job.ts";
 import { stateKey } from "./keys.ts";
@@ -125,7 +125,7 @@ function prepare(context: QueueContext, item: Item): Ready {
   const delayMs = isDelayed ? Math.ceil(entry.dueAtMs) - atMs : 0;
   const text = apart === 0
     ? lineOf(entry, payload)
-    : lineOf(entry, "null", { chunks: chunksOf(apart), delayMs });
+    : lineOf(entry, "null", { chunks: chunksOf(apart), sum: checksum(encode(payload!)), delayMs });
   const { ordinal } = lane;
   const line = parseLine(text);
   const job = { ordinal, segment, index: 0, dueMs: atMs + delayMs, line, text };

@@ -6,16 +6,16 @@
  */
 
 import type { Change, Changed } from "../../../src/store.ts";
-import { type Bytes, changeLine } from "./codec.ts";
+import { type Bytes, bytesOf, changeLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { withoutJobs } from "./done.ts";
 import { createdIn } from "./id.ts";
 import { delayOf, type StoredJob } from "./job.ts";
 import { type Found, type Located, type Running, stateOf, type Waiting } from "./locate.ts";
-import { namesIn, own, type Owner } from "./names.ts";
+import { namesIn, own, type Owner, ownerAt } from "./names.ts";
 import { jobsIn } from "./promote.ts";
 import { Step } from "./step.ts";
-import { MARK_BYTES, markOf, type Marks } from "./term.ts";
+import { MARK_BYTES, markOf, marksIn } from "./term.ts";
 
 /** Most running jobs of a process that are to be cancelled at once. */
 const MOST_MARKS = 1000;
@@ -122,8 +122,8 @@ export class ChangeStep {
     const { db, keys } = this.#context;
     const step = this.#step;
     this.#isAlone = true;
-    const marks = await db.get<Marks>(keys.of("y", place.worker));
-    const before = marks.value ?? [];
+    const marks = await db.get<unknown>(keys.of("y", place.worker));
+    const before = marksIn(marks.value);
     const changed = { ok: true, state: "running" } as const;
     const name = markOf(job.segment, job.index);
     if (before.some(([segment, index]) => markOf(segment, index) === name)) return changed;
@@ -153,7 +153,8 @@ export class ChangeStep {
     let lost = {};
     for (const name of namesIn(line[3] ?? {})) {
       const owner = await db.get<Owner>(keys.of("i", name.key));
-      const isOpen = owner.value !== null && owner.value[3] === undefined;
+      const known = ownerAt(owner.value);
+      const isOpen = known !== undefined && known[3] === undefined;
       if (!isOpen && !this.#owned.has(name.key)) {
         this.#owned.add(name.key);
         own(step, owner, name, { id, expiresAtMs: expiresAtMs ?? Infinity });
@@ -198,7 +199,7 @@ export class ChangeStep {
     if (edit === undefined) {
       edit = { kind, entry, gone: new Set() };
       this.#edits.set(name, edit);
-      this.#bytes += entry.value.length;
+      this.#bytes += bytesOf(entry.value).length;
       this.#step.check(entry);
       this.#step.reserve(entry.key, entry.value.length);
       if (kind !== "d") this.#step.delete(entry.key);

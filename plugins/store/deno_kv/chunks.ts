@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Bytes, decode, encode } from "./codec.ts";
+import { type Bytes, decode, encode, type Extra } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { tagIn, tagOf } from "./id.ts";
 import type { StoredJob } from "./job.ts";
@@ -60,21 +60,62 @@ export async function writeChunks(
   return versionstamp === null ? undefined : { key, versionstamp };
 }
 
-/** Reads a payload that is stored apart. `undefined`: it is not there. */
-export async function readChunks(
-  { db, keys }: QueueContext,
-  segment: string,
-  index: number,
-): Promise<unknown> {
-  const chunks = await db.list<Bytes>({ prefix: keys.of("b", tagIn(segment), segment, index) });
-  if (chunks.length === 0) return undefined;
-  const bytes = new Uint8Array(chunks.reduce((size, { value }) => size + value.length, 0));
-  let at = 0;
-  for (const { value } of chunks) {
-    bytes.set(value, at);
-    at += value.length;
+/** A payload as it was read. */
+export interface ReadPayload {
+  /** The payload. `undefined` where it cannot be read. */
+  readonly value?: unknown;
+  /** Why it cannot be read. `undefined`: it can. */
+  readonly fault?: string;
+}
+
+/** A job whose payload is stored apart. */
+export type Apart = Pick<StoredJob, "segment" | "index" | "line">;
+
+/** Reads a payload that is stored apart. */
+export async function readChunks({ db, keys }: QueueContext, job: Apart): Promise<ReadPayload> {
+  const { segment, index, line: [, , , extra] } = job;
+  const prefix = keys.of("b", tagIn(segment), segment, index);
+  const chunks = await db.list<unknown>({ prefix });
+  const parts: unknown[] = [];
+  for (const { key, value } of chunks) if (typeof key[7] === "number") parts[key[7]] = value;
+  return joinChunks(parts, extra ?? {});
+}
+
+/** Puts a payload together again. No part may be missing, cut, or another's: it would be a payload that nobody gave. */
+export function joinChunks(
+  parts: readonly unknown[],
+  { b: count = 0, c: sum }: Pick<Extra, "b" | "c">,
+): ReadPayload {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (let part = 0; part < count; part++) { // what there is more of is none of it
+    const chunk = parts[part];
+    const isLast = part === count - 1;
+    const fits = chunk instanceof Uint8Array &&
+      (isLast ? chunk.length <= CHUNK : chunk.length === CHUNK);
+    if (!fits) {
+      const what = chunk === undefined ? "is missing" : "is not whole";
+      return { fault: `Part ${part + 1} of the ${count} parts of its payload ${what}` };
+    }
+    chunks.push(chunk);
+    size += chunk.length;
   }
-  return JSON.parse(decode(bytes));
+  const bytes = new Uint8Array(size);
+  for (let part = 0; part < count; part++) bytes.set(chunks[part]!, part * CHUNK);
+  try {
+    const isSame = sum === undefined || sum === checksum(bytes);
+    if (isSame) return { value: JSON.parse(decode(bytes)) };
+  } catch {
+    // Then it is no JSON.
+  }
+  return { fault: "Its payload is not the one that was stored" };
+}
+
+/** FNV-1a, 32 bits: tells parts that were cut, swapped or doubled. */
+export function checksum(bytes: Uint8Array): number {
+  let sum = 0x811c9dc5;
+  for (let at = 0; at < bytes.length; at++) sum = Math.imul(sum ^ bytes[at]!, 0x01000193);
+  return sum >>> 0;
 }
 
 /**

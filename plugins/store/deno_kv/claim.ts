@@ -6,10 +6,10 @@
 
 import type { Ahead, Want } from "./ahead.ts";
 import { Aside } from "./aside.ts";
+import { bury, payloadFor } from "./bury.ts";
 import { type Bytes, decode, decodeLines, encodeLines, parseLine, takeLines } from "./codec.ts";
-import { readChunks } from "./chunks.ts";
 import type { QueueContext } from "./context.ts";
-import { type HeldPart, KvJob, payloadOf, type StoredJob } from "./job.ts";
+import { type HeldPart, KvJob, type StoredJob } from "./job.ts";
 import { numberAt } from "./keys.ts";
 import type { KvLane } from "./lanes.ts";
 import { expireIn, hasExpired, promote } from "./promote.ts";
@@ -313,12 +313,16 @@ export class Claims {
       }
       taken++;
       const job = { ordinal, segment, index: first + line, dueMs, line: parsed, text };
-      const admitted = await this.#admit(step, job);
+      const { value, fault } = await payloadFor(this.#context, job, step);
+      const admitted = fault === undefined
+        ? await this.#admit(step, job)
+        : await bury(this.#context, step, { job, fault });
       if (admitted !== job) {
         lines[line] = admitted?.text;
         isChanged = true;
       }
-      if (admitted !== undefined) part.jobs.push(await this.#jobOf(part, admitted));
+      if (admitted === undefined) continue;
+      part.jobs.push(new KvJob(part, job.index, admitted.line, admitted.text, value));
     }
     if (cut.rest !== undefined) {
       step.setBytes(keys.part("r", { ...place, first: place.first + cut.skipped }), cut.rest);
@@ -348,14 +352,6 @@ export class Claims {
       told: false,
     });
     return undefined;
-  }
-
-  async #jobOf(part: HeldPart, { index, line, text, segment }: StoredJob): Promise<KvJob> {
-    const [, , inline, extra] = line;
-    const payload = extra?.b === undefined
-      ? payloadOf(inline, extra?.u)
-      : await readChunks(this.#context, segment, index);
-    return new KvJob(part, index, line, text, payload);
   }
 
   /** Lanes that gave less than was wanted have nothing more to give: nobody need ask until jobs come. */

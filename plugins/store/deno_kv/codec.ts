@@ -36,8 +36,12 @@ export interface Extra {
   r?: number;
   /** Its payload is in so many parts of its own. */
   b?: number;
+  /** Checksum of those parts. */
+  c?: number;
   /** Its payload is `undefined`. */
   u?: 1;
+  /** What was stored of it cannot be read. */
+  w?: 1;
 }
 
 /** A job: attempts charged, leases so far, payload, the rest. */
@@ -66,6 +70,15 @@ export interface Cut {
 /** Most texts are plain: each of their characters takes one byte. */
 const PLAIN = /^[\n -~]*$/;
 
+/** Stands for a line that cannot be read. */
+const UNREADABLE: Line = [0, 0, null, { w: 1 }];
+
+/** What is read where there are no bytes: one line that cannot be read. */
+const NO_BYTES: Bytes = new Uint8Array([63]);
+
+/** Most parts of a payload that any release has stored, and more. */
+const MOST_CHUNKS = 1000;
+
 const NEWLINE = 10;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -82,13 +95,20 @@ export function byteLength(text: string): number {
 
 /** Text of bytes. */
 export function decode(bytes: Uint8Array): string {
-  return decoder.decode(bytes);
+  return decoder.decode(bytesOf(bytes));
+}
+
+/** The bytes that a value is. One that is none is a line that cannot be read. */
+export function bytesOf(value: unknown): Bytes {
+  return value instanceof Uint8Array ? value as Bytes : NO_BYTES; // the database shares no memory
 }
 
 /** What stands apart of a job that is added. */
 export interface Apart {
   /** Its payload is stored in so many parts. */
   readonly chunks: number;
+  /** Checksum of those. */
+  readonly sum: number;
   /** How long after its adding it is due, ms. */
   readonly delayMs: number;
 }
@@ -108,6 +128,7 @@ export function lineOf(entry: JobEntry, payload: string | undefined, apart?: Apa
   if (expiresAtMs < Infinity) extra.x = expiresAtMs;
   if (apart !== undefined) {
     extra.b = apart.chunks;
+    extra.c = apart.sum;
     extra.o = apart.delayMs;
   }
   if (payload === undefined) extra.u = 1;
@@ -116,9 +137,43 @@ export function lineOf(entry: JobEntry, payload: string | undefined, apart?: Apa
   return `${start}]`;
 }
 
-/** Reads a line. */
+/** Reads a line. One that cannot be read says so. */
 export function parseLine(text: string): Line {
-  return JSON.parse(text);
+  try {
+    const line: unknown = JSON.parse(text);
+    return isLine(line) ? line : UNREADABLE;
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+/** True if what is stored of a job cannot be read. */
+export function isUnreadable([, , , extra]: Line): boolean {
+  return extra?.w === 1;
+}
+
+/** True for a line that was damaged, and not known to be so yet. */
+export function isDamagedLine(line: Line): boolean {
+  return line === UNREADABLE;
+}
+
+/** True for a line of a job. */
+export function isLine(line: unknown): line is Line {
+  return Array.isArray(line) && line.length > 2 && Number.isSafeInteger(line[0]) &&
+    Number.isSafeInteger(line[1]) && (line[3] === undefined || isExtra(line[3]));
+}
+
+const TEXTS = ["t", "k", "d", "f", "n", "p", "e"];
+const NUMBERS = ["x", "s", "o", "b", "c"];
+
+function isExtra(extra: unknown): boolean {
+  if (typeof extra !== "object" || extra === null || Array.isArray(extra)) return false;
+  for (const [name, value] of Object.entries(extra)) {
+    if (TEXTS.includes(name) && typeof value !== "string") return false;
+    if (NUMBERS.includes(name) && !(typeof value === "number" && value < 1e16)) return false;
+  }
+  const { b = 1 } = extra as Extra; // it was just looked at
+  return Number.isInteger(b) && b > 0 && b <= MOST_CHUNKS;
 }
 
 /** The same job with other figures. `undefined` in `extra` takes away. */
@@ -145,7 +200,8 @@ export function decodeLines(bytes: Uint8Array): string[] {
 }
 
 /** One line of a part. Empty: the job has left, or there is none. */
-export function lineAt(bytes: Uint8Array, line: number): string {
+export function lineAt(value: Uint8Array, line: number): string {
+  const bytes = bytesOf(value);
   let start = 0;
   for (let before = 0; before < line; before++) {
     const end = bytes.indexOf(NEWLINE, start);
@@ -157,7 +213,8 @@ export function lineAt(bytes: Uint8Array, line: number): string {
 }
 
 /** Cuts off the first lines, so many that `count` of them are jobs. */
-export function takeLines(bytes: Bytes, count: number): Cut {
+export function takeLines(value: Bytes, count: number): Cut {
+  const bytes = bytesOf(value);
   let lines = 0;
   let jobs = 0;
   for (let start = 0;;) {

@@ -25,9 +25,9 @@ export interface Reading extends Readonly<Tally> {
   readonly headExpiresAtMs: number;
 }
 
-/** What a counter of the database says. It may have gone below 0. */
-export function countIn({ value }: Deno.KvU64): number {
-  return Number(BigInt.asIntN(64, value));
+/** What a counter of the database says. It may have gone below 0. 0 where something else stands in its place. */
+export function countIn(counter: unknown): number {
+  return counter instanceof Deno.KvU64 ? Number(BigInt.asIntN(64, counter.value)) : 0;
 }
 
 /** No change. */
@@ -144,6 +144,8 @@ export class Counts {
   readonly kept: { d: number; x: number } = { d: 0, x: 0 };
   /** When the oldest kept job may have been kept long enough. */
   nextTrimAtMs = -Infinity;
+  /** Numbers of lanes, or -1 for what is kept, whose counts may be wrong, because something of them was damaged. */
+  readonly doubted = new Set<number>();
   /** Until then others drop what is kept and more than enough. */
   trimsAgainAtMs = -Infinity;
   #reads = 0; // under way
@@ -166,6 +168,11 @@ export class Counts {
     const shelf = this.of(numberAt(key, 4))?.shelf;
     if (value === undefined) shelf?.drop(key);
     else shelf?.put({ key, value, versionstamp });
+  }
+
+  /** The counts of a lane are to be looked at: something in it was damaged. */
+  doubt(ordinal: number): void {
+    this.doubted.add(ordinal);
   }
 
   /** Others may have changed what is ready. */

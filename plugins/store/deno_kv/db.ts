@@ -5,6 +5,7 @@
  */
 
 import { delay } from "../../../src/async.ts";
+import { isDamaged, mendCounters } from "./damage.ts";
 import { Line } from "./line.ts";
 import type { SameFile } from "./same_file.ts";
 import { Tokens } from "./tokens.ts";
@@ -150,15 +151,23 @@ export class Db {
     if (signals) this.signalsInFlight++;
     let version: string | undefined;
     try {
-      version = this.#tokens !== undefined
-        ? await this.#tokens.commit(atomic, bytes)
-        : versionIn(await this.#patiently(() => atomic.commit()));
+      version = await this.#commit(atomic, bytes);
+    } catch (thrown) {
+      if (!isDamaged(thrown)) throw thrown;
+      await mendCounters(this); // nothing was changed: once they count again, it is made
+      version = await this.#commit(atomic, bytes);
     } finally {
       if (signals) this.signalsInFlight--;
     }
     if (version !== undefined && signals) this.signals++;
     this.file?.check(); // afterwards: nobody hears of a commit that went to a file that was deleted
     return version;
+  }
+
+  async #commit(atomic: Deno.AtomicOperation, bytes: number): Promise<string | undefined> {
+    return this.#tokens !== undefined
+      ? await this.#tokens.commit(atomic, bytes)
+      : versionIn(await this.#patiently(() => atomic.commit()));
   }
 
   /** Deletes one key, whatever it holds. */

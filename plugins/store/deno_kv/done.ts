@@ -5,7 +5,7 @@
  * @module
  */
 
-import { byteLength, type Bytes, decodeLines, encode, parseLine } from "./codec.ts";
+import { byteLength, type Bytes, bytesOf, decodeLines, encode, parseLine } from "./codec.ts";
 import { type End, type EndedJob, errorOf, type Row } from "./ended.ts";
 import { formatId } from "./id.ts";
 import { delayOf, type StoredJob } from "./job.ts";
@@ -115,8 +115,7 @@ export function jobsDone({ key, value }: Deno.KvEntry<Bytes>): readonly EndedJob
   const startedAtMs = numberAt(key, 10);
   const [head = "", ...lines] = decodeLines(value);
   const specials = new Map<number, Special>();
-  const written: readonly Special[] = head === "" ? [] : JSON.parse(head);
-  for (const special of written) specials.set(special[0], special);
+  for (const special of readSpecials(head)) specials.set(special[0], special);
   return lines.flatMap((text, place): EndedJob[] => {
     if (text === "") return [];
     const line = parseLine(text);
@@ -144,6 +143,22 @@ export function jobsDone({ key, value }: Deno.KvEntry<Bytes>): readonly EndedJob
   });
 }
 
+/** What is special about the lines of an entry. Empty where that cannot be read: they are done jobs then. */
+function readSpecials(head: string): readonly Special[] {
+  try {
+    const specials: unknown = head === "" ? [] : JSON.parse(head);
+    return Array.isArray(specials) ? specials.filter(isSpecial) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isSpecial(special: unknown): special is Special {
+  return Array.isArray(special) && typeof special[0] === "number" &&
+    (special[1] === "done" || special[1] === "cancelled") && typeof special[2] === "number" &&
+    typeof (special[3] ?? "") === "string";
+}
+
 /** Where an entry is to be pointed at from, and how. */
 export function pointerAt(
   { key, value }: Deno.KvEntry<Bytes>,
@@ -159,7 +174,8 @@ export function hasChunks(key: Deno.KvKey): boolean {
 }
 
 /** How many jobs an entry keeps. */
-export function countDone(bytes: Uint8Array): number {
+export function countDone(value: Uint8Array): number {
+  const bytes = bytesOf(value);
   let count = 0;
   for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) {
     if (at + 1 < bytes.length && bytes[at + 1] !== NEWLINE) count++;

@@ -9,9 +9,10 @@ import { messageOf } from "../../../src/errors.ts";
 import { outcomeOf } from "../../../src/outcome.ts";
 import { LARGEST_RESULT, resultTooLarge } from "../../../src/payload.ts";
 import type { Settlement } from "../../../src/store.ts";
-import { byteLength, type Line } from "./codec.ts";
-import { createdIn, type IdParts, parseId } from "./id.ts";
+import { byteLength, type Bytes, decode, isLine, type Line, parseLine } from "./codec.ts";
+import { createdIn, formatId, type IdParts, parseId } from "./id.ts";
 import { idOf, payloadOf, type StoredJob } from "./job.ts";
+import { numberAt, textAt } from "./keys.ts";
 
 /** Longest message of a failure that is stored, characters. */
 const LONGEST_ERROR = 1000;
@@ -36,6 +37,22 @@ export interface End {
   readonly error?: string | undefined;
   /** False: the pool does not know of it yet. */
   readonly told: boolean;
+}
+
+/** Why a job is dead of which nothing can be read. */
+export const UNREADABLE_JOB = "What is stored of it cannot be read";
+
+/** The end of a job of which nothing can be read. */
+export const UNREADABLE_END: Pick<End, "state" | "reason" | "error" | "told"> = {
+  state: "dead",
+  reason: "payload",
+  error: damaged(UNREADABLE_JOB),
+  told: false,
+};
+
+/** Why a job has not run whose payload cannot be read. */
+export function damaged(what: string): string {
+  return `${what}: it was damaged in the database, so no handler has run with it`;
 }
 
 /** A record as it is stored. */
@@ -71,12 +88,46 @@ export function rowText(job: StoredJob, end: End, atMs: number): string {
     }]`;
 }
 
-/** Reads a record. */
+/** Reads a record that was just written. */
 export function parseRow(text: string): EndedJob {
-  const row: Row = JSON.parse(text);
-  const id = parseId(row[0]);
-  if (id === undefined) throw new TypeError(`Expected the record of a job but read ${row[0]}`);
+  const row: unknown = JSON.parse(text);
+  const id = isRow(row) ? parseId(row[0]) : undefined;
+  if (!isRow(row) || id === undefined) throw new TypeError(`Expected the record of a job: ${text}`);
   return { id, row };
+}
+
+/** The dead job of an entry of `x`. Where it cannot be read, its key tells which it is, but for its lane. */
+export function readDead({ key, value }: Deno.KvEntry<Bytes>): EndedJob {
+  const [atMs, segment, index] = [numberAt(key, 4), textAt(key, 5), numberAt(key, 6)];
+  try {
+    const ended = parseRow(decode(value));
+    if (ended.id.segment === segment && ended.id.index === index) return ended;
+  } catch {
+    // As below.
+  }
+  const id = { segment, index, ordinal: 0, delayMs: 0 };
+  const line = parseLine("");
+  const why = "Its record was damaged in the database and cannot be read";
+  const row = [
+    formatId(id),
+    "dead",
+    atMs,
+    null,
+    0,
+    createdIn(segment),
+    line,
+    "payload",
+    why,
+  ] as const;
+  return { id, row };
+}
+
+const STATES: readonly unknown[] = ["done", "dead", "cancelled"];
+
+function isRow(row: unknown): row is Row {
+  return Array.isArray(row) && typeof row[0] === "string" && STATES.includes(row[1]) &&
+    [row[2], row[3] ?? 0, row[4], row[5]].every((part) => typeof part === "number") &&
+    isLine(row[6]) && [row[7] ?? "", row[8] ?? ""].every((part) => typeof part === "string");
 }
 
 /** How a job ended, for those who wait. */

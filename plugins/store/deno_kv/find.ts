@@ -25,7 +25,7 @@ export async function findRecord(
   if (lanes.nameOf(job.ordinal) === "") await lanes.refresh(db, keys);
   const lane = lanes.nameOf(job.ordinal);
   const isApart = job.line[3]?.b !== undefined;
-  const payload = isApart ? await readChunks(context, job.segment, job.index) : undefined;
+  const payload = isApart ? (await readChunks(context, job)).value : undefined;
   if ("ended" in found) return recordIn(found.ended, pool, lane, payload);
   const kind = found.kind === "l" && ahead.has(job.segment, job.index) ? "r" : found.kind;
   const startedAtMs = found.kind === "l" && kind === "l" ? found.place.startedAtMs : undefined;

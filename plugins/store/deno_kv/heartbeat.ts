@@ -11,7 +11,7 @@ import { dropStrays } from "./chunks.ts";
 import { declareDead, dropMarks, takeBackOrphans } from "./reaper.ts";
 import { Step } from "./step.ts";
 import { checkMarks } from "./marks.ts";
-import { type Beat, markOf, type Marks, type Term } from "./term.ts";
+import { type Beat, markOf, marksIn, type Term } from "./term.ts";
 
 /** How many heartbeats fit into a lease. */
 const BEATS = 3;
@@ -61,10 +61,16 @@ export class Heartbeat {
       else dead.push({ worker: other, entry });
     }
     for (const { worker, entry } of dead) await declareDead(this.#context, worker, entry);
-    const reaped = await takeBackOrphans(this.#context, nowMs);
+    const watched = new Set([...live, ...dead.map((other) => other.worker)]);
+    const isSilent = (other: number, fence: string): boolean => {
+      if (watched.has(other)) return false; // by its heartbeat
+      watched.add(other);
+      return !holder.sees(other, fence, undefined, sinceMs);
+    };
+    const reaped = await takeBackOrphans(this.#context, nowMs, isSilent);
     if (dead.length > 0 || !this.#looked) await dropMarks(this.#context, live);
     this.#looked = true;
-    holder.forgetBut(live);
+    holder.forgetBut(watched);
     await this.refreshMarks();
     await this.#dropStaleMarks(nowMs);
     holder.peers = live.size;
@@ -79,10 +85,10 @@ export class Heartbeat {
   async refreshMarks(): Promise<void> {
     const { db, holder, listener } = this.#context;
     const { term } = holder;
-    const { key, versionstamp, value } = await db.get<Marks>(term.marks.key);
+    const { key, versionstamp, value } = await db.get<unknown>(term.marks.key);
     term.marks = { key, versionstamp };
     term.marked.clear();
-    for (const [segment, index] of value ?? []) term.marked.add(markOf(segment, index));
+    for (const [segment, index] of marksIn(value)) term.marked.add(markOf(segment, index));
     for (const mark of term.told) if (!term.marked.has(mark)) term.told.delete(mark);
     if (term.marked.size === term.told.size) return;
     for (const part of term.parts) {

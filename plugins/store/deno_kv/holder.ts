@@ -7,7 +7,7 @@
 import type { Alive } from "./alive.ts";
 import type { Db } from "./db.ts";
 import type { PoolKeys } from "./keys.ts";
-import { type Beat, beginTerm, noTerm, type Term } from "./term.ts";
+import { type Beat, beatIn, beginTerm, noTerm, type Term } from "./term.ts";
 
 interface Sighting {
   versionstamp: string;
@@ -61,7 +61,8 @@ export class Holder {
   }
 
   /** Looks at another worker's heartbeat, `sinceMs` after the last look: false if that one is dead. */
-  sees(worker: number, versionstamp: string, beat: Beat, sinceMs: number): boolean {
+  sees(worker: number, versionstamp: string, value: unknown, sinceMs: number): boolean {
+    const beat = beatIn(value, this.leaseMs);
     if (beat.process !== undefined && this.#alive?.isGone(beat.process)) return false;
     const seen = this.#seen.get(worker);
     if (seen === undefined || seen.versionstamp !== versionstamp) {

@@ -6,7 +6,7 @@
 
 import type { JobRecord, JobState } from "../../../src/job.ts";
 import type { Added, Leased } from "../../../src/store.ts";
-import type { Bytes, Line } from "./codec.ts";
+import { type Bytes, isUnreadable, type Line } from "./codec.ts";
 import { createdIn, formatId } from "./id.ts";
 import type { LaneTable } from "./lanes.ts";
 import type { Term } from "./term.ts";
@@ -181,6 +181,13 @@ export class KvAdded implements Added {
 /** How long after its adding a job was first due, ms. */
 export function delayOf(job: StoredJob): number {
   return job.line[3]?.o ?? job.dueMs - createdIn(job.segment);
+}
+
+/** A job as text that can be read: of one that cannot, what is known of it. */
+export function readable(job: StoredJob): StoredJob {
+  if (!isUnreadable(job.line)) return job;
+  const { ordinal, segment, index, dueMs, line } = job;
+  return { ordinal, segment, index, dueMs, line, text: JSON.stringify(line) };
 }
 
 /** Id of a stored job. */

@@ -63,8 +63,14 @@ export class LaneTable {
 
   /** Learns the names of lanes that others have opened since. */
   async refresh(db: Db, keys: PoolKeys): Promise<void> {
-    const { value } = await db.get<readonly string[]>(keys.of("lanes"));
-    if (value !== null) this.#names = value;
+    const { key, value, versionstamp } = await db.get<unknown>(keys.of("lanes"));
+    const names = laneNamesIn(value);
+    const isWhole = this.#names.every((name, ordinal) => names[ordinal] === name);
+    if (isWhole) this.#names = names;
+    else { // it was damaged: this process knows better
+      const atomic = db.kv.atomic().check({ key, versionstamp }).set(key, this.#names);
+      await db.commit({ atomic, signals: false });
+    }
   }
 
   #take(own: readonly KvLane[], names: readonly string[]): void {
@@ -73,6 +79,11 @@ export class LaneTable {
     this.#byOrdinal = [];
     for (const lane of own) this.#byOrdinal[lane.ordinal] = lane;
   }
+}
+
+/** The names that stand in the database. Empty where they cannot be read: lanes are numbered as configs have them. */
+export function laneNamesIn(value: unknown): readonly string[] {
+  return Array.isArray(value) && value.every((name) => typeof name === "string") ? value : [];
 }
 
 /** Numbers the lanes of a queue; new ones are numbered on. */
@@ -84,8 +95,8 @@ export async function openLanes(
 ): Promise<LaneTable> {
   const key = keys.of("lanes");
   for (let tries = 0;; tries++) {
-    const entry = await db.get<readonly string[]>(key);
-    const before = entry.value ?? [];
+    const entry = await db.get<unknown>(key);
+    const before = laneNamesIn(entry.value);
     const added = rules.map(({ name }) => name).filter((name) => !before.includes(name));
     const names = [...before, ...added];
     const operation = db.kv.atomic().check(entry).set(key, names);

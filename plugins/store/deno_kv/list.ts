@@ -8,11 +8,11 @@
 
 import type { JobRecord, JobState } from "../../../src/job.ts";
 import type { JobPage, JobQuery } from "../../../src/store.ts";
-import { readChunks } from "./chunks.ts";
-import { type Bytes, decode } from "./codec.ts";
+import { type Apart, readChunks } from "./chunks.ts";
+import type { Bytes } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { jobsDone } from "./done.ts";
-import { type EndedJob, parseRow, recordIn } from "./ended.ts";
+import { type EndedJob, readDead as readDeadJob, recordIn } from "./ended.ts";
 import { compareAge } from "./id.ts";
 import { recordOf, type StoredJob } from "./job.ts";
 import { numberAt, textAt } from "./keys.ts";
@@ -27,9 +27,8 @@ type Position = readonly Deno.KvKeyPart[];
 
 interface Candidate {
   readonly at: Position;
-  readonly segment: string;
-  readonly index: number;
-  readonly chunks: number;
+  /** The job, if its payload is stored apart. */
+  readonly apart: Apart | undefined;
   record(payload: unknown): JobRecord;
 }
 
@@ -93,8 +92,8 @@ export async function listJobs(context: QueueContext, query: JobQuery): Promise<
 
 function recordsOf(context: QueueContext, found: readonly Candidate[]): Promise<JobRecord[]> {
   return Promise.all(
-    found.map(async ({ chunks, segment, index, record }) =>
-      record(chunks === 0 ? undefined : await readChunks(context, segment, index))
+    found.map(async ({ apart, record }) =>
+      record(apart === undefined ? undefined : (await readChunks(context, apart)).value)
     ),
   );
 }
@@ -155,9 +154,10 @@ async function* readDone(
 async function* readDead(
   { context, ordinals, reverse, after }: Wanted,
 ): AsyncGenerator<Candidate> {
-  for await (const { key, value } of entriesFrom<Bytes>(context, ["x"], after, reverse)) {
+  for await (const entry of entriesFrom<Bytes>(context, ["x"], after, reverse)) {
+    const { key } = entry;
     const at = [numberAt(key, 4), textAt(key, 5), numberAt(key, 6)] as const;
-    const ended = parseRow(decode(value));
+    const ended = readDeadJob(entry);
     if (equals(at, after) || !ordinals.includes(ended.id.ordinal)) continue;
     yield endedCandidate(context, ended, at);
   }
@@ -172,13 +172,13 @@ async function* readLeased({ context, ordinals, after }: Wanted): AsyncGenerator
   const jobs = leases.flatMap(({ value }, index) => {
     const place = places[index]!;
     if (!ordinals.includes(place.ordinal)) return [];
-    return unended(place, value, ended[index]!.value).map((job) =>
-      openCandidate(context, job, "running", [job.segment, job.index], place.startedAtMs)
-    );
+    return unended(place, value, ended[index]!.value).map((job) => ({ ...job, place }));
   });
   const last = after && { segment: String(after[0]), index: Number(after[1]) };
   for (const job of jobs.sort(compareAge)) {
-    if (last === undefined || compareAge(job, last) > 0) yield job;
+    if (last !== undefined && compareAge(job, last) <= 0) continue;
+    const { segment, index, place } = job;
+    yield openCandidate(context, job, "running", [segment, index], place.startedAtMs);
   }
 }
 
@@ -269,10 +269,10 @@ function endedCandidate(
   ended: EndedJob,
   at: Position,
 ): Candidate {
-  const { segment, index, ordinal } = ended.id;
-  const chunks = ended.row[6][3]?.b ?? 0;
-  const lane = lanes.nameOf(ordinal);
-  return { at, segment, index, chunks, record: (payload) => recordIn(ended, pool, lane, payload) };
+  const line = ended.row[6];
+  const apart = line[3]?.b === undefined ? undefined : { ...ended.id, line };
+  const lane = lanes.nameOf(ended.id.ordinal);
+  return { at, apart, record: (payload) => recordIn(ended, pool, lane, payload) };
 }
 
 function openCandidate(
@@ -282,12 +282,10 @@ function openCandidate(
   at: Position,
   startedAtMs?: number,
 ): Candidate {
-  const { segment, index, ordinal } = job;
+  const { ordinal } = job;
   return {
     at,
-    segment,
-    index,
-    chunks: job.line[3]?.b ?? 0,
+    apart: job.line[3]?.b === undefined ? undefined : job,
     record: (payload) =>
       recordOf(job, { pool, lane: lanes.nameOf(ordinal), payload, state, startedAtMs }),
   };

@@ -4,12 +4,13 @@
  * @module
  */
 
-import { type Bytes, decode, lineAt, parseLine } from "./codec.ts";
+import { type Bytes, isUnreadable, lineAt, parseLine } from "./codec.ts";
 import { type DonePointer, jobsDone } from "./done.ts";
-import { type EndedJob, parseRow } from "./ended.ts";
+import { type EndedJob, readDead } from "./ended.ts";
 import { createdIn, type IdParts, parseId } from "./id.ts";
 import { idOf, type StoredJob } from "./job.ts";
 import { type LeasePlace, numberAt, type PoolKeys, type Space } from "./keys.ts";
+import { endedLines } from "./part_ends.ts";
 import type { Readable } from "./reads.ts";
 
 /** Pointers at done jobs of a segment that are read at once: the first is mostly the one. */
@@ -33,7 +34,7 @@ export interface Running {
   /** The lease. */
   readonly entry: Deno.KvEntry<Bytes>;
   /** What has ended of it. */
-  readonly progress: Deno.KvEntryMaybe<Uint8Array>;
+  readonly progress: Deno.KvEntryMaybe<unknown>;
   /** Where the lease is. */
   readonly place: LeasePlace;
   /** The job. */
@@ -47,6 +48,15 @@ export interface Found {
   readonly entry: Deno.KvEntry<Bytes>;
   /** Its record. */
   readonly ended: EndedJob;
+}
+
+/** True for the job with an id. Of one that cannot be read, its place tells. */
+function isSame(
+  { id: { segment, index }, row: [name, , , , , , line] }: EndedJob,
+  id: string,
+): boolean {
+  return name === id ||
+    (isUnreadable(line) && id.startsWith(`${segment}-`) && parseId(id)?.index === index);
 }
 
 /** What it takes to look. */
@@ -88,7 +98,9 @@ export function stateOf(kind: Space | "l"): "ready" | "delayed" | "running" {
 async function findOnce(look: Look, parts: IdParts, id: string): Promise<Located | undefined> {
   const { db, keys } = look;
   const { segment, index, ordinal } = parts;
-  const moved = (await db.get<Moved>(keys.of("m", segment, index))).value;
+  const pointer = await db.get<unknown>(keys.of("m", segment, index));
+  const moved = movedIn(pointer.value);
+  if (moved === undefined && pointer.versionstamp !== null) return await search(look, parts, id);
   const homeMs = createdIn(segment) + parts.delayMs;
   const [space, dueMs, key] = moved ?? ["r", homeMs, ""];
   if (space === "x") return await findDead(look, parts, dueMs, id);
@@ -131,7 +143,7 @@ async function findWaiting(
     const text = index < first ? "" : lineAt(entry.value, index - first);
     if (text === "") continue;
     const job = { ordinal, segment, index, dueMs, line: parseLine(text), text };
-    if (idOf(job) === id) return { kind, entry, job };
+    if (idOf(job) === id || isUnreadable(job.line)) return { kind, entry, job };
   }
 }
 
@@ -146,11 +158,12 @@ async function findLeased(
       const place = keys.leaseIn(entry.key);
       const text = index < place.first ? "" : lineAt(entry.value, index - place.first);
       if (text === "") continue;
-      const progress = await db.get<Uint8Array>(keys.progress(place));
-      if (progress.value?.includes(index - place.first)) continue;
+      const progress = await db.get<unknown>(keys.progress(place));
+      if (endedLines(progress.value).has(index - place.first)) continue;
       const { ordinal, dueMs } = place;
       const job = { ordinal, segment, index, dueMs, line: parseLine(text), text };
-      if (idOf(job) === id) return { kind: "l", entry, progress, place, job };
+      const isIt = idOf(job) === id || isUnreadable(job.line);
+      if (isIt) return { kind: "l", entry, progress, place, job };
     }
   }
 }
@@ -162,9 +175,9 @@ async function findDead(
   id: string,
 ): Promise<Found | undefined> {
   const entry = await db.get<Bytes>(keys.of("x", atMs, segment, index));
-  if (entry.value === null) return undefined;
-  const ended = parseRow(decode(entry.value));
-  return ended.row[0] === id ? { kind: "x", entry, ended } : undefined;
+  if (entry.versionstamp === null) return undefined;
+  const ended = readDead(entry);
+  return isSame(ended, id) ? { kind: "x", entry, ended } : undefined;
 }
 
 /**
@@ -179,8 +192,8 @@ async function findAmongDone(
   const { db, keys } = look;
   const range = { start: keys.of("m", segment, 0), end: keys.of("m", segment, index) };
   const read = { batchSize: POINTERS, reverse: true };
-  for await (const { key, value } of db.entries<Moved>(range, read)) {
-    const [space, atMs, name, last = 0] = value;
+  for await (const { key, value } of db.entries<unknown>(range, read)) {
+    const [space, atMs, name, last = 0] = movedIn(value) ?? [];
     if (space !== "d" || last < index) continue;
     const prefix = keys.of("d", atMs, name, segment, numberAt(key, 5));
     const found = await findDone(look, prefix, id);
@@ -188,12 +201,48 @@ async function findAmongDone(
   }
 }
 
+const MOVED_TO: readonly unknown[] = ["r", "z", "q", "x", "d"];
+
+/** What a pointer says. `undefined`: it cannot be read. */
+export function movedIn(value: unknown): Moved | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const [space, atMs, name, last] = value;
+  const isMoved = MOVED_TO.includes(space) && typeof atMs === "number" &&
+    typeof name === "string" && (last === undefined || typeof last === "number");
+  return isMoved ? [space, atMs, name, last] as unknown as Moved : undefined; // it was just looked at
+}
+
+/** Looks everywhere for a job whose pointer was damaged. */
+async function search(look: Look, parts: IdParts, id: string): Promise<Located | undefined> {
+  const { db, keys } = look;
+  const { segment, index, ordinal } = parts;
+  for (const space of ["r", "z", "q"] as const) {
+    for await (const { key } of db.entries<Bytes>({ prefix: keys.of(space, ordinal) })) {
+      if (keys.placeIn(key).segment !== segment) continue;
+      const prefix = key.slice(0, key.indexOf(segment, 4) + 1);
+      const found = await findWaiting(look, space, prefix, parts, id);
+      if (found !== undefined) return found;
+    }
+  }
+  for await (const { key } of db.entries<Bytes>({ prefix: keys.of("x") })) {
+    const isIt = key[5] === segment && key[6] === index;
+    if (isIt) return await findDead(look, parts, numberAt(key, 4), id);
+  }
+  const found = await findLeased(look, parts, id);
+  if (found !== undefined) return found;
+  for await (const { key } of db.entries<Bytes>({ prefix: keys.of("d") })) {
+    const ended = key[6] === segment ? await findDone(look, key, id) : undefined;
+    if (ended !== undefined) return ended;
+  }
+}
+
 async function findDone(
   { db }: Look,
-  prefix: Deno.KvKey,
+  where: Deno.KvKey,
   id: string,
 ): Promise<Found | undefined> {
-  const [entry] = await db.list<Bytes>({ prefix }, { limit: 1 });
-  const ended = entry && jobsDone(entry).find(({ row }) => row[0] === id);
+  const range = { start: where, end: [...where, true] }; // the key itself, or what begins with it
+  const [entry] = await db.list<Bytes>(range, { limit: 1 });
+  const ended = entry && jobsDone(entry).find((job) => isSame(job, id));
   return entry && ended && { kind: "d", entry, ended };
 }

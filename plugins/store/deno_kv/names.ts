@@ -24,6 +24,15 @@ export type Owner = readonly [
   untilMs?: number,
 ];
 
+/** The owner that stands in the database. `undefined`: there is none, or it cannot be read. */
+export function ownerAt(value: unknown): Owner | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const [id, expiresAtMs, fingerprint = "", untilMs = 0] = value;
+  const isOwner = typeof id === "string" && typeof expiresAtMs === "number" &&
+    typeof fingerprint === "string" && typeof untilMs === "number";
+  return isOwner ? value as unknown as Owner : undefined; // it was just looked at
+}
+
 /** A key of a job. `fingerprint`: what it stands for as an idempotency key. */
 export interface Name {
   /** The key. */

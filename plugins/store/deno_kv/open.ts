@@ -92,12 +92,18 @@ function fromHere(path: string): string {
  * refuses one that is newer.
  */
 export async function checkSchema(db: Db): Promise<void> {
-  const { value, key, versionstamp } = await db.get<number>(SCHEMA_KEY);
+  const { value, key, versionstamp } = await db.get<unknown>(SCHEMA_KEY);
   if (value === null) {
     const atomic = db.kv.atomic().check({ key, versionstamp }).set(SCHEMA_KEY, SCHEMA)
       .set(POINTERS_KEY, 1);
     await db.commit({ atomic, signals: false });
     return;
+  }
+  if (typeof value !== "number") {
+    throw new RangeError(
+      'The version of the database cannot be read: stop all processes and run "sluice doctor --store ' +
+        'FILE --repair"',
+    );
   }
   if (value <= SCHEMA) return await pointAtDone(db);
   throw new RangeError(

@@ -8,7 +8,7 @@ import type { Added, JobEntry } from "../../../src/store.ts";
 import { ChangeStep } from "./change_step.ts";
 import type { QueueContext } from "./context.ts";
 import { locate } from "./locate.ts";
-import { answerOf, type Name, namesOf, type Owner } from "./names.ts";
+import { answerOf, type Name, namesOf, type Owner, ownerAt } from "./names.ts";
 
 /** What `add` answers an entry without storing anything. `undefined`: its keys are free. */
 export async function duplicateOf(
@@ -29,8 +29,8 @@ export async function ownerOf(
   nowMs: number,
 ): Promise<{ readonly entry: Deno.KvEntryMaybe<Owner>; readonly owner: Owner | undefined }> {
   const entry = await context.db.get<Owner>(context.keys.of("i", name.key));
-  const owner = entry.value;
-  if (owner === null) return { entry, owner: undefined };
+  const owner = ownerAt(entry.value);
+  if (owner === undefined) return { entry, owner: undefined };
   const [id, expiresAtMs, , untilMs] = owner;
   if (untilMs !== undefined) {
     const isKnown = name.fingerprint !== undefined && untilMs > nowMs;

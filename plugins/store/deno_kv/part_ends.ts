@@ -32,6 +32,11 @@ export interface Done {
   readonly end: End | undefined;
 }
 
+/** Which lines of a lease have ended. None where that cannot be read: those run again. */
+export function endedLines(progress: unknown): ReadonlySet<number> {
+  return new Set(progress instanceof Uint8Array ? progress : []);
+}
+
 /** Notes what has ended of a part. */
 export function progress(part: HeldPart, lines: readonly number[]): void {
   part.left -= lines.length;

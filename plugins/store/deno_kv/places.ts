@@ -7,10 +7,12 @@
  * @module
  */
 
-import { type Bytes, changeLine, decode, parseLine } from "./codec.ts";
+import { type Bytes, changeLine, decode, isUnreadable, parseLine } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import type { StoredJob } from "./job.ts";
+import { countPlaces, placesIn } from "./recount.ts";
 import type { Step } from "./step.ts";
+import { UNREADABLE_END } from "./ended.ts";
 
 /** How many waiting jobs are read at once. */
 const LOOK_AHEAD = 8;
@@ -18,7 +20,7 @@ const LOOK_AHEAD = 8;
 interface Use {
   readonly ordinal: number;
   readonly key: string;
-  readonly entry: Deno.KvEntryMaybe<readonly [held: number, waiting: number]>;
+  readonly entry: Deno.KvEntryMaybe<unknown>;
   held: number;
   waiting: number;
   readonly queue: Deno.KvEntry<Bytes>[];
@@ -88,7 +90,7 @@ export class Places {
     const use = await this.#use(job.ordinal, extra.k);
     // Whoever does not know the lane does not know its limit: as many as before may hold a place.
     const limit = this.#context.lanes.of(job.ordinal)?.maxRunningPerKey ?? Math.max(1, use.held);
-    use.held--;
+    if (--use.held < 0) this.#context.counts.doubt(job.ordinal); // its record was damaged
     await this.#fill(step, use, limit);
   }
 
@@ -117,6 +119,10 @@ export class Places {
       step.count(use.ordinal, "q", -1);
       use.waiting--;
       const waited = this.#read(next);
+      if (isUnreadable(waited.line)) {
+        step.end(waited, { ...UNREADABLE_END, attempt: 0, startedAtMs: undefined });
+        continue;
+      }
       const isExpired = (waited.line[3]?.x ?? Infinity) <= step.nowMs;
       // The last one that fits gets the place even so: whoever claims it ends it, and goes on. If nobody
       // had it, nobody would ever look at those behind.
@@ -161,8 +167,11 @@ export class Places {
     if (known !== undefined) return known;
     const { db, keys } = this.#context;
     const at = keys.of("k", ordinal, key);
-    const entry = await db.get<readonly [number, number]>(at);
-    const [held, waiting] = entry.value ?? [0, 0];
+    const entry = await db.get<unknown>(at);
+    const isKnown = entry.versionstamp === null || placesIn(entry.value) !== undefined;
+    const [held, waiting] = isKnown
+      ? placesIn(entry.value) ?? [0, 0]
+      : await countPlaces(this.#context, ordinal, key);
     const use = { ordinal, key, entry, held, waiting, queue: [], next: 0 };
     this.#uses.set(name, use);
     this.#reserve(at);

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Bytes, decodeLines, parseLine, takeLines } from "./codec.ts";
+import { type Bytes, bytesOf, decodeLines, parseLine, takeLines } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import type { StoredJob } from "./job.ts";
 import type { Place } from "./keys.ts";
@@ -145,7 +145,7 @@ async function movePart(
   const isLimited = lane.maxRunningPerKey < Infinity && jobs.some(({ line }) => line[3]?.k);
   if (!isLimited) {
     // What is put down becomes claimable when it was due, and has left its first place only if it had.
-    step.setBytes(keys.part("r", place), entry.value);
+    step.setBytes(keys.part("r", place), bytesOf(entry.value));
     step.count(place.ordinal, "z", -jobs.length);
     step.count(place.ordinal, "r", jobs.length, place.dueMs);
     return;

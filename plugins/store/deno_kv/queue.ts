@@ -325,8 +325,8 @@ export class KvQueue implements Queue {
       const back = { worker, charged: false, guard: (step: Step): void => step.check(fence) };
       await this.#context.gate.run(() => giveBack(this.#context, back, nowMs));
       await dropStrays(this.#context);
-      const atomic = db.kv.atomic().check(fence).delete(fence.key).delete(keys.of("h", worker))
-        .delete(keys.of("y", worker)).sum(SIGNAL_KEY, 1n);
+      const atomic = db.kv.atomic().check(fence).sum(SIGNAL_KEY, 1n).delete(fence.key)
+        .delete(keys.of("h", worker)).delete(keys.of("y", worker));
       await db.commit({ atomic, signals: true });
     }
     this.#shares.left();

@@ -16,9 +16,9 @@ import {
   type Reading,
   type Tally,
 } from "./counts.ts";
-import { numberAt } from "./keys.ts";
 import type { LaneTable } from "./lanes.ts";
 import { expireHead, promote } from "./promote.ts";
+import { recountKept, recountLane } from "./recount.ts";
 import { trim } from "./trim.ts";
 
 /** Counts are read anew after so long even if nobody is known to have changed them, ms. */
@@ -40,6 +40,10 @@ export class Reader {
   #begun = 0;
   #taken = 0;
   #truth = 0; // `counts.changes` when what is known now was read
+  /** Versions of the counters as they were read, by lane and space. */
+  readonly #versions = new Map<string, string>();
+  /** What the latest look at a head was made for: no head at that version of its counter, or "" without one. */
+  readonly #looked = new Map<string, string>();
 
   /** Reads for one queue. */
   constructor(context: QueueContext) {
@@ -49,6 +53,7 @@ export class Reader {
   /** Counts by lane, due jobs moved up: the same live objects each time. `anew`: read in any case. */
   async count(nowMs: number, anew = false): Promise<readonly LaneCounts[]> {
     const { counts, lanes, holder } = this.#context;
+    if (counts.doubted.size > 0) await this.#recount(nowMs);
     const isOld = !holder.alone || nowMs - this.#readAtMs >= LONGEST_MS ||
       nowMs < this.#readAtMs;
     if (anew || this.#truth !== counts.changes || isOld) await this.read(nowMs);
@@ -97,16 +102,29 @@ export class Reader {
     }
   }
 
+  /** Counts anew what was damaged. What others change meanwhile is counted again by the next call. */
+  async #recount(nowMs: number): Promise<void> {
+    const { counts } = this.#context;
+    for (const ordinal of [...counts.doubted]) {
+      counts.doubted.delete(ordinal);
+      if (ordinal === -1) await recountKept(this.#context);
+      else if (!await recountLane(this.#context, ordinal, nowMs)) counts.doubt(ordinal);
+    }
+    counts.changes++;
+    counts.forgetShelves();
+  }
+
   /** Counters by number of the lane. */
   async #tallies(): Promise<readonly (Counters | undefined)[]> {
     const { db, keys, counts } = this.#context;
     const tallies: { -readonly [Field in keyof Counters]: Counters[Field] }[] = [];
-    for (
-      const { key, value, versionstamp } of await db.list<Deno.KvU64>({ prefix: keys.of("c") })
-    ) {
-      const ordinal = numberAt(key, 4);
-      const kind = key[5];
+    this.#versions.clear();
+    for (const { key, value, versionstamp } of await db.list({ prefix: keys.of("c") })) {
+      const [ordinal, kind] = key.slice(4);
+      if (typeof ordinal !== "number") continue; // it is none of ours
       const count = countIn(value);
+      this.#versions.set(`${ordinal}/${String(kind)}`, versionstamp);
+      if (!(value instanceof Deno.KvU64) || count < 0) counts.doubt(ordinal);
       if (ordinal === -1) {
         if (kind === "d" || kind === "x") counts.kept[kind] = count;
         continue;
@@ -121,8 +139,8 @@ export class Reader {
 
   async #reading(ordinal: number, tally: Counters, nowMs: number): Promise<Reading> {
     const { keys } = this.#context;
-    const ready = tally.r > 0 ? await this.#head("r", ordinal) : undefined;
-    const delayed = tally.z > 0 ? await this.#head("z", ordinal) : undefined;
+    const ready = await this.#headOf("r", ordinal, tally);
+    const delayed = await this.#headOf("z", ordinal, tally);
     const head = ready === undefined ? undefined : keys.placeIn(ready.key);
     return {
       ...tally,
@@ -130,6 +148,30 @@ export class Reader {
       nextDueAtMs: delayed === undefined ? Infinity : keys.placeIn(delayed.key).dueMs,
       headExpiresAtMs: head?.expiresAtMs || Infinity, // 0: none expires
     };
+  }
+
+  /**
+   * The head of a space, if its counter says that there is one. A counter that is lost, or that counts
+   * what is not there, is doubted: a lane without jobs has no head to look at, as long as its counter is
+   * sound.
+   */
+  async #headOf(
+    space: "r" | "z",
+    ordinal: number,
+    tally: Tally,
+  ): Promise<Deno.KvEntry<Bytes> | undefined> {
+    const { counts } = this.#context;
+    const name = `${ordinal}/${space}`;
+    const version = this.#versions.get(name);
+    const isLost = version === undefined && this.#looked.get(name) !== "";
+    if (tally[space] <= 0 && !isLost) return undefined;
+    const head = await this.#head(space, ordinal);
+    const isMiscounted = isLost
+      ? head !== undefined
+      : head === undefined && this.#looked.get(name) === version; // or it was taken between the two reads
+    if (isMiscounted) counts.doubt(ordinal);
+    this.#looked.set(name, head === undefined ? version ?? "" : "a head");
+    return head;
   }
 
   /** Ends expired jobs at the head of a lane. */

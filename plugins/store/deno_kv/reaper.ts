@@ -10,8 +10,9 @@ import type { QueueContext } from "./context.ts";
 import type { StoredJob } from "./job.ts";
 import { type LeasePlace, numberAt } from "./keys.ts";
 import { leaseholders } from "./locate.ts";
+import { endedLines } from "./part_ends.ts";
 import { Step } from "./step.ts";
-import { type Beat, markOf, type Marks } from "./term.ts";
+import { type Beat, markOf, marksIn } from "./term.ts";
 
 /** Leases read at once. */
 const PAGE = 100;
@@ -48,13 +49,23 @@ export async function declareDead(
   await db.delete(heartbeat.key);
 }
 
-/** Takes back the jobs of all workers without a fence. How many jobs that were. */
-export async function takeBackOrphans(context: QueueContext, nowMs: number): Promise<number> {
+/**
+ * Takes back the jobs of all workers without a fence. `isSilent` tells of one that has a fence and no
+ * heartbeat whether it is dead. How many jobs that were.
+ */
+export async function takeBackOrphans(
+  context: QueueContext,
+  nowMs: number,
+  isSilent: (worker: number, fence: string) => boolean,
+): Promise<number> {
   const { db, keys } = context;
   let taken = 0;
   for await (const worker of leaseholders(context)) {
     const fence = await db.get(keys.of("w", worker));
-    if (fence.versionstamp !== null) continue;
+    if (fence.versionstamp !== null) {
+      if (isSilent(worker, fence.versionstamp)) await db.delete(fence.key); // the next look takes them back
+      continue;
+    }
     const guard = (step: Step): void => step.check(fence);
     taken += await giveBack(context, { worker, charged: true, guard }, nowMs);
     await db.delete(keys.of("y", worker));
@@ -67,7 +78,7 @@ export async function dropMarks(
   { db, keys }: QueueContext,
   live: ReadonlySet<number>,
 ): Promise<void> {
-  for (const { key } of await db.list<Marks>({ prefix: keys.of("y") })) {
+  for (const { key } of await db.list({ prefix: keys.of("y") })) {
     const worker = numberAt(key, 4);
     if (live.has(worker)) continue;
     const fence = await db.get(keys.of("w", worker));
@@ -83,8 +94,8 @@ export async function giveBack(
   nowMs: number,
 ): Promise<number> {
   const { db, keys } = context;
-  const marks = await db.get<Marks>(keys.of("y", back.worker));
-  const marked = new Set(marks.value?.map(([segment, index]) => markOf(segment, index)));
+  const marks = await db.get<unknown>(keys.of("y", back.worker));
+  const marked = new Set(marksIn(marks.value).map(([segment, index]) => markOf(segment, index)));
   let taken = 0;
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const prefix = keys.of("l", back.worker);
@@ -172,9 +183,9 @@ async function putBack(
 export function unended(
   place: LeasePlace,
   bytes: Uint8Array,
-  progress: Uint8Array | null,
+  progress: unknown,
 ): StoredJob[] {
-  const ended = new Set(progress);
+  const ended = endedLines(progress);
   const { ordinal, segment, first, dueMs } = place;
   return decodeLines(bytes).flatMap((text, line) =>
     text === "" || ended.has(line)

@@ -13,7 +13,7 @@ import { noTally, type Tally } from "./counts.ts";
 import { type DoneGroup, type DonePointer, entriesOf, LARGEST_RECORD, recordSize } from "./done.ts";
 import { type End, endingOf, parseRow, recordIn, rowText, withoutResult } from "./ended.ts";
 import { tagIn } from "./id.ts";
-import { delayOf, idOf, type StoredJob } from "./job.ts";
+import { delayOf, idOf, readable, type StoredJob } from "./job.ts";
 import {
   type Counted,
   keySize,
@@ -205,8 +205,9 @@ export class Step {
   }
 
   /** Ends a job that has been taken from where it was. `unkept`: nothing is kept of it. */
-  end(job: StoredJob, end: End, unkept = false): void {
+  end(given: StoredJob, end: End, unkept = false): void {
     const { keys, keep } = this.#context;
+    const job = readable(given);
     const extra = job.line[3];
     if (extra?.d !== undefined || extra?.f !== undefined) freeNames(this, keys, job, extra);
     if (unkept || (end.state === "dead" && keep.dead === 0)) {

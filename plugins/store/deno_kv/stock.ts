@@ -4,11 +4,21 @@
  * @module
  */
 
-import { type Bytes, decode, encode, type Line } from "./codec.ts";
+import {
+  type Bytes,
+  bytesOf,
+  changeLine,
+  decode,
+  encode,
+  isDamagedLine,
+  type Line,
+} from "./codec.ts";
 import { countDone, hasChunks, jobsDone, pointerAt } from "./done.ts";
-import { parseRow } from "./ended.ts";
+import { damaged, readDead, rowText, UNREADABLE_END, UNREADABLE_JOB } from "./ended.ts";
+import { tagIn } from "./id.ts";
 import { idOf, type StoredJob } from "./job.ts";
 import { numberAt, POINTERS_KEY, PoolKeys, SCHEMA_KEY, textAt } from "./keys.ts";
+import { laneNamesIn } from "./lanes.ts";
 import type { Moved } from "./locate.ts";
 import { namesIn, type Owner } from "./names.ts";
 import { jobsIn } from "./promote.ts";
@@ -27,6 +37,7 @@ export type FaultKind =
   | "dedupe-lost"
   | "dedupe-stale"
   | "chunks-lost"
+  | "lanes-lost"
   | "left-over";
 
 /** A key, and what is to stand there. `undefined`: nothing. */
@@ -51,7 +62,7 @@ export interface Stock {
   /** What was found so far. */
   readonly faults: StoreFault[];
   /** All entries, by the name of what their keys end in. */
-  readonly entries: ReadonlyMap<string, Deno.KvEntry<unknown>>;
+  readonly entries: Map<string, Deno.KvEntry<unknown>>;
   /** Names of lanes, by number. */
   readonly lanes: readonly string[];
   /** How many jobs there are, by number of the lane and space. */
@@ -64,12 +75,20 @@ export interface Stock {
   readonly moved: Map<string, Moved>;
   /** Dedupe keys and idempotency keys that must have an owner. */
   readonly owners: Map<string, Owner>;
-  /** Jobs whose payload is stored apart, with how many parts. */
-  readonly apart: Map<string, number>;
+  /** Jobs whose payload is stored apart, and where they stand. */
+  readonly apart: Map<string, Placed>;
   /** Leases: worker, segment and number. */
   readonly leases: Set<string>;
   /** Where each job that has not ended stands. */
   readonly seen: Map<string, Deno.KvKey>;
+}
+
+/** A job, and the key of the entry that it stands in. */
+export interface Placed {
+  /** The key. */
+  readonly key: Deno.KvKey;
+  /** The job. */
+  readonly job: Omit<StoredJob, "text">;
 }
 
 /** What stands in which space. */
@@ -95,7 +114,7 @@ export async function readStock(kv: Deno.Kv, pool: string): Promise<Stock> {
     keys,
     faults: [],
     entries,
-    lanes: Array.isArray(lanes) ? lanes : [],
+    lanes: laneNamesIn(lanes),
     counts: new Map(),
     places: new Map(),
     pointsAtDone: schema.value === null || pointers.value !== null,
@@ -137,6 +156,7 @@ function addEntry(stock: Stock, { key, value }: Deno.KvEntry<unknown>): void {
     case "z":
     case "q": {
       const jobs = jobsIn(keys.placeIn(key), bytes);
+      checkLines(jobs.map(({ line }) => line));
       count(`${numberAt(key, 4)}/${key[3]}`, jobs.length);
       for (const job of jobs) addJob(stock, job, key);
       return;
@@ -146,6 +166,7 @@ function addEntry(stock: Stock, { key, value }: Deno.KvEntry<unknown>): void {
       stock.leases.add(nameOf(key.slice(4, 7)));
       const progress = at<Uint8Array>(stock, "p", place.worker, place.segment, place.number);
       const jobs = unended(place, bytes, progress ?? null);
+      checkLines(jobs.map(({ line }) => line));
       count(`${place.ordinal}/l`, jobs.length);
       for (const job of jobs) addJob(stock, job, key);
       return;
@@ -155,26 +176,43 @@ function addEntry(stock: Stock, { key, value }: Deno.KvEntry<unknown>): void {
       return;
     case "d": {
       const entry = { key, value: bytes, versionstamp: "" };
+      checkLines(jobsDone(entry).map(({ row }) => row[6]));
       count("-1/d", countDone(bytes));
       const { segment, first, pointer } = pointerAt(entry);
       const isPointed = stock.pointsAtDone || hasChunks(key) ||
         at<Moved>(stock, "m", segment, first)?.[3] !== undefined;
       if (isPointed) stock.moved.set(`${segment}/${first}`, pointer);
       for (const { id: { index }, row } of jobsDone(entry)) {
-        if (row[6][3]?.b !== undefined) stock.apart.set(`${segment}/${index}`, row[6][3].b);
+        const job = { ordinal: numberAt(key, 8), segment, index, dueMs: row[5], line: row[6] };
+        if (row[6][3]?.b !== undefined) stock.apart.set(`${segment}/${index}`, { key, job });
       }
       return;
     }
     case "x": {
       count("-1/x", 1);
-      const { id, row } = parseRow(decode(bytes));
-      addApart(stock, id, row[6], ["x", numberAt(key, 4), ""]);
+      const { id, row } = readDead({ key, value: bytes, versionstamp: "" });
+      checkLines([row[6]]);
+      addApart(stock, { key, job: { ...id, dueMs: row[5], line: row[6] } }, [
+        "x",
+        numberAt(key, 4),
+        "",
+      ]);
     }
   }
 }
 
+/** @throws {TypeError} If none of an entry's lines can be read. */
+function checkLines(lines: readonly Line[]): void {
+  if (lines.length > 0 && lines.every(isDamagedLine)) throw new TypeError("Expected lines of jobs");
+}
+
 /** Notes a job that has not ended. */
 function addJob(stock: Stock, job: StoredJob, key: Deno.KvKey): void {
+  if (isDamagedLine(job.line)) {
+    const saw = `What is stored of the job ${job.segment}/${job.index} cannot be read`;
+    addFault(stock, { kind: "unreadable", saw, ...toDead(stock, { key, job }, UNREADABLE_JOB) });
+    return;
+  }
   const id = idOf(job);
   const other = stock.seen.get(id);
   if (other !== undefined) {
@@ -202,28 +240,67 @@ function addJob(stock: Stock, job: StoredJob, key: Deno.KvKey): void {
   }
   if (extra?.o === undefined) return;
   const space = key[3] === "q" || key[3] === "z" ? key[3] : "r";
-  addApart(stock, job, job.line, [space, job.dueMs, waits ? extra.k ?? "" : ""]);
+  addApart(stock, { key, job }, [space, job.dueMs, waits ? extra.k ?? "" : ""]);
 }
 
 /** Notes a job of which more is stored than its line. */
-function addApart(
-  { moved, apart }: Stock,
-  { segment, index }: Pick<StoredJob, "segment" | "index">,
-  line: Line,
-  place: Moved,
-): void {
+function addApart({ moved, apart }: Stock, placed: Placed, place: Moved): void {
+  const { segment, index, line } = placed.job;
   const name = `${segment}/${index}`;
   moved.set(name, place);
-  if (line[3]?.b !== undefined) apart.set(name, line[3].b);
+  if (line[3]?.b !== undefined) apart.set(name, placed);
+}
+
+/** What makes a job dead of which something cannot be read. */
+export function toDead(
+  stock: Stock,
+  { key, job }: Placed,
+  why: string,
+): Pick<StoreFault, "repair" | "mends"> {
+  const { keys } = stock;
+  const { segment, index, line, dueMs } = job;
+  const atMs = Math.ceil(dueMs);
+  const end = { ...UNREADABLE_END, attempt: line[0], startedAtMs: line[3]?.s, error: damaged(why) };
+  const row = rowText({ ...job, text: JSON.stringify(line) }, end, atMs);
+  return {
+    repair: "end it: it is dead then, and can be looked at",
+    mends: [
+      [key, without(stock, key, job)],
+      [keys.of("x", atMs, segment, index), encode(row)],
+      [keys.of("m", segment, index), ["x", atMs, ""]],
+      ...namesIn(line[3] ?? {}).map((name): Mend => [keys.of("i", name.key), undefined]),
+    ],
+  };
+}
+
+/** What keeps a job that has ended without its payload, of which something cannot be read. */
+export function withoutPayload(
+  { keys, entries }: Stock,
+  { key, job: { segment, index, line } }: Placed,
+): Pick<StoreFault, "repair" | "mends"> {
+  const text = decode(bytesOf(entries.get(nameOf(key.slice(3)))?.value));
+  const bare = changeLine(line, {}, { b: undefined, c: undefined, w: 1 });
+  const mended = text.replace(JSON.stringify(line), () => JSON.stringify(bare));
+  const parts = Array.from({ length: line[3]?.b ?? 0 }, (_, part): Mend => [
+    keys.of("b", tagIn(segment), segment, index, part),
+    undefined,
+  ]);
+  return { repair: "keep the job without it", mends: [[key, encode(mended)], ...parts] };
 }
 
 /** A part without one of its jobs. `undefined`: nothing is left of it. */
-function without({ entries }: Stock, key: Deno.KvKey, { index }: StoredJob): unknown {
-  const value = entries.get(nameOf(key.slice(3)))?.value as Bytes; // it was just read
+function without(
+  { entries }: Stock,
+  key: Deno.KvKey,
+  { index }: Pick<StoredJob, "index">,
+): unknown {
+  const entry = entries.get(nameOf(key.slice(3)));
   const first = numberAt(key, key[3] === "q" ? 8 : 7);
-  const lines = decode(value).split("\n");
+  const lines = decode(bytesOf(entry?.value)).split("\n");
   lines[index - first] = "";
-  return lines.every((line) => line === "") ? undefined : encode(lines.join("\n"));
+  const left = lines.every((line) => line === "") ? undefined : encode(lines.join("\n"));
+  entries.set(nameOf(key.slice(3)), { key, value: left, versionstamp: "" }); // another may leave it too
+  return left;
 }
 
 /** What stands behind the pool's prefix. */

@@ -19,11 +19,28 @@ export interface Beat {
   readonly process?: string;
 }
 
+/** The sign of life that stands in the database. One that cannot be read counts for `leaseMs`. */
+export function beatIn(value: unknown, leaseMs: number): Beat {
+  const beat: Partial<Record<keyof Beat, unknown>> = typeof value === "object" ? value ?? {} : {};
+  const { leaseMs: own, process } = beat;
+  return {
+    leaseMs: typeof own === "number" && own > 0 ? own : leaseMs,
+    ...(typeof process === "string" ? { process } : {}),
+  };
+}
+
 /** Jobs of a worker that are to be cancelled: segment and index. */
 export type Marks = readonly (readonly [segment: string, index: number])[];
 
 /** What a mark takes, bytes. */
 export const MARK_BYTES = 60;
+
+/** The marks that stand in the database. None where they cannot be read. */
+export function marksIn(value: unknown): Marks {
+  const isMark = (mark: unknown): boolean =>
+    Array.isArray(mark) && typeof mark[0] === "string" && typeof mark[1] === "number";
+  return Array.isArray(value) ? value.filter(isMark) : [];
+}
 
 /** One membership. */
 export class Term {
@@ -73,10 +90,10 @@ export function noTerm(): Term {
 /** Joins under a number of its own. */
 export async function beginTerm(db: Db, keys: PoolKeys, beat: Beat): Promise<Term> {
   for (let tries = 0;; tries++) {
-    const latest = await db.get<number>(WORKERS_KEY);
-    const worker = (latest.value ?? 0) + 1;
-    const atomic = db.kv.atomic().check(latest).set(WORKERS_KEY, worker)
-      .set(keys.of("w", worker), 1).set(keys.of("h", worker), beat).sum(SIGNAL_KEY, 1n);
+    const latest = await db.get<unknown>(WORKERS_KEY);
+    const worker = Math.max(numberIn(latest.value), await highestWorker(db, keys)) + 1;
+    const atomic = db.kv.atomic().check(latest).sum(SIGNAL_KEY, 1n).set(WORKERS_KEY, worker)
+      .set(keys.of("w", worker), 1).set(keys.of("h", worker), beat);
     if (!await db.commit({ atomic, signals: true })) {
       await db.pause(tries);
       continue;
@@ -87,6 +104,21 @@ export async function beginTerm(db: Db, keys: PoolKeys, beat: Beat): Promise<Ter
       versionstamp: null,
     });
   }
+}
+
+function numberIn(value: unknown): number {
+  return typeof value === "number" && Number.isSafeInteger(value) ? value : 0;
+}
+
+/**
+ * The highest number of a worker of a pool of whom anything is left: should the number of the latest be
+ * lost, nobody gets the number of another, whose leases would never come back.
+ */
+export async function highestWorker(db: Db, keys: PoolKeys): Promise<number> {
+  const last = { limit: 1, reverse: true };
+  const kinds = ["w", "h", "l", "p", "y"];
+  const found = await Promise.all(kinds.map((kind) => db.list({ prefix: keys.of(kind) }, last)));
+  return Math.max(0, ...found.flat().map(({ key }) => numberIn(key[4])));
 }
 
 /** Name of a job among the marked. */

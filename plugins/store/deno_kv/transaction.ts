@@ -31,6 +31,13 @@ export interface SetOptions {
   readonly expireIn: number;
 }
 
+/** A key that is set, or deleted if the value is `undefined`. */
+interface Write {
+  readonly key: Deno.KvKey;
+  readonly value: unknown;
+  readonly options: SetOptions | undefined;
+}
+
 /** KV allows 819,200. What one job takes at most, with what follows from its end, stays free. */
 const FULL_BYTES = 600_000;
 
@@ -51,6 +58,7 @@ export class Transaction implements Size {
   /** Checks so far. */
   checks = 0;
   readonly #atomic: Deno.AtomicOperation;
+  readonly #writes: Write[] = [];
   readonly #share: number;
   readonly #db: Db;
 
@@ -85,13 +93,13 @@ export class Transaction implements Size {
 
   /** Sets a key. `size`: bytes of the value, no fewer than there are. */
   set(key: Deno.KvKey, value: unknown, size: number, options?: SetOptions): void {
-    this.#atomic.set(key, value, options);
+    this.#writes.push({ key, value, options });
     this.reserve(sizeOfSet(keySize(key), size));
   }
 
   /** Deletes a key. */
   delete(key: Deno.KvKey): void {
-    this.#atomic.delete(key);
+    this.#writes.push({ key, value: undefined, options: undefined });
     this.mutations++;
     this.bytes += keySize(key);
   }
@@ -109,6 +117,11 @@ export class Transaction implements Size {
    */
   async commit(signals: boolean): Promise<string | undefined> {
     const { allowance } = this.#db;
+    // After the counters: of a commit that fails at one that was damaged, what comes before it is kept.
+    for (const { key, value, options } of this.#writes) {
+      if (value === undefined) this.#atomic.delete(key);
+      else this.#atomic.set(key, value, options);
+    }
     try {
       const { bytes } = this;
       const version = await this.#db.commit({ atomic: this.#atomic, signals, bytes });

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { type Bytes, decode } from "./codec.ts";
+import { type Bytes, bytesOf } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
 import { countIn } from "./counts.ts";
 import { countDone, hasChunks, jobsDone, withoutJobs } from "./done.ts";
-import { parseRow } from "./ended.ts";
+import { readDead } from "./ended.ts";
 import { numberAt } from "./keys.ts";
 import { Step } from "./step.ts";
 
@@ -87,7 +87,7 @@ async function readOldest(
   const read = { batchSize: Math.min(limit, BATCH) };
   for await (const entry of db.entries<Bytes>({ prefix: keys.of(kind) }, read)) {
     oldest.push(entry);
-    bytes += entry.value.length;
+    bytes += bytesOf(entry.value).length;
     if (oldest.length === limit || bytes > MOST_BYTES) return { oldest, isAll: false };
   }
   return { oldest, isAll: true };
@@ -102,21 +102,20 @@ async function keptNow(
   kind: "d" | "x",
 ): Promise<number> {
   if (holder.alone) return counts.kept[kind];
-  const { value } = await db.get<Deno.KvU64>(keys.of("c", -1, kind));
-  return value === null ? 0 : countIn(value);
+  return countIn((await db.get(keys.of("c", -1, kind))).value);
 }
 
 /** Drops the first jobs of an entry. How many those were. */
 function dropFrom(
   step: Step,
-  { keys }: QueueContext,
+  { keys, counts }: QueueContext,
   kind: "d" | "x",
   entry: Deno.KvEntry<Bytes>,
   most: number,
 ): number {
   step.check(entry);
   if (kind === "x") {
-    const { id, row } = parseRow(decode(entry.value));
+    const { id, row } = readDead(entry);
     step.delete(entry.key);
     step.delete(keys.of("m", id.segment, id.index));
     step.forget({ segment: id.segment, index: id.index, line: row[6] });
@@ -124,6 +123,7 @@ function dropFrom(
     return 1;
   }
   const count = countDone(entry.value);
+  if (count === 0) counts.doubt(-1); // it was damaged: how many it kept is not known
   const drops = Math.min(count, most);
   if (hasChunks(entry.key)) {
     for (const { id, row } of jobsDone(entry).slice(0, drops)) {

@@ -7,6 +7,7 @@
 import type { Db } from "./db.ts";
 import { FileWatch } from "./file_watch.ts";
 import { SIGNAL_KEY } from "./keys.ts";
+import { setCounter } from "./recount.ts";
 
 /** First wait between two polls after something came, ms. Doubles while nothing does. */
 const SHORTEST_POLL_MS = 100;
@@ -112,7 +113,7 @@ export class Wake {
    */
   async #isChanged(): Promise<boolean> {
     const { signals } = this.#db;
-    const total = this.#told ?? totalIn(await this.#db.get<Deno.KvU64>(SIGNAL_KEY));
+    const total = this.#told ?? await this.#totalNow();
     this.#told = undefined;
     if (total < this.#total) this.#db.file?.foundOlder();
     this.#total = Math.max(this.#total, total);
@@ -125,6 +126,14 @@ export class Wake {
     return false;
   }
 
+  /** How many commits others should have heard of. A number that was damaged is put back to what it was. */
+  async #totalNow(): Promise<number> {
+    const entry = await this.#db.get<unknown>(SIGNAL_KEY);
+    if (entry.value instanceof Deno.KvU64) return totalIn(entry.value);
+    if (this.#total > 0) await setCounter(this.#db, entry, this.#total);
+    return this.#total;
+  }
+
   async #watchKey(): Promise<void> {
     try {
       const reader = this.#db.kv.watch<[Deno.KvU64]>([SIGNAL_KEY]).getReader();
@@ -132,7 +141,7 @@ export class Wake {
       for (;;) {
         const { done, value } = await reader.read();
         if (done || this.#closed) break;
-        this.#told = totalIn(value[0]);
+        this.#told = totalIn(value[0].value);
         this.#look();
       }
     } catch {
@@ -143,6 +152,6 @@ export class Wake {
   }
 }
 
-function totalIn({ value }: Deno.KvEntryMaybe<Deno.KvU64>): number {
-  return Number(value?.value ?? 0n);
+function totalIn(signal: Deno.KvU64 | null): number {
+  return Number(signal?.value ?? 0n);
 }

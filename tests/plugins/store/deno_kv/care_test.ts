@@ -145,7 +145,7 @@ const BREACHES: Readonly<Record<string, Breach>> = {
   "a payload that is not whole": {
     kind: "chunks-lost",
     saw: /^Of the payload of the job \S+ 1 of 2 parts are missing$/,
-    repair: false,
+    runs: JOBS - 1,
     break: async (kv) => await kv.delete((await keyOf(kv, "b")).key),
   },
   "progress of no lease": {
