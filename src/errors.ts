@@ -59,12 +59,16 @@ export class OptionError extends TypeError {
 export class RejectedError extends Error {
   /** Why, in words for the one who enqueues. */
   readonly reason: string;
-  /** When to come back, ms. */
+  /** When to come back, ms. `Infinity`: not while this process runs. */
   readonly retryAfterMs: number;
 
   /** Says why the job was turned away and when to come back. */
   constructor(reason: string, retryAfterMs: number) {
-    super(`The job was rejected: ${reason}; retry in ${Math.ceil(retryAfterMs)} ms`);
+    super(
+      Number.isFinite(retryAfterMs)
+        ? `The job was rejected: ${reason}; retry in ${Math.ceil(retryAfterMs)} ms`
+        : `The job was rejected: ${reason}`,
+    );
     this.name = "RejectedError";
     this.reason = reason;
     this.retryAfterMs = retryAfterMs;
@@ -86,16 +90,22 @@ export class IdempotencyError extends TypeError {
 export class StoreError extends Error {
   /** True: what was asked for may be done all the same, now or later. Look before you ask again. */
   readonly mayBeDone: boolean;
+  /** True: it has not failed, but not answered in time either. */
+  readonly isLate: boolean;
 
   /** Keeps what the store threw as `cause`. */
   constructor(
     thrown: unknown,
     message = `The job could not be stored: ${messageOf(thrown)}`,
-    { mayBeDone = false }: { readonly mayBeDone?: boolean } = {},
+    { mayBeDone = false, isLate = false }: {
+      readonly mayBeDone?: boolean;
+      readonly isLate?: boolean;
+    } = {},
   ) {
     super(message, { cause: thrown });
     this.name = "StoreError";
     this.mayBeDone = mayBeDone;
+    this.isLate = isLate;
   }
 }
 

@@ -10,6 +10,7 @@ import { display, isRecord, toPointer } from "../config/faults.ts";
 import { messageOf } from "../errors.ts";
 import { badRequest, breakingOff, problem, type ProblemExtra, refuseQuery } from "./problem.ts";
 import { type Reads, UnreadError } from "./reads.ts";
+import { repeatedField } from "./repeated.ts";
 
 /** Longest body of a request that is not an enqueue, bytes. */
 const MAX_SHAPE_BYTES = 16_384;
@@ -53,11 +54,11 @@ export async function readJson(request: Request, options: ReadOptions): Promise<
   if (bytes > maxBytes) return refuse(413, tooLarge(maxBytes));
   try {
     // A length that was announced is held by the server: only a chunked body must be counted.
-    if (length !== null) return { ok: true, value: await reads.of(request.json()), bytes };
+    if (length !== null) return parsed(await reads.of(request.text()), bytes);
     const read = await reads.of(readText(request.body, maxBytes));
     if (read === undefined) return refuse(413, tooLarge(maxBytes));
     if (read.text === "") return nothing(fallback);
-    return { ok: true, value: JSON.parse(read.text), bytes: read.bytes };
+    return parsed(read.text, read.bytes);
   } catch (thrown) {
     if (thrown instanceof UnreadError) throw thrown;
     // Whoever hung up amid the body reads no answer, and it is no fault of ours to log.
@@ -69,6 +70,14 @@ export async function readJson(request: Request, options: ReadOptions): Promise<
     if (encoding !== "identity") return refuse(415, encodingFault(encoding));
     return refuse(400, `The body is not JSON: ${messageOf(thrown)}`);
   }
+}
+
+/** @throws {SyntaxError} If the text is no JSON. */
+function parsed(text: string, bytes: number): Body {
+  const value: unknown = JSON.parse(text);
+  const twice = repeatedField(text, value);
+  if (twice === undefined) return { ok: true, value, bytes };
+  return refuse(400, `The field ${display(twice)} is given twice: give it once`);
 }
 
 /** What an empty body comes to. */

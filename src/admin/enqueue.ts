@@ -218,12 +218,20 @@ async function enqueueMany(
   if (shed === 0 || shed < given.length) return answer({ results }, 200);
   const reason = "every job was turned away";
   const which = shed === 1 ? "The job was" : `All ${shed} jobs were`;
+  if (soonestMs === Infinity) {
+    const detail =
+      `${which} turned away: the pool is stopping and takes no jobs until it is started anew`;
+    return problem(503, detail, { reason, results });
+  }
   return tooMany(`${which} turned away: retry later`, reason, soonestMs, results);
 }
 
 function resultOf(job: JobHandle | Error): BulkResult {
   if (job instanceof RejectedError) {
-    return { error: job.reason, retryAfterMs: Math.ceil(job.retryAfterMs) };
+    const { reason: error, retryAfterMs } = job;
+    return Number.isFinite(retryAfterMs)
+      ? { error, retryAfterMs: Math.ceil(retryAfterMs) }
+      : { error };
   }
   if (job instanceof Error) {
     if (job instanceof StoreError) return { ...againLater(job), retryAfterMs: AGAIN_MS };
@@ -235,7 +243,9 @@ function resultOf(job: JobHandle | Error): BulkResult {
 
 function refusal(thrown: unknown): EnqueueAnswer {
   if (thrown instanceof RejectedError) {
-    return tooMany(thrown.message, thrown.reason, thrown.retryAfterMs);
+    const { message, reason, retryAfterMs } = thrown;
+    if (retryAfterMs === Infinity) return problem(503, message, { reason });
+    return tooMany(message, reason, retryAfterMs);
   }
   if (thrown instanceof StoreError) return unstored(thrown);
   if (thrown instanceof IdempotencyError) return problem(422, thrown.message);

@@ -4,13 +4,16 @@
  * @module
  */
 
+import { setImmediate } from "node:timers/promises";
 import {
   DURATIONS,
   type Labels,
   METRICS,
   type PoolReading,
   type Reading,
+  readPool,
 } from "../metrics/catalog.ts";
+import type { PoolHandle } from "../sluice.ts";
 import { BUCKETS_MS, type Distribution } from "../tally.ts";
 
 /** Content type of the format. */
@@ -21,47 +24,78 @@ const BOUNDS: readonly string[] = [...BUCKETS_MS.map((ms) => String(ms / 1_000))
 
 /** Renders all metrics of all pools. */
 export function renderMetrics(pools: readonly PoolReading[]): string {
-  const lines: string[] = [];
+  return [...piecesOf(pools)].join("");
+}
+
+/** Reads and renders as `renderMetrics` does, and lets others have their turn between the pieces. */
+export async function renderInTurns(pools: readonly PoolHandle[]): Promise<string> {
+  const readings: PoolReading[] = [];
+  for (const pool of pools) {
+    readings.push(readPool(pool));
+    if (pools.length > 1) await setImmediate();
+  }
+  const pieces: string[] = [];
+  let size = 0;
+  for (const piece of piecesOf(readings)) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size < TURN_CHARACTERS) continue;
+    size = 0;
+    await setImmediate();
+  }
+  return pieces.join("");
+}
+
+/** What is rendered in a turn of the event loop: some milliseconds. */
+const TURN_CHARACTERS = 262_144;
+
+/** The text in pieces: the samples that one pool has of one metric, those of one lane of a histogram. */
+function* piecesOf(pools: readonly PoolReading[]): Iterable<string> {
   for (const { name, kind, help, read } of METRICS) {
-    lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`);
+    yield headOf(name, kind, help);
     for (const pool of pools) {
-      for (const [labels, value] of read(pool)) lines.push(sample(name, labels, value));
+      yield read(pool).map(([labels, value]) => sample(name, renderLabels(labels), value)).join("");
     }
   }
   for (const { name, help, read } of DURATIONS) {
-    lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} histogram`);
+    yield headOf(name, "histogram", help);
     for (const { pool, tally } of pools) {
-      for (const lane of tally) {
-        lines.push(...histogram(name, [{ pool, lane: lane.lane }, read(lane)]));
-      }
+      for (const lane of tally) yield histogram(name, [{ pool, lane: lane.lane }, read(lane)]);
     }
   }
-  return `${lines.join("\n")}\n`;
+}
+
+function headOf(name: string, kind: string, help: string): string {
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${kind}\n`;
 }
 
 /** Buckets say how many were at most as long as their bound: each holds those before it. */
-function histogram(name: string, [labels, took]: Reading<Distribution>): readonly string[] {
+function histogram(name: string, [given, took]: Reading<Distribution>): string {
+  const labels = renderLabels(given);
   let below = 0;
-  const buckets = BOUNDS.map((le, bucket) => {
+  let text = "";
+  for (const [bucket, le] of BOUNDS.entries()) {
     below += took.buckets[bucket] ?? 0;
-    return sample(`${name}_bucket`, { ...labels, le }, below);
-  });
-  return [
-    ...buckets,
-    sample(`${name}_sum`, labels, took.sumMs / 1_000),
-    sample(`${name}_count`, labels, took.count),
-  ];
+    text += sample(`${name}_bucket`, `${labels},le="${le}"`, below);
+  }
+  return text + sample(`${name}_sum`, labels, took.sumMs / 1_000) +
+    sample(`${name}_count`, labels, took.count);
 }
 
-function sample(name: string, labels: Labels, value: number): string {
-  return `${name}{${renderLabels(labels)}} ${renderValue(value)}`;
+function sample(name: string, labels: string, value: number): string {
+  return `${name}{${labels}} ${renderValue(value)}\n`;
 }
 
 function renderLabels(labels: Labels): string {
-  return Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`).join(",");
+  let text = "";
+  for (const name in labels) {
+    text += `${text === "" ? "" : ","}${name}="${escapeLabel(labels[name] ?? "")}"`;
+  }
+  return text;
 }
 
 function escapeLabel(value: string): string {
+  if (!/[\\"\n]/.test(value)) return value;
   return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }
 

@@ -29,7 +29,14 @@ export function hostOf(origin: string): string | undefined {
 
 /** Host and port that the request is for. */
 export function hostHeader(c: Context): string {
-  return (c.req.raw.headers.get("host") ?? new URL(c.req.url).host).toLowerCase();
+  return (c.req.raw.headers.get("host") ?? URL.parse(c.req.url)?.host ?? "").toLowerCase();
+}
+
+/** Path and query that are asked for. Hint: with an odd `Host` what Deno makes of a request is no URL. */
+export function placeOf(c: Context): { readonly pathname: string; readonly search: string } {
+  const { url } = c.req;
+  const [pathname = "", query] = url.slice(url.indexOf("/", url.indexOf("//") + 2)).split("?", 2);
+  return { pathname, search: query === undefined ? "" : `?${query}` };
 }
 
 /** Path that the app is mounted at, such as `/queue`. Empty: at the root. */
@@ -41,7 +48,7 @@ export function baseOf(c: Context): string {
 /** Where to log in, so that the page that was asked for is shown then. */
 export function loginFor(c: Context): string {
   const base = baseOf(c);
-  const { pathname, search } = new URL(c.req.url);
+  const { pathname, search } = placeOf(c);
   const isStart = search === "" && (pathname === base || pathname === `${base}/`);
   return loginPath(base, isStart ? startOf(base) : pathname + search);
 }

@@ -9,6 +9,7 @@
 import { type Context, Hono } from "hono";
 import type { BlankEnv } from "hono/types";
 import type { FC } from "hono/jsx";
+import { display } from "../config/faults.ts";
 import { duration, grouped, rate } from "../figures.ts";
 import type { PoolHandle } from "../sluice.ts";
 import type { LaneView } from "../view.ts";
@@ -19,6 +20,7 @@ import type { AdminContext } from "./context.ts";
 import { answerPage, frameOf, type FrameProps, Layout } from "./layout.tsx";
 import {
   oldestWaitMs,
+  ORDER_KEYS,
   ordered,
   type OrderKey,
   orderOf,
@@ -38,7 +40,10 @@ const REFRESH_SECONDS = 5;
  * @internal
  */
 export function overviewRoutes(context: AdminContext): Hono<BlankEnv> {
-  return new Hono().get("/", (c) => show(c, context));
+  return new Hono()
+    .get("/", (c) => show(c, context))
+    // The same below the path of another app, with a slash at its end.
+    .get("/:slash{.{0}}", (c) => show(c, context));
 }
 
 /** A pool as pages show it. */
@@ -51,7 +56,14 @@ function show(c: Context, context: AdminContext): Response | Promise<Response> {
   const faults = queryFaults(c, ["refresh", "sort"]);
   if (typeof refresh === "object") return badQuery(c, context, [refresh, ...faults]);
   if (faults.length > 0) return badQuery(c, context, faults);
-  const order = orderOf(c.req.query("sort"));
+  const sort = c.req.query("sort");
+  const order = orderOf(sort);
+  if (sort !== undefined && order === undefined) {
+    const detail =
+      `Expected sort to be one of ${ORDER_KEYS.join(", ")}, or one of them after "-", ` +
+      `but received ${display(sort)}`;
+    return badQuery(c, context, [{ pointer: "?sort", detail }]);
+  }
   const pools = ordered(context.sluice.pools.map(shownPool), order);
   return answerPage(
     c,

@@ -10,7 +10,7 @@ import type { Context } from "hono";
 import type { Child, FC } from "hono/jsx";
 import type { Problem } from "./api.ts";
 import { answerPage, Layout } from "./layout.tsx";
-import { baseOf, hostHeader, isForPeople } from "./origin.ts";
+import { baseOf, hostHeader, isForPeople, placeOf } from "./origin.ts";
 
 /** Statuses that the guard refuses with. */
 type RefusalStatus = 401 | 403 | 421;
@@ -62,7 +62,7 @@ const WhatToDo: FC<{ c: Context; base: string; status: RefusalStatus }> = (props
     );
   }
   if (status === 421) {
-    const { pathname, search } = new URL(c.req.url);
+    const { pathname, search } = placeOf(c);
     const here = `http://${localHost(hostHeader(c))}${pathname}${search}`;
     return (
       <>

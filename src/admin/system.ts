@@ -7,18 +7,15 @@
 import { type Context, Hono } from "hono";
 import type { BlankEnv } from "hono/types";
 import { isLoopback } from "../config/loopback.ts";
-import { readPool } from "../metrics/catalog.ts";
 import type { Bound } from "../plugin.ts";
 import { optionsSchema } from "../schema.ts";
 import type { PoolHandle, PoolSnapshot } from "../sluice.ts";
 import { peerOf } from "./actor.ts";
 import type { PluginJson, Readiness, SystemRoutes } from "./api.ts";
 import type { AdminContext } from "./context.ts";
-import { METRICS_TYPE, renderMetrics } from "./metrics.ts";
+import { METRICS_TYPE, renderInTurns } from "./metrics.ts";
 import { answer, API_HEADERS, refuseQuery } from "./problem.ts";
-
-/** How long a store may take to answer, ms. */
-const STORE_ANSWERS_WITHIN_MS = 2_000;
+import { StoreLooks } from "./store_looks.ts";
 
 /** A pool that has waited for its store for so long claims nothing, ms. */
 const LOOP_STANDS_AFTER_MS = 5_000;
@@ -35,14 +32,14 @@ const HUNG_AFTER_MS = 60_000;
  * @internal
  */
 export function healthRoutes(context: AdminContext): Hono<BlankEnv, SystemRoutes, "/"> {
-  let asking: Promise<readonly Hindrance[]> | undefined; // one look serves all who ask meanwhile
+  const looks = new StoreLooks();
   const routes = new Hono()
     .get("/healthz", () => answer({ ok: true }, 200))
     .get("/readyz", async (c) => {
-      asking ??= hindrances(context.sluice.pools).finally(() => {
-        asking = undefined;
-      });
-      const found = readinessOf(await asking, mayKnowNames(c, context));
+      const { pools } = context.sluice;
+      await looks.again(pools);
+      const hindrances = pools.flatMap((pool) => hindrancesOf(pool, looks));
+      const found = readinessOf(hindrances, mayKnowNames(c, context));
       return answer(found, found.ready ? 200 : 503);
     });
   // The routes of the whole are made in two parts: these stand before the guard.
@@ -61,8 +58,8 @@ export function systemRoutes(context: AdminContext): Hono<BlankEnv> {
     .get("/api/plugins", (c) => refuseQuery(c) ?? answer(allPlugins(context), 200))
     .get(
       "/metrics",
-      () =>
-        new Response(renderMetrics(sluice.pools.map(readPool)), {
+      async () =>
+        new Response(await renderInTurns(sluice.pools), {
           headers: { ...API_HEADERS, "content-type": METRICS_TYPE },
         }),
     );
@@ -90,16 +87,13 @@ function readinessOf(found: readonly Hindrance[], named: boolean): Readiness {
   return { ready: false, reasons: [...new Set(reasons)] };
 }
 
-async function hindrances(pools: readonly PoolHandle[]): Promise<readonly Hindrance[]> {
-  const all = await Promise.all(pools.map(async (handle) => {
-    const says = [...hindrancesOf(handle.snapshot())];
-    if (!await storeAnswers(handle)) says.push("has a store that does not answer");
-    return says.map((text) => ({ pool: handle.name, says: text }));
-  }));
-  return all.flat();
+function hindrancesOf(handle: PoolHandle, looks: StoreLooks): readonly Hindrance[] {
+  const says = [...hindrancesIn(handle.snapshot())];
+  if (looks.failed(handle)) says.push("has a store that does not answer");
+  return says.map((text) => ({ pool: handle.name, says: text }));
 }
 
-function* hindrancesOf(pool: PoolSnapshot): Iterable<string> {
+function* hindrancesIn(pool: PoolSnapshot): Iterable<string> {
   if (pool.stopped) yield "has stopped";
   else if (pool.draining) yield "is draining";
   else if (pool.decision === undefined) yield "has not made its first decision";
@@ -116,17 +110,6 @@ function refusesJobs({ nowMs, storeRefusedAtMs = -Infinity }: PoolSnapshot): boo
 function isHung({ live, workers, lanes }: PoolSnapshot): boolean {
   return live === 0 && workers.some(({ state }) => state === "stuck") &&
     lanes.some(({ ready, oldestWaitMs }) => ready > 0 && oldestWaitMs >= HUNG_AFTER_MS);
-}
-
-async function storeAnswers(pool: PoolHandle): Promise<boolean> {
-  const late = Promise.withResolvers<false>();
-  const timer = setTimeout(() => late.resolve(false), STORE_ANSWERS_WITHIN_MS);
-  const look = pool.list({ limit: 1 }).then(() => true, () => false);
-  try {
-    return await Promise.race([look, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** The store and the plugins of each pool. */

@@ -14,7 +14,7 @@ import { StoreError } from "../errors.ts";
 import { NO_ROUTE, type ProblemError } from "./api.ts";
 import type { AdminContext } from "./context.ts";
 import { answerPage, frameOf, Layout } from "./layout.tsx";
-import { isForPeople } from "./origin.ts";
+import { isForPeople, placeOf } from "./origin.ts";
 import { badRequest, problem } from "./problem.ts";
 import { UnreadError } from "./reads.ts";
 import { unread } from "./unread.ts";
@@ -93,7 +93,7 @@ function storeFailed(
 ): Response | Promise<Response> {
   const headers = { "retry-after": `${STORE_RETRY_S}` };
   if (isForPeople(c)) {
-    const { pathname, search } = new URL(c.req.url);
+    const { pathname, search } = placeOf(c);
     const content = (
       <>
         <p class="card empty">
@@ -147,10 +147,12 @@ function methodsOf(c: Context, routes: readonly KnownRoute[]): readonly string[]
   for (const { method, path } of routes) {
     const wanted = path.split("/");
     const fits = method !== "ALL" && wanted.length === parts.length &&
-      wanted.every((part, index) =>
+      !path.includes("{") && wanted.every((part, index) =>
         part.startsWith(":") ? parts[index] !== "" : part === parts[index]
       );
-    if (fits) allowed.add(method);
+    if (fits) {
+      allowed.add(method);
+    }
   }
   return [...allowed];
 }

@@ -54,14 +54,16 @@ export async function answered<T>(call: () => MaybePromise<T>): Promise<T> {
   }
 }
 
+const LATE = `No answer within ${STORE_ANSWERS_WITHIN_MS} ms`;
+
 async function inTime<T>(clock: Clock, call: () => MaybePromise<T>): Promise<T> {
   const answer = call();
   if (!isPromise(answer)) return answer;
-  const ms = STORE_ANSWERS_WITHIN_MS;
-  return await within(clock, answer, { ms, late: `No answer within ${ms} ms` });
+  return await within(clock, answer, { ms: STORE_ANSWERS_WITHIN_MS, late: LATE });
 }
 
 function storeFault(thrown: unknown): StoreError {
   if (thrown instanceof StoreError) return thrown;
-  return new StoreError(thrown, `The store failed: ${messageOf(thrown)}`);
+  const message = messageOf(thrown);
+  return new StoreError(thrown, `The store failed: ${message}`, { isLate: message === LATE });
 }

@@ -143,7 +143,7 @@ export class Intake {
   refusal(job: NewJob, entry: JobEntry): Refused | undefined {
     const lane = this.#state.lanes[entry.lane]!;
     if (this.#closedFor !== undefined) {
-      return { entry, lane, refusal: new RejectedError(this.#closedFor, UNKNOWN_RETRY_MS) };
+      return { entry, lane, refusal: new RejectedError(this.#closedFor, Infinity) };
     }
     const { settings } = lane;
     if (lane.depth >= settings.maxDepth) {

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers";
 import { isDeepStrictEqual } from "node:util";
-import { renderMetrics } from "../../src/admin/metrics.ts";
-import type { Labels } from "../../src/metrics/catalog.ts";
+import { renderInTurns, renderMetrics } from "../../src/admin/metrics.ts";
+import { start } from "../../mod.ts";
+import { type Labels, readPool } from "../../src/metrics/catalog.ts";
+import { VirtualClock } from "../../src/virtual_clock.ts";
 import { BUCKETS_MS } from "../../src/tally.ts";
 import { reading, tally } from "../metrics/_reading.ts";
 import { type Running, running } from "./_app.ts";
@@ -117,4 +120,26 @@ Deno.test("renderMetrics() escapes labels and writes what is unbounded as +Inf",
   const text = renderMetrics([{ ...reading('a"b\\c\nd', tally({})), limit: Infinity }]);
 
   assert.ok(text.includes('sluice_pool_limit{pool="a\\"b\\\\c\\nd"} +Inf\n'));
+});
+
+// Case B11: a thousand lanes blocked the event loop for 240 to 370 ms.
+Deno.test("renderInTurns() lets others have their turn while it renders many lanes", async () => {
+  const lanes = Array.from({ length: 1_000 }, (_, lane) => ({ name: `lane-${lane}` }));
+  const handler = (): void => {};
+  await using sluice = await start({ pools: { p: { handler, size: { min: 0, max: 1 }, lanes } } }, {
+    clock: new VirtualClock(),
+  });
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+
+  const text = await renderInTurns(sluice.pools);
+  isOver = true;
+
+  assert.equal(text, renderMetrics(sluice.pools.map(readPool)));
+  assert.ok(turns >= 8, `${turns} turns for ${text.length} characters`);
 });

@@ -37,6 +37,8 @@ for (const at of ["/queue", "/ops/queue"]) {
     assert.equal((await get("/readyz")).status, 200);
     assert.equal(events.headers.get("content-type"), "text/event-stream");
     assert.match(await (await get("")).text(), /<html/);
+    assert.match(await (await get("/")).text(), /<html/);
+    assert.equal((await get("//")).status, 404);
     assert.equal((await get("/api/pools/none")).status, 404);
     assert.equal(await (await outer.request("/")).text(), "shop");
     assert.equal(await (await outer.request("/other")).text(), "no such page of the shop");

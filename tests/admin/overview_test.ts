@@ -113,7 +113,13 @@ Deno.test("GET /?sort= orders pools by any column, the greatest first, and `-` t
   assert.equal(await order("?sort=-name"), "typed mail");
   assert.equal(await order("?sort=done"), "typed mail");
   assert.equal(await order("?sort=-done"), "mail typed");
-  assert.equal(await order("?sort=nothing"), "mail typed");
+  for (const unknown of ["nothing", "", "-", "--name"]) {
+    const refused = await system.send("GET", `/?sort=${unknown}`);
+    assert.equal(refused.status, 400);
+    const start =
+      /^Expected sort to be one of name, workers, .*, or one of them after "-", but received "/;
+    assert.match((await problemOf(refused)).detail, start);
+  }
   for (const key of ORDER_KEYS) assert.match(await order(`?sort=${key}`), /\w+ \w+/);
   const page = await (await system.send("GET", "/?sort=oldest")).text();
   assert.match(page, /aria-sort="descending"><a href="\?sort=-oldest"/);

@@ -232,7 +232,7 @@ Deno.test("POST drain lets running jobs end and reports what is left", async () 
   const later = await system.send("POST", "/api/pools/mail/jobs", { lane: "urgent", payload: 1 });
 
   assert.deepEqual(await response.json(), { handedBack: [], stuck: [], unstored: 0, waiting: 1 });
-  assert.equal(later.status, 429);
+  assert.equal(later.status, 503);
 });
 
 Deno.test("Routes that steer a pool answer 409 once it was drained, and jobs are told", async () => {
@@ -253,10 +253,11 @@ Deno.test("Routes that steer a pool answer 409 once it was drained, and jobs are
     const { detail } = await problemOf(response);
     assert.equal(detail, 'Pool "mail" has stopped: only a restart brings it back');
   }
-  assert.equal(
-    (await problemOf(job)).reason,
-    'pool "mail" is stopping and takes no jobs until it is started anew',
-  );
+  const why = 'pool "mail" is stopping and takes no jobs until it is started anew';
+  const refusal = await problemOf(job);
+  assert.deepEqual([job.status, job.headers.get("retry-after")], [503, null]);
+  assert.deepEqual([refusal.reason, refusal.retryAfterMs], [why, undefined]);
+  assert.equal(refusal.detail, `The job was rejected: ${why}`);
   assert.deepEqual([shown.draining, shown.stopped], [true, true]);
 });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { builtins, isPlugin, type Plugin, start, use } from "../../mod.ts";
 import { admin } from "../../src/admin/mod.ts";
+import { StoreError } from "../../src/errors.ts";
 import type { Sluice } from "../../src/sluice.ts";
 import type { Leased, Queue, QueueOptions } from "../../src/store.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
@@ -45,6 +46,34 @@ Deno.test("GET /readyz answers 503, when a store fails or cannot be read", async
       'Pool "mail" has a store that does not answer',
     ],
   });
+});
+
+// Case B11: over a store of 200 ms a request it answered after 5 to 10 s, that it was not ready.
+Deno.test("GET /readyz answers from what is known, while a store takes its time", async () => {
+  await using system = await running();
+  await system.clock.advance(100);
+  let look = Promise.withResolvers<never>();
+  const slow = withPool(system.sluice, () => ({ list: () => look.promise }));
+  const app = admin(slow);
+  const ask = async (): Promise<unknown> => await (await app.request("/readyz")).json();
+  const failed = async (thrown: Error): Promise<void> => {
+    const last = look;
+    look = Promise.withResolvers();
+    last.reject(thrown);
+    await last.promise.catch(() => {});
+  };
+
+  const pending = await ask();
+  await failed(new StoreError("late", "The store failed", { isLate: true }));
+  const late = await ask();
+  await failed(new StoreError("gone"));
+  const gone = await ask();
+  await failed(new StoreError("late", "The store failed", { isLate: true }));
+  const still = await ask();
+
+  const reasons = ['Pool "mail" has a store that does not answer'];
+  assert.deepEqual([pending, late], [{ ready: true }, { ready: true }]);
+  assert.deepEqual([gone, still], Array(2).fill({ ready: false, reasons }));
 });
 
 Deno.test("GET /readyz answers 503, when a store has not answered a claim for five seconds", async () => {
