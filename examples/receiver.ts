@@ -52,7 +52,7 @@ export interface Receiver {
 /** Longest time that a delivery can be told to take, ms. */
 const LONGEST_MS = 600_000;
 
-/** Starts a receiver on 127.0.0.1. */
+/** Starts a receiver on 127.0.0.1. @throws {Error} If the port is in use: which. */
 export function startReceiver(options: ReceiverOptions): Receiver {
   const arrivals = new SlidingSecond();
   const accepted = new SlidingSecond();
@@ -79,8 +79,8 @@ export function startReceiver(options: ReceiverOptions): Receiver {
     },
     stop: () => server.shutdown(),
   };
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: options.port, onListen: () => {} },
+  const server = serve(
+    options.port,
     (request) => request.method === "POST" ? receive(request) : Response.json(receiver.stats()),
   );
   return receiver;
@@ -117,6 +117,19 @@ export function startReceiver(options: ReceiverOptions): Receiver {
       return Response.json({ error: messageOf(thrown) }, { status: 400 });
     }
     return Response.json({ serviceMs, status: failure });
+  }
+}
+
+function serve(
+  port: number,
+  handler: (request: Request) => Response | Promise<Response>,
+): Deno.HttpServer<Deno.NetAddr> {
+  try {
+    return Deno.serve({ hostname: "127.0.0.1", port, onListen: () => {} }, handler);
+  } catch (cause) {
+    if (!(cause instanceof Deno.errors.AddrInUse)) throw cause;
+    const message = `Port ${port} is in use: perhaps the example is running already`;
+    throw new Error(message, { cause });
   }
 }
 

@@ -24,8 +24,7 @@ try {
   const { values } = parseArgs({ options: { load: { type: "boolean", default: false } } });
   await run(values.load);
 } catch (thrown) {
-  const isTaken = thrown instanceof Deno.errors.AddrInUse;
-  print(isTaken ? "A port is in use: perhaps the example is running already" : messageOf(thrown));
+  print(messageOf(thrown));
   Deno.exit(1);
 }
 

@@ -20,6 +20,15 @@ async function post(url: string, lane?: string): Promise<Response> {
   return response;
 }
 
+Deno.test("startReceiver() says which port is in use", () => {
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = taken.addr;
+
+  assert.throws(() => startReceiver({ port, ratePerSec: 1, serviceMs: 0 }), {
+    message: `Port ${port} is in use: perhaps the example is running already`,
+  });
+});
+
 Deno.test("startReceiver() refuses deliveries above its rate with a time to come back", async () => {
   await withReceiver({ ratePerSec: 3 }, async (receiver) => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => post(receiver.url)));
