@@ -42,8 +42,12 @@ const REFRESH_SECONDS = 5;
 export function overviewRoutes(context: AdminContext): Hono<BlankEnv> {
   return new Hono()
     .get("/", (c) => show(c, context))
-    // The same below the path of another app, with a slash at its end.
-    .get("/:slash{.{0}}", (c) => show(c, context));
+    // The same page, below the path of another app with a slash at its end.
+    .all("/:slash{.{0}}", (c) => isRead(c) ? show(c, context) : c.notFound());
+}
+
+function isRead(c: Context): boolean {
+  return c.req.method === "GET" || c.req.method === "HEAD";
 }
 
 /** A pool as pages show it. */
