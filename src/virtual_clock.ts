@@ -63,16 +63,22 @@ export class VirtualClock implements Clock {
     await this.runUntil(this.#nowMs + ms);
   }
 
-  /** Moves time to `atMs`, firing each timer at its instant. */
-  async runUntil(atMs: number): Promise<void> {
+  /**
+   * Moves time to `atMs`, firing each timer at its instant.
+   *
+   * @param isEnough Asked between two instants; once it says so, time stands there. @default {it never does}
+   */
+  async runUntil(atMs: number, isEnough: () => boolean = () => false): Promise<void> {
+    let stopped = false;
     await hopWhile(() => {
       const next = this.nextAtMs();
       if (next === undefined || next > atMs) return false;
       this.#nowMs = next;
       this.#fireDue();
-      return true;
+      stopped = isEnough();
+      return !stopped;
     });
-    this.#nowMs = Math.max(this.#nowMs, atMs);
+    if (!stopped) this.#nowMs = Math.max(this.#nowMs, atMs);
   }
 
   /** Lets everything that is pending at this instant run. */

@@ -23,6 +23,11 @@ import {
 const MOST_PER_SEC = 1_000_000;
 const MOST_BACKLOG = 10_000_000;
 
+const MOST_PEERS = 1_000;
+
+/** Longest scenario, ms: a year. Times beyond some 285,000 years have no milliseconds any more. */
+const LONGEST_MS = 366 * 86_400_000;
+
 const entries = {
   fixed: object({
     kind: v.literal("fixed"),
@@ -115,6 +120,10 @@ function rate(bounded: v.GenericSchema<number>): v.GenericSchema<number> {
   return v.pipe(bounded, v.maxValue(MOST_PER_SEC, wants(`a number <= ${MOST_PER_SEC}`)));
 }
 
+function played(bounded: v.GenericSchema<number>): v.GenericSchema<number> {
+  return v.pipe(bounded, v.maxValue(LONGEST_MS, wants(`a number <= ${LONGEST_MS}, a year`)));
+}
+
 const rates = {
   perSec: described(v.optional(rate(atLeast(0))), "Jobs per second, all the time."),
   phases: described(
@@ -204,14 +213,17 @@ export const scenarioShape = object({
   $schema: described(v.optional(text()), "Where editors find the JSON Schema."),
   name: described(v.optional(text(), "scenario"), "What to call it."),
   seed: described(v.optional(whole(0), 1), "Seed of all chance."),
-  durationMs: described(above(0), "How long jobs arrive, ms."),
+  durationMs: described(played(above(0)), "How long jobs arrive, ms."),
   drain: described(
     v.optional(flag(), false),
     "Ends with a drain, as a stop does: what runs then may end, and counts.",
   ),
-  graceMs: described(v.optional(atLeast(0), 0), "What ends so long after the end still counts."),
+  graceMs: described(
+    v.optional(played(atLeast(0)), 0),
+    "What ends so long after the end still counts.",
+  ),
   timerLateMs: described(v.optional(duration), "How late timers fire. Default: never late."),
-  peers: described(v.optional(whole(1), 1), "How many processes share the store."),
+  peers: described(v.optional(whole(1, MOST_PEERS), 1), "How many processes share the store."),
   recorded: described(v.optional(recorded), "Where a recorded load comes from. Not played."),
   faults: described(
     v.optional(v.array(fault, wants("a list of faults")), []),

@@ -21,13 +21,16 @@ const WATCH_MS = 50;
 /** Lets time pass until `untilMs`, or until the watch ends it. */
 export async function passUntil(clock: Clock, untilMs: number, watch: Watch = {}): Promise<void> {
   const fromMs = clock.nowMs();
-  let stepMs = WATCH_MS;
   for (let nowMs = fromMs; nowMs < untilMs && !watch.signal?.aborted; nowMs = clock.nowMs()) {
     const beganMs = performance.now();
-    await passTo(clock, Math.min(untilMs, nowMs + stepMs));
-    const tookMs = performance.now() - beganMs;
-    // How virtual time is cut into steps changes nothing of what happens in it.
-    if (clock instanceof VirtualClock) stepMs *= tookMs < WATCH_MS ? 2 : 0.5;
+    // Where virtual time is cut changes nothing of what happens in it.
+    if (clock instanceof VirtualClock) {
+      await clock.runUntil(untilMs, () => performance.now() - beganMs > WATCH_MS);
+    } else {
+      await new Promise<void>((resolve) =>
+        void clock.at(Math.min(untilMs, nowMs + WATCH_MS), resolve)
+      );
+    }
     watch.onProgress?.(Math.min(1, (clock.nowMs() - fromMs) / (untilMs - fromMs)));
   }
 }
@@ -43,9 +46,4 @@ export async function passWhile(clock: Clock, doing: Promise<unknown>): Promise<
     }
   }
   await end;
-}
-
-async function passTo(clock: Clock, atMs: number): Promise<void> {
-  if (clock instanceof VirtualClock) await clock.runUntil(atMs);
-  else await new Promise<void>((resolve) => void clock.at(atMs, resolve));
 }
