@@ -4,6 +4,7 @@
  * @module
  */
 
+import { display } from "../config/faults.ts";
 import type { Override } from "../sluice.ts";
 
 /** Longest override, ms: what holds for longer belongs into the config. */
@@ -34,13 +35,20 @@ export function checkOverride(
   expiresInMs: number,
   size: { readonly min: number; readonly max: number },
 ): void {
+  if (typeof bounds !== "object" || bounds === null) {
+    throw new OverrideError(
+      `Expected an override with min, max or target but received ${display(bounds)}`,
+    );
+  }
   const { min, max, target } = bounds;
   if (min === undefined && max === undefined && target === undefined) {
     throw new OverrideError("Expected an override with min, max or target but received none");
   }
-  if (!(expiresInMs > 0 && expiresInMs <= LONGEST_MS)) {
+  if (!(typeof expiresInMs === "number" && expiresInMs > 0 && expiresInMs <= LONGEST_MS)) {
     throw new OverrideError(
-      `Expected expiresInMs > 0 and at most ${LONGEST_MS} (7 days) but received ${expiresInMs}: change the config for longer`,
+      `Expected expiresInMs > 0 and at most ${LONGEST_MS} (7 days) but received ${
+        display(expiresInMs)
+      }: change the config for longer`,
       "expiresInMs",
     );
   }
@@ -61,7 +69,9 @@ function check(
   if (value === undefined) return;
   if (Number.isInteger(value) && value >= least && value <= most) return;
   throw new OverrideError(
-    `Expected override ${name} to be a whole number from ${least} to ${mostName} (${most}) but received ${value}`,
+    `Expected override ${name} to be a whole number from ${least} to ${mostName} (${most}) but received ${
+      display(value)
+    }`,
     name,
   );
 }

@@ -7,6 +7,7 @@
 import { type Adoption, prepareAdoption } from "./adopt.ts";
 import { asked, changed } from "./asked.ts";
 import { assemble, type PoolContext, type PoolParts } from "./assemble.ts";
+import { checkChange, checkedCount, checkedList, checkId, checkMs, checkQuery } from "./called.ts";
 import type { Clock } from "../clock.ts";
 import type { Decision } from "../decision.ts";
 import { diagnose, type Finding } from "../diagnose.ts";
@@ -148,7 +149,7 @@ export class Pool implements PoolHandle {
   }
 
   explain(limit = 20): readonly Decision[] {
-    return this.#parts.steering.log.newest(limit);
+    return this.#parts.steering.log.newest(checkedCount("limit", limit));
   }
 
   tally(): readonly LaneTally[] {
@@ -172,8 +173,8 @@ export class Pool implements PoolHandle {
     return this.#enqueuing.enqueue(job);
   }
 
-  enqueueAll(jobs: readonly NewJob[]): Promise<readonly (JobHandle | Error)[]> {
-    return this.#enqueuing.enqueueAll(jobs);
+  async enqueueAll(jobs: readonly NewJob[]): Promise<readonly (JobHandle | Error)[]> {
+    return await this.#enqueuing.enqueueAll(checkedList(jobs));
   }
 
   post(job: NewJob): void {
@@ -211,6 +212,7 @@ export class Pool implements PoolHandle {
   }
 
   async find(id: string): Promise<JobRecord | undefined> {
+    checkId(id);
     const record = await asked(this.#clock, () => this.#queue.find(id));
     if (record?.state !== "running") return record;
     const worker = this.#parts.runner.workerOf(id);
@@ -223,10 +225,12 @@ export class Pool implements PoolHandle {
   }
 
   async list(query: JobQuery): Promise<JobPage> {
+    checkQuery(query);
     return await asked(this.#clock, () => this.#queue.list(query));
   }
 
   async change(id: string, change: Change): Promise<Changed> {
+    checkChange(id, change);
     return await changed(this.#clock, () => this.#change(id, change));
   }
 
@@ -238,6 +242,7 @@ export class Pool implements PoolHandle {
   }
 
   async drain(deadlineMs: number = this.settings.drainMs): Promise<StopReport> {
+    checkMs("deadlineMs", deadlineMs);
     this.#schedules.close();
     return await this.#parts.drain.run(deadlineMs);
   }

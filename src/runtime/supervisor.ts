@@ -24,6 +24,7 @@ import type {
   StopReport,
 } from "../sluice.ts";
 import { suggestion } from "../suggest.ts";
+import { checkAudit, checkFunction, checkMs, checkReload } from "./called.ts";
 import { EventHub } from "./event_hub.ts";
 import { openPool } from "./open_pool.ts";
 import type { Pool } from "./pool.ts";
@@ -156,10 +157,12 @@ export class Supervisor implements Sluice {
   }
 
   observe(observer: Observer): () => void {
+    checkFunction("a function that takes events", observer);
     return this.#running.context.hub.observe(observer);
   }
 
   audit(entry: AuditEntry): void {
+    checkAudit(entry);
     const { hub, clock } = this.#running.context;
     if (hub.active) hub.emit({ ...entry, kind: "audit", atMs: clock.nowMs() });
   }
@@ -171,6 +174,7 @@ export class Supervisor implements Sluice {
   }
 
   async slice(forMs: number): Promise<SliceReport> {
+    checkMs("forMs", forMs);
     const left = await Promise.all(this.#running.pools.map((pool) => pool.slice(forMs)));
     return { left: left.reduce((sum, jobs) => sum + jobs, 0) };
   }
@@ -186,8 +190,10 @@ export class Supervisor implements Sluice {
 
   async #reload(
     config: ConfigSource | undefined,
-    { dryRun = false, sealed = false }: ReloadOptions,
+    options: ReloadOptions,
   ): Promise<ReloadReport> {
+    checkReload(options);
+    const { dryRun = false, sealed = false } = options;
     if (this.#stopping !== undefined) throw new Error("Cannot reload: the pools are stopping");
     if (this.#resolve === undefined) {
       throw new TypeError("This system cannot reload: it was not made by start()");

@@ -224,3 +224,18 @@ Deno.test("dlq retry exits 2, when neither ids nor --all are given", async () =>
     'Give the ids of jobs, or --all for all; "sluice dlq ls" lists them\n',
   ]);
 });
+
+Deno.test("what the state of things forbids (409) exits with 1: it may be done another time", async () => {
+  await using remote = await served();
+  const job = await remote.system.sluice.enqueue("mail", { lane: "full", payload: 1 });
+  await remote.system.sluice.pool("typed").drain();
+
+  const codes = [
+    await remote.run(["jobs", "retry", job.id]),
+    await remote.run(["pools", "pause", "typed"]),
+    await remote.run(["pools", "resume", "typed"]),
+    await remote.run(["pools", "scale", "typed", "--max", "1", "--for", "1m"]),
+  ].map(({ code }) => code);
+
+  assert.deepEqual(codes, [1, 1, 1, 1]);
+});

@@ -269,3 +269,19 @@ function near(actual: number, expected: number, within: number): void {
     `${actual} is not within ${within} of ${expected}`,
   );
 }
+
+Deno.test("Recorder makes a scenario of a backlog alone, and none where nothing came or waited", async () => {
+  const lane = { pool: "p", lane: "low", meanServiceMs: 7 };
+  const span = { name: "mail", from: "http://127.0.0.1:8787", endMs: 1000 };
+
+  const { scenario, jobs } = await new Recorder(0, [{ ...lane, waiting: 3 }]).finish(span);
+  const nothing = await new Recorder(0, [{ ...lane, waiting: 0 }]).finish(span);
+
+  assert.equal(jobs, 3);
+  assert.equal(nothing.scenario, undefined);
+  assert(scenario !== undefined);
+  const { pools } = await simulate({
+    pools: { p: { handler: "sleep", size: { min: 1, max: 1 }, lanes: [{ name: "low" }] } },
+  }, scenario);
+  assert.equal(pools["p"]?.lanes["low"]?.done, 3);
+});
