@@ -74,7 +74,9 @@ export function allIssues(
     unknown.push(...strangers.map(({ issue }) => issue));
     const isDone = strangers.length === 0 || round === MOST_FAULTS; // of a schema that says nothing of its keys
     const next = isDone ? rest : without(rest, strangers);
-    if (next === rest) return [...issues.filter((issue) => !isUnknownKey(issue)), ...unknown];
+    if (Object.is(next, rest)) {
+      return [...issues.filter((issue) => !isUnknownKey(issue)), ...unknown];
+    }
     rest = next;
   }
 }
