@@ -76,7 +76,6 @@ for (const store of ["memory", { use: "deno-kv", with: { path: ":memory:" } }]) 
     try {
       for (const [name, [call, fits]] of Object.entries(calls)) {
         for (const odd of ODD) {
-          console.error(name, String(odd));
           if (fits.includes(odd)) continue;
           const what = `${name}(${typeof odd} ${String(odd)})`;
           const thrown = await Promise.try(() => call(odd)).then(() => undefined, (error) => error);
