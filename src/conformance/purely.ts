@@ -64,17 +64,56 @@ function askOne(bound: Bound, { name }: NamedView, ask: () => unknown): unknown 
 
 /** Makes clock and chance throw. The function that it returns makes them work again. */
 function shut(): () => void {
-  const { random } = Math;
-  const { now } = Date;
-  const performanceNow = performance.now;
-  Math.random = refuse("Math.random()", "context.random()");
-  Date.now = refuse("Date.now()", "view.nowMs");
-  performance.now = refuse("performance.now()", "view.nowMs");
+  const before = waysOut().map(([owner, key, name, instead]) => {
+    const own = Object.getOwnPropertyDescriptor(owner, key);
+    const value = key === "Date" ? withoutNow(instead) : refuse(name, instead);
+    Object.defineProperty(owner, key, { value, configurable: true, writable: true });
+    return { owner, key, own };
+  });
   return () => {
-    Math.random = random;
-    Date.now = now;
-    performance.now = performanceNow;
+    for (const { owner, key, own } of before) {
+      if (own !== undefined) Object.defineProperty(owner, key, own);
+      else Reflect.deleteProperty(owner, key); // what it inherits is seen again
+    }
   };
+}
+
+type WayOut = readonly [owner: object, key: string, name: string, instead: string];
+
+/** All that tells the time, or is drawn by lot. */
+function waysOut(): readonly WayOut[] {
+  const time = "view.nowMs";
+  const chance = "context.random()";
+  const temporal: unknown = Reflect.get(globalThis, "Temporal");
+  const now: unknown = typeof temporal === "object" && temporal !== null
+    ? Reflect.get(temporal, "Now")
+    : undefined;
+  const moments = typeof now === "object" && now !== null
+    ? Object.getOwnPropertyNames(now).map((key): WayOut => [
+      now,
+      key,
+      `Temporal.Now.${key}()`,
+      time,
+    ])
+    : [];
+  return [
+    [Math, "random", "Math.random()", chance],
+    [crypto, "getRandomValues", "crypto.getRandomValues()", chance],
+    [crypto, "randomUUID", "crypto.randomUUID()", chance],
+    [Date, "now", "Date.now()", time],
+    [globalThis, "Date", "new Date()", time],
+    [performance, "now", "performance.now()", time],
+    ...moments,
+  ];
+}
+
+/** `Date` for times that are given: without one it is a clock. */
+function withoutNow(instead: string): DateConstructor {
+  return new Proxy(Date, {
+    apply: refuse("Date()", instead),
+    construct: (target, args) =>
+      args.length === 0 ? refuse("new Date()", instead)() : Reflect.construct(target, args),
+  });
 }
 
 function refuse(what: string, instead: string): () => never {

@@ -105,6 +105,28 @@ Deno.test("checkController() finds one that is not pure", () => {
   assert.ok(Math.random() < 1 && Date.now() > 0, "clock and chance work again");
 });
 
+Deno.test("checkController() refuses each clock and each chance by name, and takes times that are given", () => {
+  const ways: Readonly<Record<string, () => number>> = {
+    "new Date()": () => new Date().getTime(),
+    "Date()": () => Date().length,
+    "performance.now()": () => performance.now(),
+    "Temporal.Now.instant()": () => Temporal.Now.instant().epochMilliseconds,
+    "Temporal.Now.zonedDateTimeISO()": () => Temporal.Now.zonedDateTimeISO().year,
+    "crypto.randomUUID()": () => crypto.randomUUID().length,
+    "crypto.getRandomValues()": () => crypto.getRandomValues(new Uint8Array(1))[0] ?? 0,
+  };
+  for (const [name, look] of Object.entries(ways)) {
+    const looking = (): Controller => () => ({ workers: look() % 3, reason: "x" });
+    assert.ok(failure(looking).includes(`it calls ${name}`), name);
+    assert.ok(look() >= 0, name); // it works again
+  }
+  checkController(defineController({
+    name: "given",
+    create: () => (view) => ({ workers: new Date(view.nowMs).getUTCHours(), reason: "x" }),
+  }));
+  assert.ok(new Date() instanceof Date);
+});
+
 Deno.test("checkController() finds one that changes its view", () => {
   const create = (): Controller => (view) => {
     (view.lanes as PoolView["lanes"][number][]).reverse(); // what no type allows
