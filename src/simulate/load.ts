@@ -105,10 +105,11 @@ class LaneInflow {
     try {
       process.pool(this.#pool).post(job);
     } catch (thrown) {
-      // Turned away, or by a scenario that makes the store fail.
-      if (!(thrown instanceof RejectedError || this.#world.storeFails())) throw thrown;
+      if (!(thrown instanceof RejectedError)) throw thrown;
       meter.shed++;
+      return;
     }
+    if (this.#world.storeFails()) meter.shed++; // only observers hear of a post that is lost
   }
 
   #draw(): NewJob {

@@ -27,6 +27,7 @@ Deno.test("the client imports only its own files and words, no package, no Deno 
   const paths = files.map(({ path }) => path);
   assert.deepEqual(paths.filter((path) => !path.startsWith("src/client")), [
     "src/errors.ts",
+    "src/http_date.ts",
     "src/job.ts",
     "src/outcome.ts",
   ]);
