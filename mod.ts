@@ -61,7 +61,8 @@ export type * from "./src/store.ts";
 export type * from "./src/strategy.ts";
 export { BUCKETS_MS, type Distribution, type LaneTally } from "./src/tally.ts";
 export type * from "./src/view.ts";
-export { type Clock, systemClock, type Timer } from "./src/clock.ts";
+export { type Clock, systemClock, type SystemTime, type Timer } from "./src/clock.ts";
+export { type StepListener, Wall } from "./src/wall.ts";
 
 /** What code adds to a config. */
 export interface StartOptions extends SupervisorOptions {

@@ -178,6 +178,12 @@ export type PoolEvent =
   })
   /** The store answers again. */
   | (EventBase & { readonly kind: "store-recovered" })
+  /** The wall clock was set, or the machine slept: due times and schedules follow. Of no single pool. */
+  | (EventBase & {
+    readonly kind: "clock-stepped";
+    /** How far it is ahead of where it would have been, ms. Below 0: it was set back. */
+    readonly byMs: number;
+  })
   /** A pool or lane was paused. `lane` undefined: the pool. */
   | (EventBase & { readonly kind: "paused" | "resumed"; readonly lane: string | undefined })
   /** The bounds were overridden, or are the config's again. */

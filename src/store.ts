@@ -1,5 +1,6 @@
 /**
- * Where jobs live: what a store does for a pool. A store reads no clock; every call brings the time.
+ * Where jobs live: what a store does for a pool. A store reads no clock; every call brings the time,
+ * `nowMs`, by the wall clock: what is stored is stamped with it. It may go back when that is set.
  *
  * @module
  */
@@ -248,8 +249,13 @@ export interface Queue {
   lease(wants: readonly number[], nowMs: number): MaybePromise<readonly Leased[]>;
   /** Ends leases. One answer a settlement: false if the lease was lost, and nothing was changed. */
   settle(settlements: readonly Settlement[], nowMs: number): MaybePromise<readonly boolean[]>;
-  /** Says that this holder lives, and takes back the jobs of those that do not. */
-  renew(nowMs: number): MaybePromise<Renewal>;
+  /**
+   * Says that this holder lives, and takes back the jobs of those that do not.
+   *
+   * @param steadyMs Time by a clock that nobody sets: what a lease is measured by, and what the answer's
+   * `nextAtMs` is in. @default {nowMs}
+   */
+  renew(nowMs: number, steadyMs?: number): MaybePromise<Renewal>;
   /**
    * Counts by lane, in lane order, with due jobs moved up. An answer after `reopen` is not used.
    *

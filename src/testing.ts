@@ -6,6 +6,7 @@
 
 export type { Clock, Timer } from "./clock.ts";
 export { VirtualClock } from "./virtual_clock.ts";
+export { type StepListener, Wall } from "./wall.ts";
 export type * from "./job.ts";
 export type {
   Bound,

@@ -7,6 +7,7 @@
 import { clearImmediate, setImmediate } from "node:timers";
 import type { Clock, Timer } from "./clock.ts";
 import { Heap } from "./heap.ts";
+import { Wall } from "./wall.ts";
 
 /** Most steps that one round of the event loop takes. */
 const MOST_STEPS = 32;
@@ -31,6 +32,8 @@ const MOST_STEPS = 32;
  * ```
  */
 export class VirtualClock implements Clock {
+  /** What the wall clock shows beside it. */
+  readonly wall: Wall = new Wall();
   #nowMs: number;
   #order = 0;
   readonly #timers = new Heap<Entry>(before);
@@ -43,6 +46,11 @@ export class VirtualClock implements Clock {
   /** The time it was moved to, ms since epoch. */
   nowMs(): number {
     return this.#nowMs;
+  }
+
+  /** Sets the wall clock forward by `byMs`, or back if that is below 0: the time goes on as it was. */
+  stepWall(byMs: number): void {
+    this.wall.step(this.#nowMs, byMs);
   }
 
   /** Calls `run` when time is moved to `atMs` or past it; at the next step if that is past already. */

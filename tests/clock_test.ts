@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { pause, systemClock, within } from "../src/clock.ts";
+import { type Clock, pause, systemClock, within } from "../src/clock.ts";
 import { VirtualClock } from "../src/virtual_clock.ts";
 
 Deno.test("systemClock() never goes back, and is the system's time", () => {
@@ -51,6 +51,50 @@ Deno.test("systemClock().at() waits for times beyond what a platform timer takes
 Deno.test("systemClock().at() fires at once for a time that is past", async () => {
   const clock = systemClock();
   await new Promise<void>((resolve) => clock.at(clock.nowMs() - 1000, resolve));
+});
+
+/** A clock of the system whose wall clock a test sets. */
+function settable(): {
+  readonly clock: Clock;
+  readonly time: { offMs: number };
+  readonly steps: number[];
+} {
+  const time = { offMs: 0 };
+  const steadyMs = (): number => performance.timeOrigin + performance.now();
+  const clock = systemClock({ steadyMs, wallMs: () => steadyMs() + time.offMs });
+  const steps: number[] = [];
+  return { clock, time, steps };
+}
+
+Deno.test("systemClock() notices a step of the wall clock as a timer fires, and its own time does not jump", async () => {
+  for (const offMs of [3_600_000, -3_600_000, 2_000, -2_000]) {
+    const { clock, time, steps } = settable();
+    const leave = clock.wall!.onStep((byMs) => steps.push(byMs));
+    const beganMs = clock.nowMs();
+    time.offMs = offMs;
+
+    while (steps.length === 0) await pause(clock, 20); // it looks once a second at most
+    time.offMs = 0;
+    while (steps.length === 1) await pause(clock, 20);
+    leave();
+
+    assert.ok(clock.nowMs() - beganMs < 60_000);
+    assert.ok(steps.every((byMs, index) => Math.abs(byMs - (index === 0 ? offMs : -offMs)) < 100));
+    assert.ok(Math.abs(clock.wall!.aheadMs) < 100);
+  }
+});
+
+Deno.test("systemClock() takes no notice of less than half a second, and begins with the wall clock as it is", async () => {
+  const { clock, time, steps } = settable();
+  const leave = clock.wall!.onStep((byMs) => steps.push(byMs));
+  time.offMs = 400;
+  await pause(clock, 1100);
+  await pause(clock, 1);
+  leave();
+  assert.deepEqual([steps, clock.wall!.aheadMs], [[], 0]);
+
+  const late = systemClock({ steadyMs: () => 1000, wallMs: () => 9000 });
+  assert.equal(late.wall!.at(late.nowMs()), 9000);
 });
 
 Deno.test("VirtualClock fires timers in order of time, then of setting, each at its instant", async () => {

@@ -61,6 +61,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "src/redaction.ts",
   ],
   runtime: [
+    "src/wall.ts",
     "src/clock.ts",
     "src/log.ts",
     "src/runtime/",

@@ -39,6 +39,7 @@ const KINDS: Readonly<Record<PoolEvent["kind"], true>> = {
   "store-failed": true,
   "store-failing": true,
   "store-recovered": true,
+  "clock-stepped": true,
   "paused": true,
   "resumed": true,
   "override-set": true,

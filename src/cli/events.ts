@@ -34,6 +34,7 @@ const ALARMING: ReadonlySet<PoolEvent["kind"]> = new Set([
   "lease-lost",
   "jobs-reaped",
   "cooldown-began",
+  "clock-stepped",
 ]);
 
 const FAULTS: ReadonlySet<PoolEvent["kind"]> = new Set([
@@ -120,6 +121,8 @@ const SENTENCES: Readonly<Record<Exclude<PoolEvent["kind"], "decided" | "audit">
   "store-failed": "The store could not be reached",
   "store-failing": "A call to the store fails again and again",
   "store-recovered": "The store answers again",
+  "clock-stepped":
+    "The wall clock was set, or the machine slept: due times and schedules follow it",
   "paused": "Paused",
   "resumed": "Resumed",
   "override-set": "The bounds are overridden",

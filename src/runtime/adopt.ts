@@ -55,7 +55,7 @@ export async function prepareAdoption(
   function commit(): void {
     const nowMs = clock.nowMs();
     const was = state.settings;
-    reopen?.(nowMs);
+    reopen?.(state.wall.at(nowMs));
     state.nowMs = nowMs;
     state.adopt(settings);
     slots.adopt(instances);

@@ -30,6 +30,7 @@ import { StoreGuard } from "./store_guard.ts";
 import { StrategySlots } from "./strategy_slots.ts";
 import type { Redaction } from "../redaction.ts";
 import type { Telemetry } from "./telemetry.ts";
+import { Wall } from "../wall.ts";
 
 /** What all pools of one config share. */
 export interface PoolContext {
@@ -96,7 +97,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const { handlers } = instances;
   const random = randomStream(seed, `${settings.name}/runtime`);
 
-  const state = new PoolState(settings, queue, now());
+  const state = new PoolState(settings, queue, { nowMs: now(), wall: clock.wall ?? new Wall() });
   const guard = new StoreGuard({ state, hub, random, now, freed: () => loop.wake() });
   const counting = new Counting({ state, queue, guard, now });
   const slots = new StrategySlots(settings.name, instances, hub, now);

@@ -72,7 +72,7 @@ export class Counting {
     if (!this.known) return -Infinity;
     let next = Infinity;
     for (const lane of this.#context.state.lanes) {
-      if (lane.counts.nextDueAtMs < next) next = lane.counts.nextDueAtMs;
+      if (lane.nextDueAtMs < next) next = lane.nextDueAtMs;
     }
     return next;
   }
@@ -92,7 +92,7 @@ export class Counting {
     const added = lanes.map((lane) => lane.added);
     const isOurs = (): boolean => lanes === state.lanes; // other lanes since: counted anew by the next turn
     guard.call("count", {
-      ask: () => queue.count(nowMs, anew),
+      ask: () => queue.count(state.wall.at(nowMs), anew),
       judge: (counts) => isOurs() && judgeCounts(counts, lanes.length),
       ok: (counts) => {
         // An answer that was overtaken by one to a later question says nothing new.

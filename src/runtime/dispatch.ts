@@ -197,7 +197,7 @@ export class Dispatch {
     let answered = false;
     guard.call("lease", {
       ask: () => {
-        const answer = queue.lease(this.#wants, nowMs);
+        const answer = queue.lease(this.#wants, this.#state.wall.at(nowMs));
         answered = !isPromise(answer);
         return answer;
       },
@@ -302,9 +302,11 @@ export class Dispatch {
   #begin(job: Leased, lane: Lane, nowMs: number): void {
     const { crew, runner, rate, slots } = this.#context;
     const admission = slots.admission.run;
-    const ageMs = nowMs - (job.firstReadyAtMs ?? job.readyAtMs);
-    if ((job.expiresAtMs ?? Infinity) <= nowMs) this.#die({ job, lane }, "expired", nowMs);
-    else if (
+    const { wall } = this.#state;
+    const ageMs = nowMs - wall.pastMs(job.firstReadyAtMs ?? job.readyAtMs, nowMs);
+    if ((job.expiresAtMs ?? Infinity) <= wall.at(nowMs)) {
+      this.#die({ job, lane }, "expired", nowMs);
+    } else if (
       ageMs <= (lane.deadlineMs ?? Infinity) &&
       (admission.take === undefined || this.#take(admission, lane, ageMs))
     ) {

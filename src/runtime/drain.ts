@@ -140,7 +140,7 @@ export class Drain {
       try {
         await permits.leave();
       } finally {
-        await queue.leave(clock.nowMs());
+        await queue.leave(state.wall.at(clock.nowMs()));
       }
     };
     const late = `It has not answered for ${SETTLE_MS / 1000} s`;

@@ -84,7 +84,9 @@ export class Enqueuing {
     let added: readonly Added[] = [];
     let late = false;
     try {
-      const answer = entries.length === 0 ? [] : this.#context.queue.add(entries, nowMs);
+      const answer = entries.length === 0
+        ? []
+        : this.#context.queue.add(entries, this.#context.state.wall.at(nowMs));
       late = isPromise(answer);
       if (late) this.#context.loop.adding();
       added = await answer;
@@ -146,7 +148,7 @@ export class Enqueuing {
     const lane = this.#context.state.lanes[entry.lane]!;
     let answer: MaybePromise<readonly Added[]>;
     try {
-      answer = this.#context.queue.add([entry], nowMs);
+      answer = this.#context.queue.add([entry], this.#context.state.wall.at(nowMs));
     } catch (thrown) {
       return Promise.reject(this.#storeFailed(thrown));
     }

@@ -8,16 +8,22 @@ import { messageOf } from "../errors.ts";
 import type { Observer, PoolEvent } from "../event.ts";
 import type { Logger } from "../job.ts";
 import type { Redaction } from "../redaction.ts";
+import type { Wall } from "../wall.ts";
 
 /** Tells each observer of each event. A part that emits asks `active` first: unseen events are not made. */
 export class EventHub {
   readonly #observers = new Set<Observer>();
   readonly #log: Logger;
+  readonly #wall: Wall | undefined;
 
   readonly #redaction: Redaction;
 
-  /** `log` hears of observers that throw; `redaction` says what observers may have. */
-  constructor(log: Logger, redaction: Redaction) {
+  /**
+   * `log` hears of observers that throw; `redaction` says what observers may have; `wall`: what the times
+   * of events are shown by.
+   */
+  constructor(log: Logger, redaction: Redaction, wall?: Wall) {
+    this.#wall = wall;
     this.#log = log;
     this.#redaction = redaction;
   }
@@ -37,7 +43,9 @@ export class EventHub {
 
   /** Tells all observers. One that throws harms no other. */
   emit(given: PoolEvent): void {
-    const event = this.#redaction.event(given);
+    const isShown = this.#wall === undefined || this.#wall.aheadMs === 0;
+    const timed = isShown ? given : { ...given, atMs: this.#wall.at(given.atMs) };
+    const event = this.#redaction.event(timed);
     for (const observer of this.#observers) {
       try {
         const answer: unknown = observer(event); // one that is asynchronous is nobody's to wait for

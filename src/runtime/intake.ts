@@ -108,13 +108,14 @@ export class Intake {
       checkKey("idempotency.fingerprint", idempotency.fingerprint);
     }
     if (traceparent !== undefined) checkKey("traceparent", traceparent);
+    const wallMs = this.#state.wall.at(nowMs);
     return {
       lane: lane.index,
       type: job.type ?? "",
       payload,
       key,
-      dueAtMs: delayMs === undefined ? nowMs : nowMs + delayMs,
-      expiresAtMs: nowMs + (ttlMs ?? lane.settings.ttlMs),
+      dueAtMs: delayMs === undefined ? wallMs : wallMs + delayMs,
+      expiresAtMs: wallMs + (ttlMs ?? lane.settings.ttlMs),
       dedupeKey,
       idempotency,
       traceparent: traceparent ?? this.#context.telemetry?.traceparent(),

@@ -10,6 +10,7 @@ import { CounterWindow, RateMeter, SampleRing, SmoothMean, WINDOW_MS } from "../
 import type { LaneCounts, Queue } from "../store.ts";
 import { Histogram, type LaneTally } from "../tally.ts";
 import type { LaneView, Summary, WindowStats } from "../view.ts";
+import type { Wall } from "../wall.ts";
 
 /** Counters and samples of a lane or pool, with their window. */
 export class Traffic {
@@ -90,6 +91,8 @@ export class Traffic {
 interface LanePool {
   /** Read for ages. */
   readonly nowMs: number;
+  /** What its queue's times go by. */
+  readonly wall: Wall;
   /** Set when an age was read that the store does not know: the head's stands in for it. */
   guessed: boolean;
 }
@@ -256,7 +259,13 @@ export class Lane implements LaneView {
       if (nextAtMs === undefined) this.#pool.guessed = true;
       else oldestAtMs = nextAtMs;
     }
-    return Math.max(0, this.#pool.nowMs - Math.max(oldestAtMs, this.resumedAtMs));
+    const { nowMs, wall } = this.#pool;
+    return Math.max(0, nowMs - Math.max(wall.pastMs(oldestAtMs, nowMs), this.resumedAtMs));
+  }
+
+  /** When its next delayed job is due. `Infinity` if none is delayed. */
+  get nextDueAtMs(): number {
+    return this.counts.nextDueAtMs - this.#pool.wall.aheadMs;
   }
 
   get arrivalsPerSec(): number {

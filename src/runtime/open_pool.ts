@@ -7,6 +7,7 @@
 import { rulesOf } from "./adopt.ts";
 import { answered } from "./asked.ts";
 import type { PoolContext } from "./assemble.ts";
+import { wallMs } from "../clock.ts";
 import type { JobRecord } from "../job.ts";
 import { Pool } from "./pool.ts";
 import { randomStream } from "../random.ts";
@@ -36,7 +37,7 @@ export async function makePool(settings: PoolSettings, context: PoolContext): Pr
       pool: settings.name,
       ...rulesOf(settings),
       random: randomStream(seed, `${settings.name}/queue`),
-      nowMs: clock.nowMs(),
+      nowMs: wallMs(clock),
       listener: {
         wake: () => pool?.wake(),
         cancelled: (id: string) => pool?.cancelled(id),
@@ -49,7 +50,7 @@ export async function makePool(settings: PoolSettings, context: PoolContext): Pr
     await answered(() => made.load());
     return made;
   } catch (thrown) {
-    await answered(() => queue.leave(clock.nowMs()));
+    await answered(() => queue.leave(wallMs(clock)));
     throw thrown;
   }
 }

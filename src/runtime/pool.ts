@@ -8,7 +8,7 @@ import { type Adoption, prepareAdoption } from "./adopt.ts";
 import { asked, changed } from "./asked.ts";
 import { assemble, type PoolContext, type PoolParts } from "./assemble.ts";
 import { checkChange, checkedCount, checkedList, checkId, checkMs, checkQuery } from "./called.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, wallMs } from "../clock.ts";
 import type { Decision } from "../decision.ts";
 import { diagnose, type Finding } from "../diagnose.ts";
 import { Enqueuing } from "./enqueuing.ts";
@@ -19,7 +19,7 @@ import type { EventHub } from "./event_hub.ts";
 import type { JobRecord, NewJob } from "../job.ts";
 import { checkOverride } from "./override.ts";
 import { waitOut } from "./slice.ts";
-import { freeze } from "./pool_state.ts";
+import { decisionByWall, historyByWall, snapshotOf } from "./by_wall.ts";
 import { Schedules } from "./schedules.ts";
 import type { PoolSettings } from "../settings.ts";
 import type { JobHandle, Override, PoolHandle, PoolSnapshot, StopReport } from "../sluice.ts";
@@ -83,7 +83,7 @@ export class Pool implements PoolHandle {
   /** Leaves the queue without having begun. */
   async abandon(): Promise<void> {
     await this.#parts.permits.leave();
-    await this.#queue.leave(this.#clock.nowMs());
+    await this.#queue.leave(wallMs(this.#clock));
   }
 
   /** Makes all that other settings need. Nothing changes before the answer is put in force. */
@@ -130,26 +130,12 @@ export class Pool implements PoolHandle {
   snapshot(): PoolSnapshot {
     const nowMs = this.#parts.state.nowMs = this.#clock.nowMs();
     if (this.#parts.loop.rests) this.#parts.state.rested(nowMs); // else its last rates would stand
-    return Object.freeze({
-      ...freeze(this.#parts.state),
-      schedules: this.#schedules.views,
-      degraded: this.#parts.slots.degraded,
-      draining: this.#parts.drain.begun,
-      stopped: this.#parts.drain.ended,
-      paused: this.#parts.pauses.pool,
-      override: this.#parts.steering.override,
-      decision: this.#parts.steering.log.last,
-      shadow: this.#parts.steering.shadow?.report,
-      storeWaitMs: this.#parts.guard.waitMs(this.#parts.state.nowMs),
-      storeRefusedAtMs: this.#parts.guard.refusedAtMs,
-      scaleEvents: this.#parts.steering.history.scale.count,
-      reversals: this.#parts.steering.history.scale.reversals,
-      reaped: this.#parts.loop.reaped,
-    });
+    return snapshotOf(this.#parts, this.#schedules.views);
   }
 
   explain(limit = 20): readonly Decision[] {
-    return this.#parts.steering.log.newest(checkedCount("limit", limit));
+    const decisions = this.#parts.steering.log.newest(checkedCount("limit", limit));
+    return decisions.map((decision) => decisionByWall(decision, this.#aheadMs));
   }
 
   tally(): readonly LaneTally[] {
@@ -157,7 +143,8 @@ export class Pool implements PoolHandle {
   }
 
   history(): History {
-    return this.#parts.steering.history.shown(this.settings, this.#clock.nowMs());
+    const history = this.#parts.steering.history.shown(this.settings, this.#clock.nowMs());
+    return historyByWall(history, this.#aheadMs);
   }
 
   diagnosis(): readonly Finding[] {
@@ -247,6 +234,13 @@ export class Pool implements PoolHandle {
     return await this.#parts.drain.run(deadlineMs);
   }
 
+  /** The wall clock was set, by so many ms. */
+  stepped(byMs: number): void {
+    if (this.#parts.drain.ended) return;
+    this.#parts.loop.adopt();
+    this.#schedules.stepped(byMs);
+  }
+
   /** Another holder changed something. */
   wake(): void {
     this.#parts.loop.wake();
@@ -270,17 +264,20 @@ export class Pool implements PoolHandle {
   }
 
   async #change(id: string, change: Change): Promise<Changed> {
-    const nowMs = this.#clock.nowMs();
     // Looked up before: once it has ended it may be forgotten.
     const isCancel = change === "cancel";
     const lane = isCancel && (this.#queue.laneOf?.(id) ?? (await this.#queue.find(id))?.lane) || "";
-    const changed = await this.#queue.change(id, change, nowMs);
+    const changed = await this.#queue.change(id, change, wallMs(this.#clock));
     if (changed.ok && changed.state === "cancelled") {
       this.#parts.state.ended(lane, "cancelled");
       this.#emit({ kind: "job-cancelled", lane, id });
     }
     if (changed.ok) this.#parts.loop.arrived();
     return changed;
+  }
+
+  get #aheadMs(): number {
+    return this.#parts.state.wall.aheadMs;
   }
 
   #emit(event: EventDetails): void {

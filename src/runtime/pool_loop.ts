@@ -128,7 +128,7 @@ export class PoolLoop {
     this.#alarm.by(this.#nextTickMs);
   }
 
-  /** The settings have changed: counts the new lanes, shows that this process lives, plans at once. */
+  /** The settings have changed, or the wall clock: counts the lanes, shows that this process lives, plans at once. */
   adopt(): void {
     const nowMs = this.#readClock();
     this.#recount(nowMs);
@@ -285,7 +285,7 @@ export class PoolLoop {
       if (!atOnce) this.schedule();
     });
     guard.call("renew", {
-      ask: () => queue.renew(nowMs),
+      ask: () => queue.renew(state.wall.at(nowMs), nowMs),
       judge: judgeRenewal,
       ok: (renewal) => {
         this.#renewing = false;

@@ -10,6 +10,7 @@ import { PoolFace } from "./pool_face.ts";
 import type { PoolSettings } from "../settings.ts";
 import type { Leased, Queue } from "../store.ts";
 import type { LaneView, PoolView, Signal, Totals, WindowStats, WorkerView } from "../view.ts";
+import type { Wall } from "../wall.ts";
 import type { Worker } from "./worker.ts";
 
 /** Counts since the pool began; `busyMs` moves on with the state's time. */
@@ -93,12 +94,19 @@ export class PoolState implements PoolView {
   stale = false;
   /** What strategies get. */
   readonly face: PoolView;
+  /** What the store's times go by. */
+  readonly wall: Wall;
   readonly #queue: Queue;
   readonly #workers: Worker[] = [];
   #shownWorkers: readonly Worker[] | undefined;
 
   /** Begins with no workers. */
-  constructor(settings: PoolSettings, queue: Queue, nowMs: number) {
+  constructor(
+    settings: PoolSettings,
+    queue: Queue,
+    { nowMs, wall }: { readonly nowMs: number; readonly wall: Wall },
+  ) {
+    this.wall = wall;
     this.pool = settings.name;
     this.settings = settings;
     this.nowMs = nowMs;
@@ -185,10 +193,11 @@ export class PoolState implements PoolView {
 
   readyOlderThan(ageMs: number): number {
     const atMs = this.nowMs - ageMs;
+    const wallMs = this.wall.at(atMs);
     let count = 0;
     for (const lane of this.lanes) {
       if (lane.ready === 0) continue;
-      count += lane.resumedAtMs > atMs ? 0 : this.#queue.readySince(lane.index, atMs);
+      count += lane.resumedAtMs > atMs ? 0 : this.#queue.readySince(lane.index, wallMs);
     }
     return count;
   }

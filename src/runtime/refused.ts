@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../clock.ts";
+import { type Clock, wallMs } from "../clock.ts";
 import type { RejectedError } from "../errors.ts";
 import type { Added, JobEntry, MaybePromise, Queue } from "../store.ts";
 import { asked } from "./asked.ts";
@@ -36,7 +36,7 @@ export function knownJob(
 ): MaybePromise<Added | undefined> {
   if (!mayBeDuplicate(entry)) return undefined;
   try {
-    const answer = queue.duplicateOf?.(entry, clock.nowMs());
+    const answer = queue.duplicateOf?.(entry, wallMs(clock));
     return isPromise(answer) ? asked(clock, () => answer).catch(() => undefined) : answer;
   } catch {
     return undefined; // turned away, to come again: the pool's own calls tell of the fault

@@ -81,7 +81,7 @@ export class Runner implements WorkerOwner, RunOwner {
     const { hub } = this.#context;
     const handler = worker.handlers.get(job.type);
     const run = new JobRun(job, lane, worker.resources?.get(job.type), nowMs, this);
-    const waitMs = waitOf(run);
+    const waitMs = this.#waitOf(run);
     worker.run = run;
     this.#context.cooldown.began(run);
     this.#running++;
@@ -107,7 +107,7 @@ export class Runner implements WorkerOwner, RunOwner {
     if (handler === undefined) {
       run.to = "retry";
       run.charged = false;
-      run.dueAtMs = nowMs + UNKNOWN_TYPE_MS;
+      run.dueAtMs = this.#state.wall.at(nowMs) + UNKNOWN_TYPE_MS;
       run.error = `No handler is named "${job.type}" in this process`;
       this.#end(worker, run, nowMs, false);
       return;
@@ -145,7 +145,7 @@ export class Runner implements WorkerOwner, RunOwner {
 
   #trace(telemetry: Telemetry, { worker, run, handler, job }: Call): unknown {
     const { pool } = this.#state;
-    const waitMs = waitOf(run);
+    const waitMs = this.#waitOf(run);
     const fate = (thrown: unknown): Fate => fateOf(run, worker.aborted, thrown);
     const hide = this.#hiderOf(run);
     const traced = { pool, job, waitMs, worker: worker.id, fateOf: fate, hide };
@@ -276,8 +276,9 @@ export class Runner implements WorkerOwner, RunOwner {
   /** Judges a throw and counts it. True if the run time of the attempt says something. */
   #judge(worker: Worker, run: JobRun, thrown: unknown, nowMs: number): boolean {
     const { random } = this.#context;
+    const wallMs = this.#state.wall.at(nowMs);
     const hide = this.#hiderOf(run);
-    const verdict = judge(run, { thrown, aborted: worker.aborted, nowMs, random, hide });
+    const verdict = judge(run, { thrown, aborted: worker.aborted, wallMs, random, hide });
     if (verdict === "deferral") {
       this.#state.totals.deferrals++;
       run.lane.deferrals++;
@@ -293,6 +294,12 @@ export class Runner implements WorkerOwner, RunOwner {
   #hiderOf({ job }: JobRun): (text: string) => string {
     const { redaction } = this.#context;
     return (text) => redaction.hide(text, job.payload);
+  }
+
+  /** From claimable to started, ms. Time in a pause is none of it. */
+  #waitOf({ job, lane, startedAtMs }: JobRun): number {
+    const readyAtMs = this.#state.wall.pastMs(job.readyAtMs, startedAtMs);
+    return Math.max(0, startedAtMs - Math.max(readyAtMs, lane.resumedAtMs));
   }
 
   /** An attempt is over: with none left there is no limit to enforce, and no timer to keep for it. */
@@ -325,11 +332,6 @@ interface Call {
   readonly run: JobRun;
   readonly handler: Handler;
   readonly job: Job;
-}
-
-/** From claimable to started, ms. Time in a pause is none of it. */
-function waitOf({ job, lane, startedAtMs }: JobRun): number {
-  return Math.max(0, startedAtMs - Math.max(job.readyAtMs, lane.resumedAtMs));
 }
 
 function abortMessage(why: AbortCause, { timeoutMs }: Worker): string {

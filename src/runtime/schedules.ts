@@ -25,6 +25,12 @@ const MOST_MISSED = 100;
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 
+/** A mark that is further ahead, ms, was made by a clock that was wrong. */
+const AHEAD_MS = 60_000;
+
+/** Such a mark is corrected once nobody has moved it for so long, ms: or a process with another clock lives. */
+const UNMOVED_MS = 60_000;
+
 /** What schedules need of their pool. */
 export interface SchedulesContext {
   /** Where the latest time of each schedule is kept. */
@@ -52,6 +58,8 @@ interface Schedule {
   /** Its latest time that was dealt with. `undefined`: not read yet. */
   lastAtMs: number | undefined;
   nextAtMs: number | undefined;
+  /** The version of a mark that is ahead, or may be, and since when it is known, in the clock's time. */
+  ahead: { readonly version: string | undefined; readonly sinceMs: number } | undefined;
 }
 
 /** Owns the schedules of one pool. */
@@ -91,6 +99,16 @@ export class Schedules {
     await this.#working;
   }
 
+  /** The wall clock was set, by so many ms: what is due is another, and marks may be of the time before. */
+  stepped(byMs: number): void {
+    for (const schedule of this.#schedules) {
+      if (byMs < 0) schedule.ahead = { version: undefined, sinceMs: -Infinity };
+      schedule.lastAtMs = undefined;
+    }
+    this.#alarm.cancel();
+    if (this.#open) this.#look();
+  }
+
   /** Takes the settings of the state over: what is gone is forgotten in the store too. */
   adopt(): void {
     const before = this.#schedules;
@@ -108,8 +126,8 @@ export class Schedules {
   }
 
   #read(): void {
-    const { state, clock } = this.#context;
-    const nowMs = clock.nowMs();
+    const { state } = this.#context;
+    const nowMs = this.#wallMs();
     const known = new Map(this.#schedules.map((schedule) => [schedule.key, schedule]));
     this.#schedules = state.settings.schedules.map((settings) => {
       const { lane, type, cron, timezone, payload } = settings;
@@ -117,8 +135,8 @@ export class Schedules {
         hash(JSON.stringify([lane, type, cron, timezone, payload]))
       }`;
       const times = readCron(cron, timezone);
-      const { lastAtMs, nextAtMs = times.next(nowMs) } = known.get(key) ?? {};
-      return { settings, times, key, lastAtMs, nextAtMs };
+      const { lastAtMs, nextAtMs = times.next(nowMs), ahead } = known.get(key) ?? {};
+      return { settings, times, key, lastAtMs, nextAtMs, ahead };
     });
   }
 
@@ -154,9 +172,14 @@ export class Schedules {
     }
   }
 
-  #isDue({ lastAtMs, nextAtMs }: Schedule): boolean {
-    return lastAtMs === undefined ||
-      (nextAtMs !== undefined && nextAtMs <= this.#context.clock.nowMs());
+  #isDue({ lastAtMs, nextAtMs, ahead }: Schedule): boolean {
+    return lastAtMs === undefined || (nextAtMs !== undefined && nextAtMs <= this.#wallMs()) ||
+      (ahead !== undefined && ahead.sinceMs + UNMOVED_MS <= this.#context.clock.nowMs());
+  }
+
+  #wallMs(): number {
+    const { state, clock } = this.#context;
+    return state.wall.at(clock.nowMs());
   }
 
   /** Adds the jobs of all times up to now that nobody has dealt with. */
@@ -164,12 +187,17 @@ export class Schedules {
     const { store, clock } = this.#context;
     const { key, times } = schedule;
     for (;;) {
-      const nowMs = clock.nowMs();
+      const nowMs = this.#wallMs();
       const entry = await asked(clock, () => store.get(key));
       if (!this.#open || !this.#schedules.includes(schedule)) return; // a reload took it away
       const mark = markIn(entry);
       if (mark === undefined) {
         const begins = { [key]: { atMs: nowMs } }; // its times begin now
+        await asked(clock, () => store.commit({ [key]: entry?.version }, begins));
+        continue;
+      }
+      if (this.#isToCorrect(schedule, mark, entry)) {
+        const begins = { [key]: { atMs: nowMs } };
         await asked(clock, () => store.commit({ [key]: entry?.version }, begins));
         continue;
       }
@@ -181,6 +209,30 @@ export class Schedules {
       }
       await this.#deal(schedule, due, entry);
     }
+  }
+
+  /**
+   * True if a mark is so far ahead that its schedule would be silent, and its maker's clock was wrong: this
+   * process's own, which was set back, or that of one which shows no sign of life.
+   */
+  #isToCorrect(schedule: Schedule, mark: Mark, entry: StateEntry | undefined): boolean {
+    const { clock, log, state } = this.#context;
+    if (mark.atMs - this.#wallMs() <= AHEAD_MS) {
+      schedule.ahead = undefined;
+      return false;
+    }
+    const { version, sinceMs } = schedule.ahead ?? { version: "", sinceMs: Infinity };
+    const isKnown = version === undefined || version === entry?.version;
+    if (!isKnown) schedule.ahead = { version: entry?.version, sinceMs: clock.nowMs() };
+    if (!isKnown || clock.nowMs() - sinceMs < UNMOVED_MS) return false;
+    const { lane, cron } = schedule.settings;
+    log.warn("A schedule was done up to a time to come, by a clock that was ahead: it begins now", {
+      pool: state.pool,
+      lane,
+      cron,
+      doneUntil: new Date(mark.atMs).toISOString(),
+    });
+    return true;
   }
 
   /** Times to deal with, oldest first. Only the last one comes without a job. */
@@ -205,7 +257,7 @@ export class Schedules {
       return;
     }
     const lane = state.lanes.find(({ name }) => name === settings.lane)!; // the config was checked
-    const nowMs = clock.nowMs();
+    const nowMs = this.#wallMs();
     // What is stored late after all keeps others from its time: the mark goes with it.
     const job: JobEntry = {
       lane: lane.index,
@@ -232,8 +284,13 @@ export class Schedules {
 
   #arm(): void {
     if (!this.#open) return;
-    const next = Math.min(...this.#schedules.map(({ nextAtMs = Infinity }) => nextAtMs));
-    if (next > this.#context.clock.nowMs() && next < Infinity) this.#alarm.by(next);
+    const { clock, state } = this.#context;
+    const next = Math.min(
+      ...this.#schedules.map(({ nextAtMs = Infinity, ahead }) =>
+        Math.min(nextAtMs - state.wall.aheadMs, (ahead?.sinceMs ?? Infinity) + UNMOVED_MS)
+      ),
+    );
+    if (next > clock.nowMs() && next < Infinity) this.#alarm.by(next);
   }
 }
 

@@ -63,7 +63,7 @@ export class Settler {
     this.#inFlight += batch.length;
     this.#flushing = true;
     this.#guard.call("settle", {
-      ask: () => this.#queue.settle(batch, nowMs),
+      ask: () => this.#queue.settle(batch, this.#state.wall.at(nowMs)),
       judge: (accepted) => judgeSettled(accepted, batch.length),
       ok: (accepted) => this.#settled(batch, accepted, nowMs),
       failed: () => {
@@ -117,7 +117,7 @@ export class Settler {
         return { kind: "job-handed-back", ...base, error: run.error };
       case "retry": {
         const error = run.error ?? "";
-        const retryInMs = Math.max(0, run.dueAtMs - atMs);
+        const retryInMs = Math.max(0, run.dueAtMs - this.#state.wall.at(atMs));
         return run.charged
           ? { kind: "job-failed", ...base, attempt, error, retryInMs, serviceMs }
           : { kind: "job-deferred", ...base, reason: error, retryInMs, serviceMs };

@@ -68,7 +68,7 @@ function jobsLeft({ state, settler }: SliceParts, untilMs: number): number {
   const isHeld = state.holdUntilMs > untilMs; // no job starts before, whatever is ready
   for (const lane of state.lanes) {
     left += (isHeld ? 0 : lane.ready) + lane.running + lane.adding;
-    if (!isHeld && !lane.paused && lane.counts.nextDueAtMs <= untilMs) left++;
+    if (!isHeld && !lane.paused && lane.nextDueAtMs <= untilMs) left++;
   }
   return left;
 }

@@ -66,7 +66,7 @@ export async function supervise(
   const redaction = new Redaction(settings.redact, settings.shown);
   const log = redaction.logger(options.log ?? silentLogger());
   const seed = options.seed ?? crypto.getRandomValues(new Uint32Array(1))[0]!;
-  const hub = new EventHub(log, redaction);
+  const hub = new EventHub(log, redaction, clock.wall);
   if (observer !== undefined) hub.observe(observer);
   const store = await settings.store.create({
     pool: "",
@@ -99,12 +99,14 @@ export class Supervisor implements Sluice {
   #stopping: Promise<StopReport> | undefined;
   readonly #stopped = new AbortController();
   readonly #unwatch: (() => Promise<void>) | undefined;
+  readonly #unheard: (() => void) | undefined;
 
   /** Holds what `supervise` opened. */
   constructor(running: Running, resolve: Resolver | undefined) {
     this.#running = running;
     this.#byName = byName(running.pools);
     this.#resolve = resolve;
+    this.#unheard = running.context.clock.wall?.onStep((byMs) => this.#stepped(byMs));
     this.#unwatch = running.context.telemetry?.watch(() => this.pools);
   }
 
@@ -245,6 +247,14 @@ export class Supervisor implements Sluice {
     });
   }
 
+  /** The wall clock was set: everything that goes by it is looked at again. */
+  #stepped(byMs: number): void {
+    const { hub, clock, log } = this.#running.context;
+    if (hub.active) hub.emit({ kind: "clock-stepped", atMs: clock.nowMs(), pool: "", byMs });
+    else log.warn("The wall clock was set, or the machine slept", { byMs });
+    for (const pool of [...this.#running.pools, ...this.#leaving.keys()]) pool.stepped(byMs);
+  }
+
   #tell(changes: readonly ConfigChange[]): void {
     const { hub, clock } = this.#running.context;
     if (!hub.active) return;
@@ -269,6 +279,7 @@ export class Supervisor implements Sluice {
       };
     } finally {
       this.#stopped.abort();
+      this.#unheard?.();
       await this.#unwatch?.();
       await this.admin?.stop();
     }

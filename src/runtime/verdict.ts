@@ -21,8 +21,8 @@ export interface Throw {
   readonly thrown: unknown;
   /** Why the handler was asked to end. `undefined`: it was not. */
   readonly aborted: AbortCause | undefined;
-  /** When it was thrown. */
-  readonly nowMs: number;
+  /** When it was thrown, by the wall clock. */
+  readonly wallMs: number;
   /** Takes out of its message what may not be shown. */
   readonly hide: (text: string) => string;
   /** Chance for jitter. */
@@ -46,7 +46,7 @@ export function fateOf(
 
 /** Fills in where the job goes: back, to a later attempt, or to its end. */
 export function judge(run: JobRun, given: Throw): Verdict {
-  const { thrown, aborted, nowMs, random, hide } = given;
+  const { thrown, aborted, wallMs, random, hide } = given;
   run.error = messageOf(thrown, hide);
   const fate = fateOf(run, aborted, thrown);
   if (fate === "back" || fate === "cancelled") {
@@ -65,11 +65,11 @@ export function judge(run: JobRun, given: Throw): Verdict {
   const laterMs = retryLaterMs(thrown);
   if (laterMs !== undefined) {
     run.charged = false;
-    run.dueAtMs = nowMs + laterMs + (isExact(thrown) ? 0 : jitter * spreadMs(laterMs));
+    run.dueAtMs = wallMs + laterMs + (isExact(thrown) ? 0 : jitter * spreadMs(laterMs));
     return "deferral";
   }
   const waitMs = Math.min(backoff.maxMs, backoff.baseMs * 2 ** (run.attempt - 1));
-  run.dueAtMs = nowMs + waitMs * (1 + jitter);
+  run.dueAtMs = wallMs + waitMs * (1 + jitter);
   return "failure";
 }
 

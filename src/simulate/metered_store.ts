@@ -128,9 +128,9 @@ export class MeteredQueue implements Queue {
     return this.#settled(settlements, answer);
   }
 
-  renew(nowMs: number): MaybePromise<Renewal> {
+  renew(nowMs: number, steadyMs?: number): MaybePromise<Renewal> {
     this.#check();
-    return this.#queue.renew(nowMs);
+    return this.#queue.renew(nowMs, steadyMs);
   }
 
   count(nowMs: number, anew?: boolean): MaybePromise<readonly LaneCounts[]> {

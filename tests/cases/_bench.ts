@@ -26,7 +26,7 @@ export interface Process {
 }
 
 /** How a process is started. */
-export interface ProcessOptions extends Rules, Pick<StartOptions, "seed" | "signals"> {
+export interface ProcessOptions extends Rules, Pick<StartOptions, "seed" | "signals" | "log"> {
   readonly clock?: VirtualClock;
   /** What this process opens. @default {what all share} */
   readonly store?: Store;
@@ -47,7 +47,7 @@ export class Bench {
 
   /** Starts one more process. */
   async start(parts: PoolParts, options: ProcessOptions = {}): Promise<Process> {
-    const { clock = this.clock, seed = this.processes.length + 1, signals } = options;
+    const { clock = this.clock, seed = this.processes.length + 1, signals, log } = options;
     const { store: own = this.store, ...rules } = options;
     const seat = this.referee.seat();
     const store: Store = {
@@ -73,7 +73,8 @@ export class Bench {
       },
     } as ConfigInput; // the parts of a test may leave no handler beside its handlers
     const plugins = { shared };
-    const sluice = await start(config, { seed, clock, observer: seat.observe, plugins, signals });
+    const { observe: observer } = seat;
+    const sluice = await start(config, { seed, clock, observer, plugins, signals, log });
     const given = config.pools["p"]!; // as just made
     const process = { sluice, pool: sluice.pool("p"), clock, seat, rules, given };
     this.processes.push(process);
@@ -194,7 +195,7 @@ export class FaultyStore implements Store {
       add: (entries, nowMs) => call("add", nowMs, () => queue.add(entries, nowMs)),
       lease: (wants, nowMs) => call("lease", nowMs, () => queue.lease(wants, nowMs)),
       settle: (ends, nowMs) => call("settle", nowMs, () => queue.settle(ends, nowMs)),
-      renew: (nowMs) => call("renew", nowMs, () => queue.renew(nowMs)),
+      renew: (nowMs, steadyMs) => call("renew", nowMs, () => queue.renew(nowMs, steadyMs)),
       count: (nowMs) => call("count", nowMs, () => counts),
       readySince: (lane, atMs) => queue.readySince(lane, atMs),
       find: (id) => queue.find(id),

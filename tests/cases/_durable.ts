@@ -218,8 +218,8 @@ class Handle implements Store {
         return jobs;
       },
       settle: (ends, nowMs) => this.#write(() => queue.settle(ends, nowMs)),
-      renew: async (nowMs) => {
-        const renewal = await this.#call(() => queue.renew(nowMs));
+      renew: async (nowMs, steadyMs) => {
+        const renewal = await this.#call(() => queue.renew(nowMs, steadyMs));
         if (renewal.reaped > 0) this.#written = true;
         return renewal;
       },

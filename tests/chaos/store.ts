@@ -89,9 +89,9 @@ function door(queue: MemoryQueue, seat: Seat): Queue {
         });
         return answers;
       }),
-    renew: (nowMs) =>
+    renew: (nowMs, steadyMs) =>
       call(seat, "renew", () => {
-        const renewal = queue.renew(nowMs);
+        const renewal = queue.renew(nowMs, steadyMs);
         referee.renewed(seat, renewal);
         return renewal;
       }),

@@ -29,7 +29,7 @@ export function slowStore(
         lease: (wants, nowMs) => later(queue.lease(wants, nowMs).map(kept)),
         settle: (ends, nowMs) =>
           later(queue.settle(ends.map((end) => ({ ...end, job: jobOf(end.job) })), nowMs)),
-        renew: (nowMs) => later(queue.renew(nowMs)),
+        renew: (nowMs, steadyMs) => later(queue.renew(nowMs, steadyMs)),
         count: async (nowMs) => {
           if (!countsLate) return await later(queue.count(nowMs)); // live objects, as the contract allows
           await later(undefined);

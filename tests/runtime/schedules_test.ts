@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import * as v from "valibot";
 import { defineHandler, start } from "../../mod.ts";
 import { MemoryStore } from "../../plugins/store/memory/mod.ts";
-import type { StateEntry } from "../../src/store.ts";
+import { silentLogger } from "../../src/log.ts";
+import type { StateEntry, Store } from "../../src/store.ts";
 import { VirtualClock } from "../../src/virtual_clock.ts";
 import { type PoolParts, withPool } from "../_virtual.ts";
 import { withBench } from "../cases/_bench.ts";
@@ -233,5 +234,69 @@ Deno.test("a schedule whose payload does not fit its handler starts nothing", as
   await assert.rejects(start(config, { clock: new VirtualClock() }), {
     name: "TypeError",
     message: /^\/pools\/p\/schedules\/1\/payload: The payload does not fit its handler: /,
+  });
+});
+
+const DAY = 24 * 60 * MINUTE;
+
+/** Moves what schedules have done in a store to a time to come. */
+function markAhead(store: MemoryStore, atMs: number): Store {
+  return {
+    open: (options) => store.open(options),
+    get: (key) => {
+      const entry = store.get(key);
+      const value = { atMs };
+      if (entry === undefined && key.startsWith("schedule/")) store.commit({}, { [key]: value });
+      return store.get(key);
+    },
+    commit: (checks, sets) => store.commit(checks, sets),
+    close: () => store.close(),
+  };
+}
+
+for (const aheadMs of [5 * MINUTE, DAY, 3650 * DAY]) {
+  Deno.test(`a schedule that a dead process has marked ${aheadMs / MINUTE} min ahead goes on within two minutes`, async () => {
+    const ran: unknown[] = [];
+    const lines: unknown[] = [];
+    const log = { ...silentLogger(), warn: (message: string) => void lines.push(message) };
+    const schedules = [{ lane: "high", cron: "* * * * *", payload: 1, catchUp: "all" as const }];
+    await withBench(async (bench) => {
+      await bench.start(parts(ran, schedules), { log });
+      await bench.advance(1.5 * MINUTE);
+      const early = ran.length;
+      await bench.advance(3 * MINUTE);
+
+      assert.deepEqual([early, ran.length], [0, 3]);
+      assert.deepEqual(lines, [
+        "A schedule was done up to a time to come, by a clock that was ahead: it begins now",
+      ]);
+    }, markAhead(new MemoryStore(), START + aheadMs));
+  });
+}
+
+Deno.test("a schedule whose mark another process moves, since its clock is ahead, is left to that one", async () => {
+  await withBench(async (bench) => {
+    const ran: unknown[] = [];
+    const clocks = [0, 5 * MINUTE].map((skewMs) => new VirtualClock(START + skewMs));
+    const schedules = [{ lane: "high", cron: "*/1 * * * *", payload: 1 }];
+    for (const clock of clocks) await bench.start(parts(ran, schedules), { clock });
+    await bench.advance(10 * MINUTE, { stepMs: 500 });
+
+    assert.ok(ran.length >= 9 && ran.length <= 11, `${ran.length} jobs`);
+  });
+});
+
+Deno.test("a wall clock that is set back while the process runs costs a schedule no more than a minute", async () => {
+  const ran: unknown[] = [];
+  const schedules = [{ lane: "high", cron: "* * * * *", payload: 1, catchUp: "all" as const }];
+  await withPool(parts(ran, schedules), async ({ clock }) => {
+    clock.stepWall(DAY);
+    await clock.advance(5.5 * MINUTE);
+    const before = ran.length;
+    clock.stepWall(-DAY);
+    await clock.advance(5 * MINUTE);
+
+    assert.equal(before, 105); // a hundred that were missed, at most
+    assert.ok(ran.length - before >= 4 && ran.length - before <= 5, `${ran.length - before}`);
   });
 });

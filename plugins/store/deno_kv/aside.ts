@@ -46,6 +46,7 @@ export class Aside {
   /** Where claims begin. `undefined`: at the head. */
   of(ordinal: number, nowMs: number): Deno.KvKey | undefined {
     const spot = this.#spots.get(ordinal);
-    return this.#skips === 0 && spot !== undefined && nowMs < spot.untilMs ? spot.key : undefined;
+    const restMs = spot === undefined ? 0 : spot.untilMs - nowMs; // more than at first: the clock was set back
+    return this.#skips === 0 && restMs > 0 && restMs <= ASIDE_MS ? spot?.key : undefined;
   }
 }

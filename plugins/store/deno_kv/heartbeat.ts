@@ -9,6 +9,7 @@ import type { QueueContext } from "./context.ts";
 import { numberAt } from "./keys.ts";
 import { dropStrays } from "./chunks.ts";
 import { declareDead, dropMarks, takeBackOrphans } from "./reaper.ts";
+import { AHEAD_MS, stampAnew } from "./restamp.ts";
 import { Step } from "./step.ts";
 import { checkMarks } from "./marks.ts";
 import { type Beat, markOf, marksIn, type Term } from "./term.ts";
@@ -23,6 +24,8 @@ export class Heartbeat {
   #faults: number;
   #looked = false;
   #stale: ReadonlySet<string> = new Set();
+  #aheadMs: number | undefined; // of the wall clock, when it was last renewed
+  #mayBeAhead: boolean | undefined; // the clock of another was ahead that has ended, or its own was set back
 
   /** Its queue has just joined. */
   constructor(context: QueueContext, nowMs: number) {
@@ -33,17 +36,20 @@ export class Heartbeat {
   }
 
   /** Beats, looks at the others, and takes back what the dead hold. */
-  async renew(nowMs: number): Promise<Renewal> {
+  async renew(nowMs: number, steadyMs: number): Promise<Renewal> {
     const { db, keys, holder } = this.#context;
-    const sinceMs = Math.max(0, nowMs - this.#renewedAtMs);
-    this.#renewedAtMs = nowMs;
+    const sinceMs = Math.max(0, steadyMs - this.#renewedAtMs);
+    this.#renewedAtMs = steadyMs;
     db.file?.checkAll();
     const { faults = 0 } = db.file ?? {};
     if (faults > this.#faults) {
       this.#faults = faults;
       holder.term.lost = true; // it was away: what was leased meanwhile nobody was told
     }
-    if (holder.term.lost || !await this.#beat(holder.term)) {
+    const aheadMs = nowMs - steadyMs;
+    if (aheadMs < (this.#aheadMs ?? aheadMs) - 1) this.#mayBeAhead = true;
+    this.#aheadMs = aheadMs;
+    if (holder.term.lost || !await this.#beat(holder.term, nowMs)) {
       holder.term.lost = true;
       holder.untold = true;
       await holder.join(db, keys);
@@ -53,8 +59,11 @@ export class Heartbeat {
     const { worker } = holder.term;
     const dead: { readonly worker: number; readonly entry: Deno.KvEntry<Beat> }[] = [];
     const live = new Set([worker]);
+    let isAhead = false;
+    this.#mayBeAhead ??= ((await db.get<number>(keys.of("t"))).value ?? 0) > nowMs + AHEAD_MS;
     for (const entry of await db.list<Beat>({ prefix: keys.of("h") })) {
       const other = numberAt(entry.key, 4);
+      if ((entry.value.atMs ?? 0) > nowMs + AHEAD_MS) isAhead = true;
       const lives = other === worker ||
         holder.sees(other, entry.versionstamp, entry.value, sinceMs);
       if (lives) live.add(other);
@@ -70,12 +79,14 @@ export class Heartbeat {
     const reaped = await takeBackOrphans(this.#context, nowMs, isSilent);
     if (dead.length > 0 || !this.#looked) await dropMarks(this.#context, live);
     this.#looked = true;
+    if (this.#mayBeAhead && !isAhead) await stampAnew(this.#context, nowMs); // nobody stamps so any more
+    this.#mayBeAhead = isAhead;
     holder.forgetBut(watched);
     await this.refreshMarks();
     await this.#dropStaleMarks(nowMs);
     holder.peers = live.size;
     holder.alone = live.size === 1;
-    const nextAtMs = nowMs + holder.leaseMs / BEATS;
+    const nextAtMs = steadyMs + holder.leaseMs / BEATS;
     const alive = !holder.untold; // a renewal that failed midway has not told it
     holder.untold = false;
     return { alive, peers: live.size, reaped, nextAtMs };
@@ -120,9 +131,12 @@ export class Heartbeat {
     await this.refreshMarks();
   }
 
-  async #beat({ fence, worker }: Term): Promise<boolean> {
+  async #beat({ fence, worker }: Term, nowMs: number): Promise<boolean> {
     const { db, keys, holder } = this.#context;
-    const atomic = db.kv.atomic().check(fence).set(keys.of("h", worker), holder.beat);
+    const atomic = db.kv.atomic().check(fence).set(keys.of("h", worker), {
+      ...holder.beat,
+      atMs: nowMs,
+    });
     return await db.commit({ atomic, signals: false }) !== undefined;
   }
 }

@@ -52,7 +52,7 @@ export class Holder {
 
   /** True if nobody can have found it dead yet. After a suspension it is not known to be so. */
   isSure(nowMs: number): boolean {
-    return !this.untold && !this.term.lost && nowMs - this.beatAtMs < this.leaseMs / 2;
+    return !this.untold && !this.term.lost && Math.abs(nowMs - this.beatAtMs) < this.leaseMs / 2;
   }
 
   /** Joins, or joins anew. */

@@ -27,6 +27,7 @@
  *                                                   once the job has ended until when]
  * pool NAME d AT CHUNK SEGMENT FIRST LANE DUE START PARTS  done and cancelled jobs, one a line
  * pool NAME x AT SEGMENT INDEX                      a dead job
+ * pool NAME t                                       when a process left it last, by its wall clock
  * pool NAME b TAG SEGMENT INDEX CHUNK               parts of a large payload
  * ```
  *

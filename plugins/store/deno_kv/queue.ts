@@ -210,13 +210,13 @@ export class KvQueue implements Queue {
   }
 
   /** Shows that this holder lives, and takes back the jobs of those that do not. */
-  async renew(nowMs: number): Promise<Renewal> {
+  async renew(nowMs: number, steadyMs: number = nowMs): Promise<Renewal> {
     const { holder } = this.#context;
     this.#nowMs = nowMs;
     if (this.#left) {
       return { alive: false, peers: holder.peers, reaped: 0, nextAtMs: Infinity };
     }
-    const renewing = this.#heartbeat.renew(nowMs);
+    const renewing = this.#heartbeat.renew(nowMs, steadyMs);
     this.#renewing = renewing.catch(() => {}); // told to the one who asked
     return await renewing;
   }
@@ -326,7 +326,7 @@ export class KvQueue implements Queue {
       await this.#context.gate.run(() => giveBack(this.#context, back, nowMs));
       await dropStrays(this.#context);
       const atomic = db.kv.atomic().check(fence).sum(SIGNAL_KEY, 1n).delete(fence.key)
-        .delete(keys.of("h", worker)).delete(keys.of("y", worker));
+        .delete(keys.of("h", worker)).delete(keys.of("y", worker)).set(keys.of("t"), nowMs);
       await db.commit({ atomic, signals: true });
     }
     this.#shares.left();

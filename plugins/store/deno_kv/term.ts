@@ -17,6 +17,8 @@ export interface Beat {
   readonly leaseMs: number;
   /** Name of its process, where others can look whether that has ended. */
   readonly process?: string;
+  /** When it came, by the wall clock of its process: only whether that is ahead is judged by it. */
+  readonly atMs?: number;
 }
 
 /** The sign of life that stands in the database. One that cannot be read counts for `leaseMs`. */

@@ -45,6 +45,12 @@ export class DelayedJobs {
     this.#skipLeft();
   }
 
+  /** Jobs in here have been stamped anew. */
+  sort(): void {
+    this.#rebuild();
+    this.#skipLeft();
+  }
+
   #skipLeft(): void {
     let next = this.#heap.peek();
     while (next !== undefined && next.code !== DELAYED) {

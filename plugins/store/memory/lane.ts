@@ -153,6 +153,11 @@ export class Lane implements LaneCounts {
     return true;
   }
 
+  /** Delayed jobs have been stamped anew. */
+  sortDelayed(): void {
+    this.#delayed.sort();
+  }
+
   /** Ready jobs that became claimable at `atMs` or before. */
   readySince(atMs: number): number {
     return this.#ready.countUpTo(atMs);

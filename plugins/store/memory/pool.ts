@@ -10,10 +10,13 @@ import { JobsBySequence } from "./by_sequence.ts";
 import { EndedJobs } from "./ended.ts";
 import { End, forsakeWaiting, tellWaiting, UNFINISHED } from "./fate.ts";
 import type { Holder } from "./holder.ts";
-import { type CANCELLED, DEAD, DONE, extraOf, MemoryJob, RUNNING } from "./job.ts";
+import { type CANCELLED, DEAD, DELAYED, DONE, extraOf, MemoryJob, RUNNING } from "./job.ts";
 import { Lane, type LanePool } from "./lane.ts";
 import { Owners } from "./owners.ts";
 import type { MemoryState } from "./state.ts";
+
+/** A job that was added later than now, by more, was stamped by a clock that was ahead, ms. */
+const AHEAD_MS = 60_000;
 
 /** Who the jobs of a pool are and who holds them. Lanes that are configured no more keep their jobs. */
 export class MemoryPool implements LanePool {
@@ -32,6 +35,7 @@ export class MemoryPool implements LanePool {
   readonly #owners = new Owners((job, nowMs) => this.#isOpen(job, nowMs));
   readonly #ended = new EndedJobs((job) => this.jobs.delete(job.sequence));
   #sequence = 0;
+  #aheadMs: number | undefined;
   #expired: MemoryJob[] = [];
 
   readonly #state: MemoryState;
@@ -83,6 +87,24 @@ export class MemoryPool implements LanePool {
   /** What `add` answers an entry without storing anything. `undefined`: it would be stored. */
   duplicateOf(entry: JobEntry, nowMs: number): Added | undefined {
     return this.#owners.find(entry, nowMs);
+  }
+
+  /** The wall clock is ahead of a steady one by so much: if it was set back, what waits is stamped anew. */
+  follow(aheadMs: number, nowMs: number): void {
+    const byMs = aheadMs - (this.#aheadMs ?? aheadMs);
+    this.#aheadMs = aheadMs;
+    if (byMs > -1) return; // what was stamped before stays before
+    for (const job of this.jobs.from(0)) {
+      if (job.code >= RUNNING) continue;
+      const isAhead = job.createdAtMs > nowMs + AHEAD_MS;
+      const isRetry = (job.startedAtMs ?? -Infinity) > nowMs + AHEAD_MS;
+      if (job.code !== DELAYED) job.readyAtMs = Math.min(job.readyAtMs, nowMs);
+      else if (isAhead || isRetry) job.readyAtMs += byMs; // or it is due at a time that someone meant
+      if (job.extra === undefined || !isAhead) continue;
+      job.extra.expiresAtMs += byMs;
+      if (job.extra.createdAtMs !== undefined) job.extra.createdAtMs += byMs;
+    }
+    for (const lane of this.#lanes.values()) lane.sortDelayed();
   }
 
   /** Joins a holder: the others are woken, so that they show that they live. */

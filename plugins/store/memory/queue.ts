@@ -112,8 +112,9 @@ export class MemoryQueue implements Queue {
   }
 
   /** Shows that this holder lives, and takes back the jobs of those that do not. */
-  renew(nowMs: number): Renewal {
+  renew(nowMs: number, steadyMs: number = nowMs): Renewal {
     const { holders } = this.#pool;
+    this.#pool.follow(nowMs - steadyMs, nowMs);
     if (this.#left) {
       return { alive: false, peers: holders.size, reaped: 0, nextAtMs: Infinity };
     }
@@ -121,8 +122,8 @@ export class MemoryQueue implements Queue {
     const alive = !this.#holder.lost;
     this.#holder.lost = false;
     this.#holder.beats++;
-    const sinceMs = Math.max(0, nowMs - this.#renewedAtMs);
-    this.#renewedAtMs = nowMs;
+    const sinceMs = Math.max(0, steadyMs - this.#renewedAtMs);
+    this.#renewedAtMs = steadyMs;
     let reaped = 0;
     for (const other of holders) {
       if (other === this.#holder) continue;
@@ -131,7 +132,7 @@ export class MemoryQueue implements Queue {
     }
     this.#tell(reaped > 0);
     const peers = holders.size;
-    const nextAtMs = peers === 1 ? Infinity : nowMs + this.#holder.leaseMs / 3;
+    const nextAtMs = peers === 1 ? Infinity : steadyMs + this.#holder.leaseMs / 3;
     return { alive, peers, reaped, nextAtMs };
   }
 

@@ -112,7 +112,7 @@ export class Door implements Store {
       add: (entries, nowMs) => this.#write(() => queue.add(entries, nowMs)),
       lease: (wants, nowMs) => this.#write(() => queue.lease(wants, nowMs)),
       settle: (ends, nowMs) => this.#write(() => queue.settle(ends, nowMs)),
-      renew: (nowMs) => this.#write(() => queue.renew(nowMs)),
+      renew: (nowMs, steadyMs) => this.#write(() => queue.renew(nowMs, steadyMs)),
       count: (nowMs) => this.#call(() => queue.count(nowMs)),
       readySince: (lane, atMs) => queue.readySince(lane, atMs),
       ...readyAtMs === undefined

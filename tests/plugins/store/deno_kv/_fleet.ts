@@ -196,7 +196,7 @@ export class Fleet {
         }
       }
       assert.ok(apart.isSubsetOf(pointed), "parts of payloads are left without a job");
-      const records = ["pool c", "pool d", "pool lanes", "schema", "signal", "workers"];
+      const records = ["pool c", "pool d", "pool lanes", "pool t", "schema", "signal", "workers"];
       assert.deepEqual([...kinds].sort(), records, "nothing is left over");
     } finally {
       kv.close();

@@ -1,0 +1,93 @@
+/**
+ * Jobs that were stamped by a clock that was ahead: they would come when that time does, in a day or in
+ * ten years. Whoever finds that out stamps them anew.
+ *
+ * @module
+ */
+
+import { type Bytes, changeLine } from "./codec.ts";
+import type { QueueContext } from "./context.ts";
+import { createdIn } from "./id.ts";
+import type { StoredJob } from "./job.ts";
+import { jobsIn } from "./promote.ts";
+import { Step } from "./step.ts";
+
+/** What is later than now by more was stamped by a clock that was ahead, ms. */
+export const AHEAD_MS = 60_000;
+
+/** Parts looked at by one commit, at most. */
+const PAGE = 40;
+
+/**
+ * Stamps what waits in the lanes of this queue: what was added, or ran last, at a time to come becomes
+ * due as long from now as it was to wait then; what is ready since a time to come is ready since now.
+ */
+export async function stampAnew(context: QueueContext, nowMs: number): Promise<void> {
+  const { counts, lanes } = context;
+  counts.nextTrimAtMs = counts.trimsAgainAtMs = -Infinity; // both may be of the time before
+  for (const { ordinal } of lanes.own) {
+    for (const space of ["z", "r"] as const) await stampSpace(context, { ordinal, space, nowMs });
+  }
+}
+
+interface Look {
+  readonly ordinal: number;
+  readonly space: "z" | "r";
+  readonly nowMs: number;
+}
+
+async function stampSpace(context: QueueContext, look: Look): Promise<void> {
+  const { db, keys } = context;
+  const { ordinal, space, nowMs } = look;
+  const limit = Math.max(1, Math.min(PAGE, Math.floor(db.maxChecks / 2)));
+  let start = keys.of(space, ordinal, Math.ceil(nowMs) + AHEAD_MS);
+  const end = keys.of(space, ordinal + 1);
+  for (let tries = 0;;) {
+    const entries = await db.list<Bytes>({ start, end }, { limit });
+    const step = new Step(context, nowMs);
+    step.signals = true;
+    let last: Deno.KvKey | undefined;
+    for (const entry of entries) {
+      if (step.isFull) break;
+      stampPart(step, context, look, entry);
+      last = entry.key;
+    }
+    if (last === undefined) return;
+    if (step.checks > 0 && !await step.commit()) {
+      await db.pause(tries++); // others are quicker: what they have left is looked at again
+      continue;
+    }
+    start = [...last, new Uint8Array()]; // no key stands between
+  }
+}
+
+function stampPart(
+  step: Step,
+  { keys }: QueueContext,
+  { space, nowMs }: Look,
+  entry: Deno.KvEntry<Bytes>,
+): void {
+  const place = keys.placeIn(entry.key);
+  const jobs = jobsIn(place, entry.value);
+  const stamps = jobs.map((job) => stampOf(job, nowMs));
+  if (space === "z" && stamps.every((stampMs) => stampMs === undefined)) return;
+  step.check(entry);
+  step.delete(entry.key);
+  step.count(place.ordinal, space, -jobs.length);
+  for (const [index, job] of jobs.entries()) {
+    const stampMs = stamps[index] ?? nowMs;
+    const dueMs = space === "r" ? nowMs : nowMs + Math.max(0, job.dueMs - stampMs);
+    const line = stampMs === createdIn(job.segment) ? expiringAnew(job, stampMs - nowMs) : job.line;
+    step.put(space, { ...job, line }, Math.floor(dueMs));
+  }
+}
+
+/** When a job was added or ran last, if that is to come. */
+function stampOf({ segment, line }: StoredJob, nowMs: number): number | undefined {
+  return [line[3]?.s ?? 0, createdIn(segment)].find((stampMs) => stampMs > nowMs + AHEAD_MS);
+}
+
+function expiringAnew({ line }: StoredJob, aheadMs: number): StoredJob["line"] {
+  const expiresAtMs = line[3]?.x;
+  return expiresAtMs === undefined ? line : changeLine(line, {}, { x: expiresAtMs - aheadMs });
+}

@@ -1,0 +1,78 @@
+/**
+ * What a pool shows, by the wall clock of now: a pool lives by a clock that nobody sets.
+ *
+ * @module
+ */
+
+import type { Decision } from "../decision.ts";
+import type { History } from "../history.ts";
+import type { PoolSnapshot, ScheduleView } from "../sluice.ts";
+import type { PoolParts } from "./assemble.ts";
+import { freeze } from "./pool_state.ts";
+import type { LaneView, WorkerView } from "../view.ts";
+
+/** A frozen copy of what a pool is like now. */
+export function snapshotOf(parts: PoolParts, schedules: readonly ScheduleView[]): PoolSnapshot {
+  const { drain, guard, loop, pauses, slots, state, steering } = parts;
+  const snapshot = Object.freeze({
+    ...freeze(state),
+    schedules,
+    degraded: slots.degraded,
+    draining: drain.begun,
+    stopped: drain.ended,
+    paused: pauses.pool,
+    override: steering.override,
+    decision: steering.log.last,
+    shadow: steering.shadow?.report,
+    storeWaitMs: guard.waitMs(state.nowMs),
+    storeRefusedAtMs: guard.refusedAtMs,
+    scaleEvents: steering.history.scale.count,
+    reversals: steering.history.scale.reversals,
+    reaped: loop.reaped,
+  });
+  return snapshotByWall(snapshot, state.wall.aheadMs);
+}
+
+/** The distances of its times stay. */
+function snapshotByWall(snapshot: PoolSnapshot, aheadMs: number): PoolSnapshot {
+  if (aheadMs === 0) return snapshot;
+  const { nowMs, lanes, workers, override, decision, storeRefusedAtMs } = snapshot;
+  return Object.freeze({
+    ...snapshot,
+    nowMs: nowMs + aheadMs,
+    lanes: Object.freeze(lanes.map((lane) => laneByWall(lane, aheadMs))),
+    workers: Object.freeze(workers.map((worker) => workerByWall(worker, aheadMs))),
+    override: override && { ...override, untilMs: override.untilMs + aheadMs },
+    decision: decision && decisionByWall(decision, aheadMs),
+    storeRefusedAtMs: storeRefusedAtMs && storeRefusedAtMs + aheadMs,
+  });
+}
+
+/** A decision whose times are `aheadMs` later. */
+export function decisionByWall(decision: Decision, aheadMs: number): Decision {
+  if (aheadMs === 0) return decision;
+  const { atMs, untilMs } = decision;
+  return Object.freeze({ ...decision, atMs: atMs + aheadMs, untilMs: untilMs + aheadMs });
+}
+
+/** A history whose samples are `aheadMs` later. */
+export function historyByWall(history: History, aheadMs: number): History {
+  if (aheadMs === 0) return history;
+  const samples = history.samples.map((sample) => ({ ...sample, atMs: sample.atMs + aheadMs }));
+  return { ...history, samples };
+}
+
+function laneByWall(lane: LaneView, aheadMs: number): LaneView {
+  const { lastServedAtMs } = lane; // 0: never
+  if (lastServedAtMs === 0) return lane;
+  return Object.freeze({ ...lane, lastServedAtMs: lastServedAtMs + aheadMs });
+}
+
+function workerByWall(worker: WorkerView, aheadMs: number): WorkerView {
+  const { startedAtMs, sinceMs } = worker;
+  return Object.freeze({
+    ...worker,
+    startedAtMs: startedAtMs + aheadMs,
+    sinceMs: sinceMs + aheadMs,
+  });
+}
