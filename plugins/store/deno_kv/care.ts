@@ -9,7 +9,8 @@ import { findFaults } from "./audit.ts";
 import { countIn } from "./counts.ts";
 import { Db } from "./db.ts";
 import { checkSchema } from "./open.ts";
-import { PoolKeys, SCHEMA, SCHEMA_KEY, SIGNAL_KEY } from "./keys.ts";
+import { PoolKeys, SCHEMA, SCHEMA_KEY, SIGNAL_KEY, stateKey } from "./keys.ts";
+import { AHEAD_MS } from "./restamp.ts";
 import type { StoreFault } from "./stock.ts";
 import { KvStore } from "./store.ts";
 import { findShared } from "./shared.ts";
@@ -50,6 +51,12 @@ const MEND_BYTES = 4000;
 
 /** How long a sign of life counts that cannot be read, ms. */
 const UNKNOWN_LEASE_MS = 30_000;
+
+/** The latest time that a `Date` shows. */
+const LATEST_MS = 8.64e15;
+
+/** Key of what a schedule has done. */
+const SCHEDULE = /^schedule\/(.*)\/[^/]*$/;
 
 /** Repairs that follow from repairs: one that finds nothing more to do ends it. */
 const MOST_ROUNDS = 4;
@@ -112,8 +119,8 @@ export class Care {
   }
 
   /** What does not agree. */
-  async faults(): Promise<readonly PoolFault[]> {
-    const found: PoolFault[] = [];
+  async faults(nowMs: number = Date.now()): Promise<readonly PoolFault[]> {
+    const found: PoolFault[] = [...await this.#aheadMarks(nowMs)];
     for (const pool of await this.#pools()) {
       for (const fault of await findFaults(this.#kv, pool)) found.push({ ...fault, pool });
     }
@@ -130,7 +137,7 @@ export class Care {
       await this.#kv.atomic().delete(pool.of("w", key[4]!)).delete(key).commit();
     }
     for (let round = 0; round < MOST_ROUNDS; round++) {
-      const faults = await this.faults();
+      const faults = await this.faults(nowMs);
       const broken = faults.filter(({ kind }) => kind === "unreadable" || kind === "job-twice");
       if (broken.length > 0) { // what is counted is not known before
         await this.#mend(broken);
@@ -143,7 +150,28 @@ export class Care {
       for (const pool of orphaned) await this.#takeBack(pool, nowMs);
       if (faults.every(({ repair }) => repair === undefined)) break;
     }
-    return await this.faults();
+    return await this.faults(nowMs);
+  }
+
+  /** Schedules that are done up to a time to come: none of their times comes until then. */
+  async #aheadMarks(nowMs: number): Promise<readonly PoolFault[]> {
+    const found: PoolFault[] = [];
+    const prefix = stateKey("").slice(0, -1);
+    for await (const { key, value } of this.#kv.list<{ readonly atMs?: unknown }>({ prefix })) {
+      const pool = SCHEDULE.exec(String(key.at(-1)))?.[1];
+      const atMs = value?.atMs;
+      if (pool === undefined || typeof atMs !== "number" || atMs <= nowMs + AHEAD_MS) continue;
+      found.push({
+        pool,
+        kind: "schedule-ahead",
+        saw: `A schedule is done up to ${
+          new Date(Math.min(atMs, LATEST_MS)).toISOString()
+        }, by a clock that was ahead`,
+        repair: "let it begin now",
+        mends: [[key, { atMs: nowMs }]],
+      });
+    }
+    return found;
   }
 
   #pools(): Promise<readonly string[]> {

@@ -38,6 +38,7 @@ export type FaultKind =
   | "dedupe-stale"
   | "chunks-lost"
   | "lanes-lost"
+  | "schedule-ahead"
   | "left-over";
 
 /** A key, and what is to stand there. `undefined`: nothing. */

@@ -176,6 +176,11 @@ const BREACHES: Readonly<Record<string, Breach>> = {
       await copy(kv, part, 8, Number(part.key[8]) + 1);
     },
   },
+  "a schedule that is done up to a time to come": {
+    kind: "schedule-ahead",
+    saw: /^A schedule is done up to 2100-01-01T00:00:00.000Z, by a clock that was ahead$/,
+    break: (kv) => kv.set(["sluice", "state", "schedule/p/1abc"], { atMs: Date.UTC(2100, 0, 1) }),
+  },
   "an entry that is not ours": {
     kind: "unreadable",
     saw: /^The entry \["r",0,1,"broken",0,0\] cannot be read$/,
