@@ -36,7 +36,7 @@ export function snapshotOf(parts: PoolParts, schedules: readonly ScheduleView[])
 /** The distances of its times stay. */
 function snapshotByWall(snapshot: PoolSnapshot, aheadMs: number): PoolSnapshot {
   if (aheadMs === 0) return snapshot;
-  const { nowMs, lanes, workers, override, decision, storeRefusedAtMs } = snapshot;
+  const { nowMs, lanes, workers, override, decision, holdUntilMs, storeRefusedAtMs } = snapshot;
   return Object.freeze({
     ...snapshot,
     nowMs: nowMs + aheadMs,
@@ -44,6 +44,7 @@ function snapshotByWall(snapshot: PoolSnapshot, aheadMs: number): PoolSnapshot {
     workers: Object.freeze(workers.map((worker) => workerByWall(worker, aheadMs))),
     override: override && { ...override, untilMs: override.untilMs + aheadMs },
     decision: decision && decisionByWall(decision, aheadMs),
+    holdUntilMs: holdUntilMs && holdUntilMs + aheadMs, // 0: nothing is held
     storeRefusedAtMs: storeRefusedAtMs && storeRefusedAtMs + aheadMs,
   });
 }

@@ -56,7 +56,7 @@ export class Alive {
       for (const { name } of Deno.readDirSync(folder)) {
         if (!name.startsWith(prefix)) continue;
         const { mtime } = Deno.statSync(`${folder}/${name}`);
-        if (Date.now() - (mtime?.getTime() ?? Infinity) < YOUNG_MS) continue;
+        if (Math.abs(Date.now() - (mtime?.getTime() ?? Date.now())) < YOUNG_MS) continue;
         this.isGone(name.slice(prefix.length));
       }
     } catch {

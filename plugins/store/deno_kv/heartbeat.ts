@@ -63,7 +63,7 @@ export class Heartbeat {
     this.#mayBeAhead ??= ((await db.get<number>(keys.of("t"))).value ?? 0) > nowMs + AHEAD_MS;
     for (const entry of await db.list<Beat>({ prefix: keys.of("h") })) {
       const other = numberAt(entry.key, 4);
-      if ((entry.value.atMs ?? 0) > nowMs + AHEAD_MS) isAhead = true;
+      if ((entry.value?.atMs ?? 0) > nowMs + AHEAD_MS) isAhead = true;
       const lives = other === worker ||
         holder.sees(other, entry.versionstamp, entry.value, sinceMs);
       if (lives) live.add(other);

@@ -5,8 +5,10 @@
  * @module
  */
 
-import { type Bytes, changeLine } from "./codec.ts";
+import { type Bytes, changeLine, decode, encode } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
+import { pointerAt } from "./done.ts";
+import { parseRow } from "./ended.ts";
 import { createdIn } from "./id.ts";
 import type { StoredJob } from "./job.ts";
 import { jobsIn } from "./promote.ts";
@@ -20,37 +22,47 @@ const PAGE = 40;
 
 /**
  * Stamps what waits in the lanes of this queue: what was added, or ran last, at a time to come becomes
- * due as long from now as it was to wait then; what is ready since a time to come is ready since now.
+ * due as long from now as it was to wait then; what is ready since a time to come is ready since now. And
+ * what has ended at one, which would be kept in the place of all that ends until then.
  */
 export async function stampAnew(context: QueueContext, nowMs: number): Promise<void> {
-  const { counts, lanes } = context;
+  const { counts, lanes, keys } = context;
+  const atMs = Math.floor(nowMs);
   counts.nextTrimAtMs = counts.trimsAgainAtMs = -Infinity; // both may be of the time before
   for (const { ordinal } of lanes.own) {
-    for (const space of ["z", "r"] as const) await stampSpace(context, { ordinal, space, nowMs });
+    for (const space of ["z", "r"] as const) {
+      await eachAhead(context, keys.of(space, ordinal), atMs, (step, entry) => {
+        stampPart(step, context, { space, nowMs: atMs }, entry);
+      });
+    }
   }
+  await eachAhead(context, keys.of("d"), atMs, (step, entry) => stampDone(step, context, entry));
+  await eachAhead(context, keys.of("x"), atMs, (step, entry) => stampDead(step, context, entry));
 }
 
-interface Look {
-  readonly ordinal: number;
-  readonly space: "z" | "r";
-  readonly nowMs: number;
-}
-
-async function stampSpace(context: QueueContext, look: Look): Promise<void> {
-  const { db, keys } = context;
-  const { ordinal, space, nowMs } = look;
+/** Calls `stamp` with each entry of a time to come. */
+async function eachAhead(
+  context: QueueContext,
+  prefix: Deno.KvKey,
+  nowMs: number,
+  stamp: (step: Step, entry: Deno.KvEntry<Bytes>) => void,
+): Promise<void> {
+  const { db } = context;
   const limit = Math.max(1, Math.min(PAGE, Math.floor(db.maxChecks / 2)));
-  let start = keys.of(space, ordinal, Math.ceil(nowMs) + AHEAD_MS);
-  const end = keys.of(space, ordinal + 1);
+  let start = [...prefix, nowMs + AHEAD_MS];
   for (let tries = 0;;) {
-    const entries = await db.list<Bytes>({ start, end }, { limit });
+    const entries = await db.list<Bytes>({ prefix, start }, { limit });
     const step = new Step(context, nowMs);
     step.signals = true;
     let last: Deno.KvKey | undefined;
     for (const entry of entries) {
       if (step.isFull) break;
-      stampPart(step, context, look, entry);
       last = entry.key;
+      try {
+        stamp(step, entry);
+      } catch {
+        continue; // it cannot be read: whoever claims or lists it sees to that
+      }
     }
     if (last === undefined) return;
     if (step.checks > 0 && !await step.commit()) {
@@ -59,6 +71,12 @@ async function stampSpace(context: QueueContext, look: Look): Promise<void> {
     }
     start = [...last, new Uint8Array()]; // no key stands between
   }
+}
+
+/** What one entry is stamped by. */
+interface Look {
+  readonly space: "z" | "r";
+  readonly nowMs: number;
 }
 
 function stampPart(
@@ -80,6 +98,26 @@ function stampPart(
     const line = stampMs === createdIn(job.segment) ? expiringAnew(job, stampMs - nowMs) : job.line;
     step.put(space, { ...job, line }, Math.floor(dueMs));
   }
+}
+
+function stampDone(step: Step, { keys }: QueueContext, entry: Deno.KvEntry<Bytes>): void {
+  const key = [...entry.key.slice(0, 4), step.atMs, ...entry.key.slice(5)];
+  const { segment, first, pointer } = pointerAt({ ...entry, key });
+  step.check(entry);
+  step.delete(entry.key);
+  step.setBytes(key, entry.value);
+  step.set(keys.of("m", segment, first), pointer);
+}
+
+function stampDead(step: Step, { keys }: QueueContext, entry: Deno.KvEntry<Bytes>): void {
+  const { id: { segment, index }, row } = parseRow(decode(entry.value));
+  step.check(entry);
+  step.delete(entry.key);
+  step.setBytes(
+    keys.of("x", step.atMs, segment, index),
+    encode(JSON.stringify(row.with(2, step.atMs))),
+  );
+  step.set(keys.of("m", segment, index), ["x", step.atMs, ""]);
 }
 
 /** When a job was added or ran last, if that is to come. */

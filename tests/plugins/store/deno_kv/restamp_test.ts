@@ -89,6 +89,41 @@ Deno.test("renew() stamps anew what a process whose clock was ahead has left, ki
   });
 });
 
+Deno.test("renew() stamps anew what ended by a clock that was ahead: it is not kept instead of all that ends", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/queue.db`;
+    const store = await openStore({ path });
+    const queue = await openQueue(store, { keep: { done: 3, dead: 2, forMs: DAY } });
+    const run = async (nowMs: number, to: "done" | "dead"): Promise<string> => {
+      const [added] = await queue.add([entry({ payload: to })], nowMs);
+      const [job] = await queue.lease([1], nowMs);
+      await queue.settle([end(job!, to, to === "dead" ? { reason: "fatal" } : {})], nowMs);
+      return added!.id;
+    };
+    await queue.renew(NOW + DAY, NOW);
+    const early: string[] = [];
+    for (const to of ["done", "done", "done", "dead", "dead"] as const) {
+      early.push(await run(NOW + DAY, to));
+    }
+
+    await queue.renew(NOW, NOW);
+    const found = await Promise.all(early.map((id) => queue.find(id)));
+    const late = [await run(NOW + 10, "done"), await run(NOW + 10, "dead")];
+    await queue.count(NOW + 2000);
+
+    assert.deepEqual(found.map((job) => job?.state), ["done", "done", "done", "dead", "dead"]);
+    assert.deepEqual(new Set(found.map((job) => job?.endedAtMs)), new Set([NOW]));
+    const kept = await Promise.all(late.map((id) => queue.find(id)));
+    assert.deepEqual(kept.map((job) => job?.state), ["done", "dead"]);
+    assert.equal((await queue.list({ limit: 50 })).jobs.length, 5);
+    await queue.leave(NOW);
+    await store.close();
+    const { care, close } = await openForCare(path);
+    assert.deepEqual(await care.faults(), []);
+    close();
+  });
+});
+
 Deno.test("renew() waits until the process whose clock is ahead has gone", async () => {
   await withStore(async (store) => {
     const ahead = await openQueue(store, { nowMs: NOW + DAY, leaseMs: 3000 });
