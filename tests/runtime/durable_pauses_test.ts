@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { ConfigInput } from "../../src/config.ts";
 import type { PoolParts } from "../_virtual.ts";
-import { Bench, type Process } from "./_bench.ts";
-import { DATABASES, DurableBench } from "./_durable.ts";
+import { Bench, type Process } from "../cases/_bench.ts";
+import { DATABASES, DurableBench } from "../cases/_durable.ts";
 
 /** What the processes of a bench share: a store in memory that outlives them, or a database. */
 const STORES: readonly (readonly [
