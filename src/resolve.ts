@@ -103,7 +103,8 @@ function shownError(faults: FaultList, config: unknown): ConfigError {
     ...fault,
     message: redaction.fault(fault.pointer, fault.message),
   }));
-  return new ConfigError(shown, error.cause === undefined ? undefined : { cause: error.cause });
+  const { cause, more } = error;
+  return new ConfigError(shown, { ...(cause === undefined ? {} : { cause }), more });
 }
 
 async function resolveTop(
