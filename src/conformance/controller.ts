@@ -4,7 +4,10 @@
  * @module
  */
 
+import type { Controller, Proposal } from "../strategy.ts";
+import type { NamedView } from "./_views.ts";
 import { checkPurely, requireAtOnce, type StrategyCheckOptions } from "./purely.ts";
+import { checkSteadily } from "./steadily.ts";
 import {
   bindSubject,
   requireAmount,
@@ -15,7 +18,8 @@ import {
 
 /**
  * Checks that a controller answers any view with a finite worker count and a reason, changes nothing,
- * and gives the same answers to the same views.
+ * gives the same answers to the same views, and asks for no more workers when it is asked again with
+ * the same view.
  *
  * @throws {AssertionError} If it does not, with the view it failed on.
  *
@@ -36,12 +40,19 @@ export function checkController(
   subject: Subject<"controller">,
   options?: StrategyCheckOptions,
 ): void {
-  checkPurely(bindSubject(subject), (controller, { view }) => {
-    const proposal = controller(view);
-    requireAtOnce(proposal);
-    requireAmount("workers", proposal.workers, "finite");
-    requireReason(proposal.reason);
-    requireReview(proposal.reviewAtMs, view.nowMs);
-    return proposal;
+  const bound = bindSubject(subject);
+  checkPurely(bound, askController, options);
+  checkSteadily(bound, (controller, named) => {
+    const { workers } = askController(controller, named);
+    return { workers };
   }, options);
+}
+
+function askController(controller: Controller, { view }: NamedView): Proposal {
+  const proposal = controller(view);
+  requireAtOnce(proposal);
+  requireAmount("workers", proposal.workers, "finite");
+  requireReason(proposal.reason);
+  requireReview(proposal.reviewAtMs, view.nowMs);
+  return proposal;
 }

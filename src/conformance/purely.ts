@@ -51,7 +51,8 @@ export function requireAtOnce(answer: unknown): void {
   }
 }
 
-function askOne(bound: Bound, { name }: NamedView, ask: () => unknown): unknown {
+/** Asks with clock and chance shut. What is wrong with the answer names the plugin and the view. */
+export function askOne<A>(bound: Bound, { name }: NamedView, ask: () => A): A {
   const open = shut();
   try {
     return ask();
