@@ -38,6 +38,7 @@ export class Wall {
 
   /** What it showed at a time of the clock; of one to come: what it will show if nobody sets it. */
   at(clockMs: number): number {
+    if (this.#steps.length === 0) return clockMs; // the same number: jobs of one moment share it
     let aheadMs = this.#aheadMs;
     for (let index = this.#steps.length - 1; index >= 0; index--) {
       const { atMs, beforeMs } = this.#steps[index]!;
@@ -52,17 +53,19 @@ export class Wall {
    * back, was the second time; what it never showed, since it was set forward, was when that was done.
    */
   clockMs(wallMs: number): number {
+    if (this.#steps.length === 0) return wallMs; // nearly always, and asked at every start
     for (let index = this.#steps.length - 1, aheadMs = this.#aheadMs; index >= 0; index--) {
       const { atMs, beforeMs } = this.#steps[index]!;
       if (wallMs >= atMs + aheadMs) return wallMs - aheadMs;
       if (wallMs >= atMs + beforeMs) return atMs;
       aheadMs = beforeMs;
     }
-    return wallMs - (this.#steps[0]?.beforeMs ?? this.#aheadMs);
+    return wallMs - this.#steps[0]!.beforeMs;
   }
 
   /** As `clockMs`, of what has been: what it shows only later was before it was set back. */
   pastMs(wallMs: number, nowMs: number): number {
+    if (this.#steps.length === 0) return wallMs < nowMs ? wallMs : nowMs;
     const ms = this.clockMs(wallMs);
     if (ms <= nowMs) return ms;
     const step = this.#steps.findLast(({ atMs, beforeMs }) => wallMs - beforeMs <= atMs);

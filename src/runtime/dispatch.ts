@@ -278,10 +278,16 @@ export class Dispatch {
   /** What was leased, which comes lane by lane, in the order in which the policy chose the lanes. */
   #inOrder(leased: readonly Leased[]): readonly Leased[] {
     const chosen = this.#chosen;
-    if (leased.length < 2 || chosen.every((lane) => lane === chosen[0])) return leased;
-    const byLane = Map.groupBy(leased, (job) => job?.lane);
-    const jobs = chosen.flatMap(({ name }) => byLane.get(name)?.splice(0, 1) ?? []);
-    for (const rest of byLane.values()) jobs.push(...rest); // more than were asked for
+    let same = 0;
+    while (same < leased.length && leased[same]?.lane === chosen[same]?.name) same++;
+    if (same === leased.length) return leased;
+    const byLane = Map.groupBy(leased.toReversed(), (job) => job?.lane);
+    const jobs: Leased[] = [];
+    for (const { name } of chosen) {
+      const job = byLane.get(name)?.pop();
+      if (job !== undefined) jobs.push(job);
+    }
+    for (const rest of byLane.values()) jobs.push(...rest.reverse()); // more than were asked for
     return jobs;
   }
 
