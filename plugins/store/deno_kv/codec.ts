@@ -30,6 +30,8 @@ export interface Extra {
   e?: string;
   /** When its latest attempt started. */
   s?: number;
+  /** When it was stamped anew, because it was added by a clock that was ahead. */
+  a?: number;
   /** How long after its adding it was first due: set once it has left its first place. */
   o?: number;
   /** How long after its adding it was first due since it was revived. */
@@ -164,7 +166,7 @@ export function isLine(line: unknown): line is Line {
 }
 
 const TEXTS = ["t", "k", "d", "f", "n", "p", "e"];
-const NUMBERS = ["x", "s", "o", "b", "c"];
+const NUMBERS = ["x", "s", "a", "o", "b", "c"];
 
 function isExtra(extra: unknown): boolean {
   if (typeof extra !== "object" || extra === null || Array.isArray(extra)) return false;

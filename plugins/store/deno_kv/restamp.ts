@@ -95,8 +95,7 @@ function stampPart(
   for (const [index, job] of jobs.entries()) {
     const stampMs = stamps[index] ?? nowMs;
     const dueMs = space === "r" ? nowMs : nowMs + Math.max(0, job.dueMs - stampMs);
-    const line = stampMs === createdIn(job.segment) ? expiringAnew(job, stampMs - nowMs) : job.line;
-    step.put(space, { ...job, line }, Math.floor(dueMs));
+    step.put(space, { ...job, line: lineAnew(job, nowMs) }, Math.floor(dueMs));
   }
 }
 
@@ -121,11 +120,24 @@ function stampDead(step: Step, { keys }: QueueContext, entry: Deno.KvEntry<Bytes
 }
 
 /** When a job was added or ran last, if that is to come. */
-function stampOf({ segment, line }: StoredJob, nowMs: number): number | undefined {
-  return [line[3]?.s ?? 0, createdIn(segment)].find((stampMs) => stampMs > nowMs + AHEAD_MS);
+function stampOf(job: StoredJob, nowMs: number): number | undefined {
+  return [job.line[3]?.s ?? 0, addedAtMs(job)].find((stampMs) => stampMs > nowMs + AHEAD_MS);
 }
 
-function expiringAnew({ line }: StoredJob, aheadMs: number): StoredJob["line"] {
-  const expiresAtMs = line[3]?.x;
-  return expiresAtMs === undefined ? line : changeLine(line, {}, { x: expiresAtMs - aheadMs });
+/** When a job was added, by the clock that stamped it last: its id keeps the first. */
+function addedAtMs({ segment, line }: StoredJob): number {
+  return line[3]?.a ?? createdIn(segment);
+}
+
+/** Says that it is stamped: another process that finds the same out leaves it alone. */
+function lineAnew(job: StoredJob, nowMs: number): StoredJob["line"] {
+  const { s: ranAtMs = 0, x: expiresAtMs } = job.line[3] ?? {};
+  const aheadMs = addedAtMs(job) - nowMs;
+  const added = aheadMs > AHEAD_MS
+    ? { a: nowMs, ...expiresAtMs === undefined ? {} : { x: expiresAtMs - aheadMs } }
+    : {};
+  return changeLine(job.line, {}, {
+    ...added,
+    ...ranAtMs > nowMs + AHEAD_MS ? { s: nowMs } : {},
+  });
 }

@@ -46,6 +46,42 @@ for (const aheadMs of [2 * MINUTE, DAY, 3650 * DAY]) {
   });
 }
 
+Deno.test("renew() stamps a job anew once, however many processes find the clock set back", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/queue.db`;
+    const stores = await Promise.all([1, 2, 3].map(() => openStore({ path })));
+    const thenMs = NOW + 3 * DAY;
+    const queues = await Promise.all(
+      stores.map((store) => openQueue(store, { nowMs: thenMs, leaseMs: 30 * DAY })),
+    );
+    for (const queue of queues) await queue.renew(thenMs, NOW);
+    const [one] = queues as [Queue, Queue, Queue];
+    await one.add([entry({ payload: "fails" })], thenMs);
+    const [job] = await one.lease([1], thenMs);
+    await one.settle([end(job!, "retry", { dueAtMs: thenMs + 2 * DAY })], thenMs + 10);
+    await one.add([
+      entry({ payload: "delayed", dueAtMs: thenMs + 2 * DAY, expiresAtMs: thenMs + 4 * DAY }),
+    ], thenMs);
+
+    for (let beat = 0; beat < 4; beat++) {
+      for (const queue of queues) await queue.renew(NOW + beat, NOW + 10_000 * (beat + 1));
+    }
+    const late = await openStore({ path });
+    const newcomer = await openQueue(late, { nowMs: NOW + 10, leaseMs: 30 * DAY });
+    await newcomer.renew(NOW + 10, NOW);
+
+    for (const due of Object.values(await dues(newcomer))) {
+      assert.ok(Math.abs(due - 2 * DAY) < 100, `${due} ms`);
+    }
+    const jobs = await newcomer.lease([5], NOW + 2 * DAY + 100);
+    assert.deepEqual(jobs.map(({ payload }) => payload).sort(), ["delayed", "fails"]);
+    const expiring = jobs.find(({ payload }) => payload === "delayed")!;
+    assert.ok(Math.abs(expiring.expiresAtMs! - NOW - 4 * DAY) < 100);
+    for (const queue of [...queues, newcomer]) await queue.leave(NOW + 2 * DAY + 200);
+    for (const store of [...stores, late]) await store.close();
+  });
+});
+
 Deno.test("renew() leaves alone what someone meant to be later", async () => {
   await withStore(async (store) => {
     const queue = await openQueue(store);
