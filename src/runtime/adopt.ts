@@ -48,7 +48,7 @@ export async function prepareAdoption(
   const instances = makeInstances(settings, { seed, log, before });
   const rules = rulesOf(settings);
   const reopen = differs(rulesOf(state.settings), rules) // refused before, if it cannot reopen
-    ? await answered(() => queue.reopen?.(rules))
+    ? await answered(clock, state.settings.leaseMs, () => queue.reopen?.(rules))
     : undefined;
   return { commit };
 

@@ -42,28 +42,41 @@ export async function changed<T>(clock: Clock, call: () => MaybePromise<T>): Pro
 }
 
 /**
- * What the store answers, however long it takes.
+ * What the store answers while a pool opens, closes or changes its lanes.
  *
- * @throws {StoreError} If it fails.
+ * @param ms How long it may take.
+ * @throws {StoreError} If it fails, or does not answer in time.
  */
-export async function answered<T>(call: () => MaybePromise<T>): Promise<T> {
+export async function answered<T>(
+  clock: Clock,
+  ms: number,
+  call: () => MaybePromise<T>,
+): Promise<T> {
   try {
-    return await call();
+    return await inTime(clock, call, ms);
   } catch (thrown) {
-    throw storeFault(thrown);
+    throw storeFault(thrown, ms);
   }
 }
 
-const LATE = `No answer within ${STORE_ANSWERS_WITHIN_MS} ms`;
-
-async function inTime<T>(clock: Clock, call: () => MaybePromise<T>): Promise<T> {
+async function inTime<T>(
+  clock: Clock,
+  call: () => MaybePromise<T>,
+  ms = STORE_ANSWERS_WITHIN_MS,
+): Promise<T> {
   const answer = call();
   if (!isPromise(answer)) return answer;
-  return await within(clock, answer, { ms: STORE_ANSWERS_WITHIN_MS, late: LATE });
+  return await within(clock, answer, { ms, late: lateAfter(ms) });
 }
 
-function storeFault(thrown: unknown): StoreError {
+function lateAfter(ms: number): string {
+  return `No answer within ${ms} ms`;
+}
+
+function storeFault(thrown: unknown, ms = STORE_ANSWERS_WITHIN_MS): StoreError {
   if (thrown instanceof StoreError) return thrown;
   const message = messageOf(thrown);
-  return new StoreError(thrown, `The store failed: ${message}`, { isLate: message === LATE });
+  return new StoreError(thrown, `The store failed: ${message}`, {
+    isLate: message === lateAfter(ms),
+  });
 }

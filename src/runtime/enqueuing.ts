@@ -18,6 +18,7 @@ import type { Added, JobEntry, MaybePromise, Queue } from "../store.ts";
 import { judgeAdded } from "./store_answers.ts";
 import { isPromise, type StoreGuard } from "./store_guard.ts";
 import { TakenJob } from "./taken_job.ts";
+import { Unanswered } from "./unanswered.ts";
 
 /** What enqueuing needs of its pool. */
 export interface EnqueuingContext {
@@ -40,10 +41,17 @@ export interface EnqueuingContext {
 /** Owns the way of a job into the store. */
 export class Enqueuing {
   readonly #context: EnqueuingContext;
+  readonly #unanswered: Unanswered;
 
   /** Begins with no job. */
   constructor(context: EnqueuingContext) {
     this.#context = context;
+    this.#unanswered = new Unanswered(context.state, context.clock);
+  }
+
+  /** The pool has stopped: who still waits for the store waits no longer. */
+  close(): void {
+    this.#unanswered.close();
   }
 
   /** Takes one job. */
@@ -88,8 +96,14 @@ export class Enqueuing {
         ? []
         : this.#context.queue.add(entries, this.#context.state.wall.at(nowMs));
       late = isPromise(answer);
-      if (late) this.#context.loop.adding();
-      added = await answer;
+      if (isPromise(answer)) {
+        this.#context.loop.adding();
+        added = await this.#unanswered.wait(
+          answer,
+          nowMs,
+          (all) => this.#addedLate(lanes, entries, all),
+        );
+      } else added = answer;
       judgeAdded(added, entries.length);
     } catch (thrown) {
       throw this.#storeFailed(thrown);
@@ -155,7 +169,13 @@ export class Enqueuing {
     if (!isPromise(answer)) return this.#taken(lane, entry, this.#judged(answer)[0]!);
     lane.adding++;
     this.#context.loop.adding();
-    return answer.then((all) => this.#taken(lane, entry, this.#judged(all)[0]!), (thrown) => {
+    const { lanes } = this.#context.state;
+    const inTime = this.#unanswered.wait(
+      answer,
+      nowMs,
+      (all) => this.#addedLate(lanes, [entry], all),
+    );
+    return inTime.then((all) => this.#taken(lane, entry, this.#judged(all)[0]!), (thrown) => {
       throw this.#storeFailed(thrown);
     }).finally(() => lane.addedLate());
   }
@@ -180,7 +200,15 @@ export class Enqueuing {
   /** A fault of the store is not one of the job, whatever the store throws. */
   #storeFailed(thrown: unknown): StoreError {
     this.#context.guard.refused();
-    return new StoreError(thrown);
+    return thrown instanceof StoreError && thrown.isLate ? thrown : new StoreError(thrown);
+  }
+
+  /** Jobs whose call was given up are stored after all: they run, and count. */
+  #addedLate(lanes: readonly Lane[], entries: readonly JobEntry[], added: readonly Added[]): void {
+    entries.forEach((entry, index) => {
+      const one = added?.[index];
+      if (typeof one?.id === "string") this.#added(lanes[entry.lane]!, entry, one);
+    });
   }
 
   #added(lane: Lane, { dueAtMs, key }: JobEntry, added: Added): void {

@@ -8,10 +8,12 @@ import { rulesOf } from "./adopt.ts";
 import { answered } from "./asked.ts";
 import type { PoolContext } from "./assemble.ts";
 import { wallMs } from "../clock.ts";
+import { messageOf } from "../errors.ts";
 import type { JobRecord } from "../job.ts";
 import { Pool } from "./pool.ts";
 import { randomStream } from "../random.ts";
 import type { PoolSettings } from "../settings.ts";
+import type { Queue } from "../store.ts";
 
 /**
  * Opens a pool: joins its queue and starts its minimum of workers.
@@ -27,30 +29,59 @@ export async function openPool(settings: PoolSettings, context: PoolContext): Pr
 /**
  * Makes a pool that has joined its queue and will run once it begins.
  *
- * @throws {StoreError} If the store fails at it.
+ * @throws {StoreError} If the store fails at it, or does not answer within `leaseMs`.
  */
 export async function makePool(settings: PoolSettings, context: PoolContext): Promise<Pool> {
-  const { store, clock, seed } = context;
+  const { store, clock, seed, log } = context;
+  const { name, leaseMs } = settings;
   let pool: Pool | undefined;
-  const queue = await answered(() =>
-    store.open({
-      pool: settings.name,
+  const opening = (async () =>
+    await store.open({
+      pool: name,
       ...rulesOf(settings),
-      random: randomStream(seed, `${settings.name}/queue`),
+      random: randomStream(seed, `${name}/queue`),
       nowMs: wallMs(clock),
       listener: {
         wake: () => pool?.wake(),
         cancelled: (id: string) => pool?.cancelled(id),
         ended: (record: JobRecord) => pool?.expired(record),
       },
-    })
-  );
+    }))();
+  const leave = async (queue: Queue): Promise<void> => {
+    try {
+      await answered(clock, leaseMs, () => queue.leave(wallMs(clock)));
+    } catch (thrown) {
+      log.error("The store could not be left by a pool that did not open", {
+        pool: name,
+        error: messageOf(thrown),
+      });
+    }
+  };
+  let queue: Queue;
+  try {
+    queue = await answered(clock, leaseMs, () => opening);
+  } catch (thrown) {
+    opening.then(leave, () => {}); // one that opens after all; what failed was reported
+    throw thrown;
+  }
   try {
     const made = pool = new Pool(settings, queue, context);
-    await answered(() => made.load());
+    await answered(clock, leaseMs, () => made.load());
     return made;
   } catch (thrown) {
-    await answered(() => queue.leave(wallMs(clock)));
+    await leave(queue);
     throw thrown;
+  }
+}
+
+/** How long a store may take to close, ms: one that gives its own calls time has ended them by then. */
+const CLOSES_WITHIN_MS = 15_000;
+
+/** Closes a store. One that fails at it, or never answers, holds nobody up. */
+export async function closeStore({ store, clock, log }: PoolContext): Promise<void> {
+  try {
+    await answered(clock, CLOSES_WITHIN_MS, () => store.close());
+  } catch (thrown) {
+    log.error("The store could not be closed", { error: messageOf(thrown) });
   }
 }

@@ -231,7 +231,11 @@ export class Pool implements PoolHandle {
   async drain(deadlineMs: number = this.settings.drainMs): Promise<StopReport> {
     checkMs("deadlineMs", deadlineMs);
     this.#schedules.close();
-    return await this.#parts.drain.run(deadlineMs);
+    try {
+      return await this.#parts.drain.run(deadlineMs);
+    } finally {
+      this.#enqueuing.close();
+    }
   }
 
   /** The wall clock was set, by so many ms. */

@@ -26,7 +26,7 @@ import type {
 import { suggestion } from "../suggest.ts";
 import { checkAudit, checkFunction, checkMs, checkReload } from "./called.ts";
 import { EventHub } from "./event_hub.ts";
-import { openPool } from "./open_pool.ts";
+import { closeStore, openPool } from "./open_pool.ts";
 import type { Pool } from "./pool.ts";
 import { changesTo, countRemoved, prepareReload, type Reloaded, type Running } from "./reload.ts";
 import { Redaction } from "../redaction.ts";
@@ -81,7 +81,7 @@ export async function supervise(
     for (const pool of settings.pools) pools.push(await openPool(pool, context));
   } catch (thrown) {
     await Promise.all(pools.map((pool) => pool.drain()));
-    await store.close();
+    await closeStore(context);
     throw thrown;
   }
   return new Supervisor({ settings, pools, context }, resolve);
@@ -270,7 +270,7 @@ export class Supervisor implements Sluice {
         ...pools.map((pool) => pool.drain()),
         ...this.#leaving.values(),
       ]);
-      await context.store.close();
+      await closeStore(context);
       return {
         handedBack: reports.flatMap((report) => report.handedBack),
         stuck: reports.flatMap((report) => report.stuck),
