@@ -38,10 +38,10 @@ export class Alive {
     return true;
   }
 
-  /** Takes the sign away. */
-  close(): void {
+  /** Takes the sign away; one that is kept tells others that this process has ended. */
+  close(isKept = false): void {
     if (this.process === undefined) return;
-    remove(this.#pathOf(this.process));
+    if (!isKept) remove(this.#pathOf(this.process));
     this.#sign?.close();
   }
 

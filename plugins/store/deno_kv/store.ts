@@ -128,7 +128,7 @@ export class KvStore implements Store {
       await this.#inTime(idle);
     } finally {
       this.#db.close();
-      this.#alive?.close();
+      this.#alive?.close(queues.length > 0); // what has not left may hold leases
     }
     await idle; // what was still on its way has failed
   }

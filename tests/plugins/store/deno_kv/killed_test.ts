@@ -58,3 +58,27 @@ Deno.test("a job whose process was killed in its last attempt is dead, and says 
     await store.close();
   });
 });
+
+Deno.test("renew() takes back at once what a store held that was closed and could not be left", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/queue.db`;
+    const first = await openStore({ path });
+    const left = await openQueue(first);
+    await left.add([entry({ payload: 1 })], NOW);
+    const [held] = await left.lease([1], NOW);
+    await first.close();
+
+    const second = await openStore({ path });
+    const queue = await openQueue(second);
+    const { reaped } = await queue.renew(NOW);
+
+    assert.equal(reaped, 1);
+    assert.deepEqual((await queue.lease([1], NOW)).map(({ id }) => id), [held!.id]);
+    await queue.leave(NOW);
+    await second.close();
+    assert.deepEqual(
+      [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name.includes("alive")),
+      [],
+    );
+  });
+});
