@@ -6,7 +6,7 @@
 
 import { type Context, Hono } from "hono";
 import type { BlankEnv } from "hono/types";
-import { messageOf } from "../errors.ts";
+import { messageOf, StoreError } from "../errors.ts";
 import type { JobState } from "../job.ts";
 import { suggestion } from "../suggest.ts";
 import type { OperationJson, OperationRoutes, ProblemError } from "./api.ts";
@@ -99,7 +99,8 @@ function report(
 ): void {
   const { id, pool, action, status, seen, matched, changed } = operation;
   if (thrown !== undefined) {
-    const error = thrown instanceof Error ? thrown.stack ?? thrown.message : messageOf(thrown);
+    const isOurs = thrown instanceof Error && !(thrown instanceof StoreError);
+    const error = isOurs ? thrown.stack ?? thrown.message : messageOf(thrown);
     context.log.error("An operation on jobs failed", { pool, id, action, error });
   }
   const after = { seen, matched, changed };

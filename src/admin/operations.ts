@@ -104,7 +104,10 @@ export class Operations {
     this.#known.set(shown.id, operation);
     operation.ended = this.#run(operation, pool, spec).then(
       (status) => this.#end(operation, status, listener, undefined),
-      (thrown) => this.#end(operation, "failed", listener, thrown),
+      (thrown) =>
+        operation.stop.signal.aborted // the store closes under what a stop cancels
+          ? this.#end(operation, "cancelled", listener, undefined)
+          : this.#end(operation, "failed", listener, thrown),
     );
     return { ...shown };
   }

@@ -270,6 +270,7 @@ export class Supervisor implements Sluice {
         ...pools.map((pool) => pool.drain()),
         ...this.#leaving.values(),
       ]);
+      this.#stopped.abort(); // before the store closes: what still reads it ends
       await closeStore(context);
       return {
         handedBack: reports.flatMap((report) => report.handedBack),

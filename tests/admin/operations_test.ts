@@ -3,6 +3,7 @@ import { hc } from "hono/client";
 import { setImmediate } from "node:timers/promises";
 import type { AdminApp, OperationJson, OperationRequest } from "../../src/admin/mod.ts";
 import type { PoolEvent } from "../../src/event.ts";
+import { StoreError } from "../../src/errors.ts";
 import type { JobPage } from "../../src/store.ts";
 import { problemOf, type Running, running } from "./_app.ts";
 
@@ -215,6 +216,42 @@ Deno.test("An operation is cancelled, when the server stops", async () => {
   stopping.abort();
 
   assert.equal((await ended(system, id)).status, "cancelled");
+});
+
+Deno.test("An operation is cancelled and no fault, if its store closes under it at a stop", async () => {
+  const lines: unknown[] = [];
+  await using system = await running({
+    log: { debug() {}, info() {}, warn() {}, error: (...line) => lines.push(line) },
+  });
+  const closed = Promise.withResolvers<never>();
+  const asked = Promise.withResolvers<void>();
+  const list = (): Promise<never> => (asked.resolve(), closed.promise);
+  Object.assign(system.sluice.pool("mail"), { list });
+  const { id } = await start(system, { purge: true });
+  await asked.promise;
+
+  await system.sluice.stop();
+  closed.reject(new Error("Database is closed."));
+
+  assert.equal((await ended(system, id)).status, "cancelled");
+  assert.deepEqual(lines, []);
+});
+
+Deno.test("An operation that the store fails is logged without a stack", async () => {
+  const lines: unknown[] = [];
+  await using system = await running({
+    log: { debug() {}, info() {}, warn() {}, error: (...line) => lines.push(line) },
+  });
+  Object.assign(system.sluice.pool("mail"), {
+    list: () => Promise.reject(new StoreError(undefined, "The store failed: no disk")),
+  });
+
+  const { id } = await run(system, { retry: true });
+
+  const error = "The store failed: no disk";
+  assert.deepEqual(lines, [
+    ["An operation on jobs failed", { pool: "mail", id, action: "retry", error }],
+  ]);
 });
 
 Deno.test("POST operations answers 400 for what it cannot do", async () => {
