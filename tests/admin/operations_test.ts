@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { hc } from "hono/client";
 import { setImmediate } from "node:timers/promises";
+import { start as boot } from "../../mod.ts";
+import { MemoryStore } from "../../plugins/store/memory/mod.ts";
 import type { AdminApp, OperationJson, OperationRequest } from "../../src/admin/mod.ts";
 import type { PoolEvent } from "../../src/event.ts";
 import { StoreError } from "../../src/errors.ts";
+import { defineStore } from "../../src/plugin.ts";
 import type { JobPage } from "../../src/store.ts";
 import { problemOf, type Running, running } from "./_app.ts";
 
@@ -235,6 +238,22 @@ Deno.test("An operation is cancelled and no fault, if its store closes under it 
 
   assert.equal((await ended(system, id)).status, "cancelled");
   assert.deepEqual(lines, []);
+});
+
+Deno.test("stop() tells those who read the store before it closes", async () => {
+  const told: (boolean | undefined)[] = [];
+  const create = (): MemoryStore => {
+    const store = new MemoryStore();
+    return Object.assign(store, { close: () => void told.push(sluice.stopped.aborted) });
+  };
+  const sluice = await boot({
+    store: { use: "watched" },
+    pools: { mail: { handler: () => 1, size: { min: 0, max: 1 }, lanes: [{ name: "a" }] } },
+  }, { plugins: { watched: defineStore({ name: "watched", create }) } });
+
+  await sluice.stop();
+
+  assert.deepEqual(told, [true]);
 });
 
 Deno.test("An operation that the store fails is logged without a stack", async () => {

@@ -77,7 +77,9 @@ Deno.test("renew() takes back at once what a store held that was closed and coul
     await queue.leave(NOW);
     await second.close();
     assert.deepEqual(
-      [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name.includes("alive")),
+      [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) =>
+        name.includes("alive")
+      ),
       [],
     );
   });
