@@ -64,12 +64,22 @@ export async function openDatabase({ path, url, locate = fromHere }: Whereabouts
   } catch (thrown) {
     throw new OptionError(
       ["path"],
-      `The database "${file}" cannot be opened: ${
-        messageOf(thrown)
-      }; name one that Sluice has made, ` +
-        "or a file that is not there yet, in a folder that may be written",
+      `The database "${file}" cannot be opened: ${messageOf(thrown)}; ${
+        adviceOn(messageOf(thrown))
+      }`,
     );
   }
+}
+
+/** What helps against what SQLite or the system says of a file. */
+function adviceOn(message: string): string {
+  if (/disk is full|disk I\/O error|No space left/.test(message)) {
+    return "see whether its disk is full or fails, make room there and start again";
+  }
+  if (message.includes("database is locked")) {
+    return "another program has it locked: end that, or wait for it, and start again";
+  }
+  return "name one that Sluice has made, or a file that is not there yet, in a folder that may be written";
 }
 
 /** Variables that Deno Deploy sets. */

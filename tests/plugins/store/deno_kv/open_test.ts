@@ -57,6 +57,33 @@ Deno.test("denoKv names the file that it cannot open, and what to give instead",
   });
 });
 
+Deno.test("denoKv says what to do where a full disk or a lock keeps it from opening its file", async () => {
+  const open = Object.getOwnPropertyDescriptor(Deno, "openKv")!;
+  const room = "see whether its disk is full or fails, make room there and start again";
+  const lock = "another program has it locked: end that, or wait for it, and start again";
+  try {
+    await withFolder(async (folder) => {
+      for (
+        const [why, advice] of [
+          ["database or disk is full", room],
+          ["disk I/O error", room],
+          ["No space left on device (os error 28)", room],
+          ["database is locked", lock],
+        ] as const
+      ) {
+        const value = () => Promise.reject(new TypeError(why));
+        Object.defineProperty(Deno, "openKv", { value, configurable: true });
+        await assert.rejects(openStore({ path: `${folder}/queue.db` }), {
+          name: "OptionError",
+          message: `The database "${folder}/queue.db" cannot be opened: ${why}; ${advice}`,
+        });
+      }
+    });
+  } finally {
+    Object.defineProperty(Deno, "openKv", open);
+  }
+});
+
 Deno.test("denoKv refuses on Deno Deploy what would be forgotten with the instance", async () => {
   const env = { DENO_DEPLOYMENT_ID: "x", DENO_KV_DEFAULT_PATH: ":memory:" };
 
