@@ -306,6 +306,11 @@ export interface StateEntry {
 
 /** Where jobs live. Several pools, of one process or many, may share one. */
 export interface Store {
+  /**
+   * Where its jobs are, such as the file: stores of this process that say the same share their jobs.
+   * Omitted: it shares them with no other store.
+   */
+  readonly place?: string | undefined;
   /** Name of this process, for others to look whether it still is. Omitted: the store cannot tell. */
   readonly process?: string | undefined;
   /**

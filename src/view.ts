@@ -54,7 +54,10 @@ export interface LaneView {
   readonly index: number;
   /** Share under contention, > 0. */
   readonly weight: number;
-  /** How many of its jobs may run at once in this process. `Infinity`: no bound. */
+  /**
+   * How many of its jobs may run at once in this process: as the config says, less the handlers that run
+   * on though their attempt was given up. `Infinity`: no bound.
+   */
   readonly maxRunning: number;
   /** Share of worker time that the lane is owed, 0 to 1. 0: none. */
   readonly minShare: number;

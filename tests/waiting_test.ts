@@ -162,6 +162,11 @@ Deno.test("waitingOf() names each thing that may hold a job, and what would end 
       '2 jobs of lane "low" run: that is its maxRunning',
     ],
     [
+      holds({}, pool({ idle: 1 }, { running: 0, maxRunning: 0 })),
+      "lane-limit",
+      '0 jobs of lane "low" run: that is its maxRunning, counted with handlers that ignore their abort',
+    ],
+    [
       holds({}, pool({ idle: 1, rateBound: true, startsPerSec: 2.5 })),
       "start-rate",
       "A start rate lets at most 2.5 jobs start a second",

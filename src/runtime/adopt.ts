@@ -43,6 +43,7 @@ export async function prepareAdoption(
     pauses,
     permits,
     loop,
+    overruns,
   } = parts;
   const before = { settings: state.settings, instances: slots.instances };
   const instances = makeInstances(settings, { seed, log, before });
@@ -64,6 +65,7 @@ export async function prepareAdoption(
     signals.adopt(settings.signals);
     cooldown.adopt(nowMs);
     steering.adopt(nowMs);
+    overruns.adopt();
     crew.adopt(instances.handlers, nowMs);
     pauseLanes(was); // before what is stored is read: it does not know them yet
     pauses.adopt();

@@ -14,6 +14,8 @@ import type { EventHub } from "./event_hub.ts";
 import { Intake } from "./intake.ts";
 import { makeInstances } from "./instances.ts";
 import type { Logger } from "../job.ts";
+import { leftoversOf } from "./leftovers.ts";
+import { Overruns } from "./overruns.ts";
 import { Pauses } from "./pauses.ts";
 import { Permits } from "./permits.ts";
 import { PoolLoop } from "./pool_loop.ts";
@@ -56,6 +58,8 @@ export interface PoolParts {
   readonly cooldown: Cooldown;
   /** Calls to the store. */
   readonly guard: StoreGuard;
+  /** Handlers that were given up. */
+  readonly overruns: Overruns;
   /** When the counts were read. */
   readonly counting: Counting;
   /** Counts and views. */
@@ -104,6 +108,8 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const settler = new Settler(queue, guard, hub, state, changed);
   const rate = new StartRate();
   const cooldown = new Cooldown({ state, hub, random });
+  const leftovers = leftoversOf(store, settings.name);
+  const overruns = new Overruns({ state, settler, leftovers, changed });
   const runner = new Runner({
     state,
     cooldown,
@@ -112,6 +118,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     log,
     now,
     random,
+    overruns,
     telemetry,
     redaction,
   });
@@ -127,6 +134,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     slots,
     rate,
     cooldown,
+    overruns,
     now,
     changed,
   });
@@ -179,6 +187,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   });
   return {
     cooldown,
+    overruns,
     guard,
     counting,
     state,

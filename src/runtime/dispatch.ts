@@ -11,6 +11,7 @@ import { faultOfLane, judgeTake, received } from "../answers.ts";
 import { messageOf } from "../errors.ts";
 import type { Lane } from "./lane.ts";
 import { type HeldJob, Lead } from "./lead.ts";
+import type { Overruns } from "./overruns.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Runner } from "./runner.ts";
 import type { Settler } from "./settler.ts";
@@ -21,6 +22,9 @@ import { isPromise, type StoreGuard } from "./store_guard.ts";
 import type { Admission, LanePolicy } from "../strategy.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
 import { JobRun } from "./job_run.ts";
+
+/** How long a job waits whose key a handler still has that was given up, ms. */
+const PUT_OFF_MS = 1000;
 
 /** What dispatch needs of its pool. */
 export interface DispatchContext {
@@ -42,6 +46,8 @@ export interface DispatchContext {
   readonly rate: StartRate;
   /** Whether the receiver takes any. */
   readonly cooldown: Cooldown;
+  /** Handlers that run on after their attempt. */
+  readonly overruns: Overruns;
   /** Reads the clock. */
   readonly now: () => number;
   /** Asks for another turn. */
@@ -306,12 +312,14 @@ export class Dispatch {
 
   /** Starts a job, unless it is too late for it. */
   #begin(job: Leased, lane: Lane, nowMs: number): void {
-    const { crew, runner, rate, slots } = this.#context;
+    const { crew, runner, rate, slots, overruns } = this.#context;
     const admission = slots.admission.run;
     const { wall } = this.#state;
     const ageMs = nowMs - wall.pastMs(job.firstReadyAtMs ?? job.readyAtMs, nowMs);
     if ((job.expiresAtMs ?? Infinity) <= wall.at(nowMs)) {
       this.#die({ job, lane }, "expired", nowMs);
+    } else if (!overruns.hasPlace(job, lane)) {
+      this.#putOff({ job, lane }, nowMs);
     } else if (
       ageMs <= (lane.deadlineMs ?? Infinity) &&
       (admission.take === undefined || this.#take(admission, lane, ageMs))
@@ -357,6 +365,16 @@ export class Dispatch {
     const run = new JobRun(job, lane, undefined, nowMs, this.#context.runner);
     run.to = to;
     run.charged = false;
+    this.#carry(run, nowMs);
+  }
+
+  /** A handler of its key, of which the store knows no more, still runs here. */
+  #putOff({ job, lane }: HeldJob, nowMs: number): void {
+    const run = new JobRun(job, lane, undefined, nowMs, this.#context.runner);
+    run.to = "retry";
+    run.charged = false;
+    run.dueAtMs = this.#state.wall.at(nowMs) + PUT_OFF_MS;
+    run.error = "A handler of its key runs on in this process, though its attempt was given up";
     this.#carry(run, nowMs);
   }
 

@@ -93,8 +93,8 @@ export class Drain {
       runner.abortAll("drain", clock.nowMs());
       loop.schedule();
       await this.#until(() => !running(), AFTER_ABORT_MS);
-      runner.handBackAll(clock.nowMs());
     }
+    runner.handBackAll(clock.nowMs());
     loop.schedule();
     if (!await this.#until(() => settler.outstanding === 0, SETTLE_MS)) this.#tellUnstored();
     const unstored = settler.outstanding;

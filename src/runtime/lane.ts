@@ -121,6 +121,10 @@ export class Lane implements LaneView {
   planned = 0;
   /** Jobs of this lane that are leased and wait for the start rate. */
   held = 0;
+  /** Handlers that run on though their attempt was given up: `maxRunning` is less by them. */
+  overrun = 0;
+  /** Those of pools that have ended. */
+  orphans = 0;
   /** Waits count from then at the earliest: when a pause ended. */
   resumedAtMs = -Infinity;
   /** Counters and samples. */
@@ -212,7 +216,7 @@ export class Lane implements LaneView {
   }
 
   get maxRunning(): number {
-    return this.settings.maxRunning;
+    return Math.max(0, this.settings.maxRunning - this.overrun - this.orphans);
   }
 
   get targetWaitMs(): number | null {

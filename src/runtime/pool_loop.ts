@@ -311,7 +311,7 @@ export class PoolLoop {
     const nowMs = clock.nowMs();
     if (!renewal.alive) {
       dispatch.giveBack(nowMs);
-      runner.abortAll("lease-lost", nowMs);
+      runner.lost(nowMs);
     }
     this.reaped += renewal.reaped;
     if (renewal.reaped > 0) {

@@ -71,6 +71,8 @@ export class PoolState implements PoolView {
   starting = 0;
   retiring = 0;
   stuck = 0;
+  /** Workers of pools that have ended, whose handlers run on. Owned by the runner. */
+  orphans = 0;
   /** Live workers that run a job, as the crew counts them. */
   busyLive = 0;
   /** Slots given to lanes by a dispatch under way. Owned by dispatch. */
@@ -154,7 +156,7 @@ export class PoolState implements PoolView {
 
   /** Workers of every state: what counts against caps. */
   get total(): number {
-    return this.live + this.starting + this.retiring + this.stuck;
+    return this.live + this.starting + this.retiring + this.stuck + this.orphans;
   }
 
   /** Claimable jobs over all lanes. */

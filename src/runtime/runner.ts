@@ -15,6 +15,7 @@ import { givenJob } from "./given_job.ts";
 import { JobRun, type RunOwner } from "./job_run.ts";
 import { type Fate, fateOf, judge } from "./verdict.ts";
 import type { Handler } from "../plugin.ts";
+import type { Overruns } from "./overruns.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Settler } from "./settler.ts";
 import type { Leased } from "../store.ts";
@@ -45,6 +46,8 @@ export interface RunnerContext {
   readonly now: () => number;
   /** Chance for jitter. */
   readonly random: () => number;
+  /** Handlers that run on after their attempt. */
+  readonly overruns: Overruns;
   /** Traces attempts. `undefined`: none. */
   readonly telemetry: Telemetry | undefined;
   /** What may be shown. */
@@ -60,7 +63,6 @@ export class Runner implements WorkerOwner, RunOwner {
   readonly #context: RunnerContext;
   readonly #state: PoolState;
   readonly #telemetry: Telemetry | undefined;
-  readonly #stuck = new Map<Worker, string>();
   #running = 0;
 
   /** Begins with nothing running. */
@@ -194,7 +196,8 @@ export class Runner implements WorkerOwner, RunOwner {
 
   /** The worker that runs a job. `undefined`: the job does not run here. */
   workerOf(id: string): Worker | undefined {
-    return this.#state.workers.find(({ run }) => run?.job.id === id);
+    return this.#state.workers.find(({ run }) => run?.job.id === id) ??
+      this.#context.overruns.workerOf(id);
   }
 
   /** Asks all handlers to end. */
@@ -206,7 +209,13 @@ export class Runner implements WorkerOwner, RunOwner {
 
   /** Ids of jobs whose handlers ignored their abort and have not ended. */
   stuckJobs(): readonly string[] {
-    return [...this.#stuck.values()];
+    return this.#context.overruns.ids;
+  }
+
+  /** The store has given the jobs that are held here to others. */
+  lost(nowMs: number): void {
+    this.#context.overruns.lost();
+    this.abortAll("lease-lost", nowMs);
   }
 
   /** Aborts what has run past its limit, and gives up on what ignores its abort. */
@@ -224,13 +233,14 @@ export class Runner implements WorkerOwner, RunOwner {
     this.nextLimitAtMs = next;
   }
 
-  /** Gives up on every attempt that still runs, and hands its job back. */
+  /** Gives up on every attempt that still runs, and hands its job back: no end waits for a handler any more. */
   handBackAll(nowMs: number): void {
     for (const worker of [...this.#state.workers]) {
       if (worker.run === undefined) continue;
       worker.aborted ??= "drain";
       this.#giveUp(worker, worker.run, nowMs);
     }
+    this.#context.overruns.close();
   }
 
   #abort(worker: Worker, why: AbortCause, nowMs: number): void {
@@ -242,7 +252,7 @@ export class Runner implements WorkerOwner, RunOwner {
   }
 
   #giveUp(worker: Worker, run: JobRun, nowMs: number): void {
-    const { hub, log, settler } = this.#context;
+    const { hub, log, overruns } = this.#context;
     const failed = this.#judge(
       worker,
       run,
@@ -253,7 +263,7 @@ export class Runner implements WorkerOwner, RunOwner {
     run.lane.ended(nowMs, run.startedAtMs, failed);
     this.#state.totals.busy(nowMs, -1);
     if (hub.active) run.serviceMs = nowMs - run.startedAtMs;
-    settler.add(run);
+    overruns.begin(worker, run);
     const { id } = run.job;
     if (!hub.active) {
       log.warn("A handler ignores its abort: its worker is stuck", { job: id, worker: worker.id });
@@ -263,13 +273,12 @@ export class Runner implements WorkerOwner, RunOwner {
       hub.emit({ kind: "worker-stuck", atMs: nowMs, pool, lane, id, worker: worker.id });
     }
     this.#ended();
-    this.#stuck.set(worker, id);
     this.crew.markStuck(worker, nowMs);
   }
 
   /** The handler of a stuck worker has ended; its job was given up long ago. */
   #unstick(worker: Worker, nowMs: number): void {
-    this.#stuck.delete(worker);
+    this.#context.overruns.end(worker);
     this.crew.unstick(worker, nowMs);
   }
 
@@ -319,7 +328,8 @@ export class Runner implements WorkerOwner, RunOwner {
       traffic.serviceTimes.add(nowMs, serviceMs);
     }
     this.#ended();
-    const { hub, settler } = this.#context;
+    const { hub, settler, overruns } = this.#context;
+    if (worker.leftover !== undefined) overruns.release(worker);
     if (hub.active) run.serviceMs = serviceMs;
     settler.add(run);
     this.crew.release(worker, nowMs);

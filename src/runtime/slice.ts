@@ -8,6 +8,7 @@ import { type Clock, pause, within } from "../clock.ts";
 import { StoreError } from "../errors.ts";
 import type { Counting } from "./counting.ts";
 import type { Drain } from "./drain.ts";
+import type { Overruns } from "./overruns.ts";
 import type { PoolLoop } from "./pool_loop.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Settler } from "./settler.ts";
@@ -19,6 +20,7 @@ const SLICE_LOOK_MS = 50;
 export interface SliceParts {
   readonly state: PoolState;
   readonly settler: Settler;
+  readonly overruns: Overruns;
   readonly counting: Counting;
   readonly loop: PoolLoop;
   readonly drain: Drain;
@@ -63,8 +65,8 @@ export async function waitOut(parts: SliceParts, clock: Clock, untilMs: number):
 }
 
 /** Jobs that are ready, run here, are on their way into the store or out of it, or are due by then. */
-function jobsLeft({ state, settler }: SliceParts, untilMs: number): number {
-  let left = settler.outstanding;
+function jobsLeft({ state, settler, overruns }: SliceParts, untilMs: number): number {
+  let left = settler.outstanding + overruns.held;
   const isHeld = state.holdUntilMs > untilMs; // no job starts before, whatever is ready
   for (const lane of state.lanes) {
     left += (isHeld ? 0 : lane.ready) + lane.running + lane.adding;

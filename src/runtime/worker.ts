@@ -31,6 +31,8 @@ export class Worker implements WorkerView {
   run: JobRun | undefined;
   /** Why its handler was asked to end. `undefined`: it was not. */
   aborted: AbortCause | undefined;
+  /** Called once its handler has ended that the store counts no more. `undefined`: the store counts it. */
+  leftover: (() => void) | undefined;
   /** How long its job may run, ms: what held when it started. */
   timeoutMs = Infinity;
   /** When its handler is asked to end, or, after that, counts as stuck. */

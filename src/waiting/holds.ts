@@ -69,11 +69,14 @@ export function* shortagesOf(
     );
   }
   if (running >= maxRunning) {
+    const hasStuck = maxRunning === 0 || workers.some(({ state }) => state === "stuck");
     yield held(
       "lane-limit",
       `${counted(running, "job")} of lane "${name}" ${
         agreeing(running, "runs", "run")
-      }: that is its maxRunning`,
+      }: that is its maxRunning${
+        hasStuck ? ", counted with handlers that ignore their abort" : ""
+      }`,
     );
   } else if (live === 0) {
     const starting = workers.filter(({ state }) => state === "starting").length;

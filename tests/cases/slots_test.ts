@@ -48,7 +48,7 @@ for (const seed of [1, 2]) {
         if (end === "cancelled") await pool.change(job.id, "cancel");
         if (deaf.length >= 3) deaf.splice(0).forEach((wake) => wake());
       }
-      for (let round = 0; round < 20; round++) {
+      for (let round = 0; round < 40; round++) {
         deaf.splice(0).forEach((wake) => wake());
         await bench.advance(5000, { stepMs: 250 });
       }

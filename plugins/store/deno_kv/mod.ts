@@ -60,10 +60,26 @@ export const denoKv: Plugin<"store", DenoKvOptions> = defineStore({
       const longestMs = pollMs ?? (remote ? 5000 : 1000);
       const { value } = await db.get<Deno.KvU64>(SIGNAL_KEY);
       const seen = Number(value?.value ?? 0n);
-      return new KvStore(db, { file, remote, pollMs: isShared ? longestMs : Infinity, seen, log });
+      return new KvStore(db, {
+        file,
+        place: file === undefined ? remote ? url ?? "attached" : undefined : placeOf(file),
+        remote,
+        pollMs: isShared ? longestMs : Infinity,
+        seen,
+        log,
+      });
     } catch (thrown) {
       db.close();
       throw thrown;
     }
   },
 });
+
+/** The same for all names of a file. */
+function placeOf(file: string): string {
+  try {
+    return Deno.realPathSync(file);
+  } catch {
+    return file; // it may not be read by name; it was opened all the same
+  }
+}

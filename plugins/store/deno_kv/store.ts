@@ -21,6 +21,8 @@ const CLOSED_WITHIN_MS = 5000;
 export interface KvStoreOptions {
   /** The database file, if others may open it too. */
   readonly file: string | undefined;
+  /** What stores of this process with the same jobs say alike. Omitted: there are no others. */
+  readonly place?: string | undefined;
   /** True over the network. */
   readonly remote: boolean;
   /** Longest wait between two polls, ms. `Infinity`: nobody else can change anything. */
@@ -33,6 +35,7 @@ export interface KvStoreOptions {
 
 /** Jobs and shared state in Deno KV. Pools that are opened under one name share their jobs. */
 export class KvStore implements Store {
+  readonly place: string | undefined;
   readonly #db: Db;
   readonly #wake: Wake;
   readonly #log: Logger | undefined;
@@ -42,6 +45,7 @@ export class KvStore implements Store {
 
   /** Serves an open database, and closes it in the end. */
   constructor(db: Db, options: KvStoreOptions) {
+    this.place = options.place;
     this.#db = db;
     this.#log = options.log;
     this.#alive = options.file === undefined ? undefined : new Alive(options.file);

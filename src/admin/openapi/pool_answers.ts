@@ -30,7 +30,7 @@ const lane = said(
     name,
     index: said(count, "0 has the highest priority."),
     weight: v.number(),
-    maxRunning: bound,
+    maxRunning: said(bound, "As configured, less handlers that ignore their abort."),
     minShare: v.number(),
     targetWaitMs: said(v.nullable(v.number()), "null: causes no growth beyond one worker."),
     deadlineMs: v.optional(ms),

@@ -28,6 +28,10 @@ export interface Known {
 export interface Run {
   readonly member: string;
   readonly known: Known;
+  /** Id of its job. */
+  readonly id: string;
+  /** True once its attempt was given up: it ignores its abort. */
+  isGivenUp: boolean;
 }
 
 /** Watches all processes of one life. */
@@ -43,6 +47,7 @@ export class Ledger {
   progress = 0;
   readonly #life: Life;
   readonly #lanes: ReadonlyMap<string, LifeLane>;
+  readonly #draining = new Set<string>();
 
   /** Knows no job yet. */
   constructor(life: Life) {
@@ -88,7 +93,7 @@ export class Ledger {
     if (known.ends > known.revived) {
       this.breach(`${name(known)} starts after its end`);
     }
-    this.runs.add({ member, known });
+    this.runs.add({ member, known, id: job.id, isGivenUp: false });
     this.#checkLimits(member, known);
     return known.starts;
   }
@@ -98,8 +103,9 @@ export class Ledger {
     for (const run of this.runs) {
       if (run.member !== member || run.known.plan.n !== plan.n) continue;
       this.runs.delete(run);
-      return;
+      break;
     }
+    this.#checkLeft(member);
   }
 
   /** All of a process is gone. */
@@ -114,6 +120,14 @@ export class Ledger {
       case "job-dead":
       case "job-cancelled":
         return this.#ended(event.id, event.kind);
+      case "worker-stuck":
+        for (const run of this.runs) {
+          if (run.member === member && run.id === event.id) run.isGivenUp = true;
+        }
+        return this.#checkLeft(member);
+      case "draining":
+        this.#draining.add(member);
+        return this.#checkLeft(member);
       case "store-failed":
         if (!this.harmed) this.breach(`${member}: its store failed: ${event.error}`);
         return;
@@ -167,6 +181,13 @@ export class Ledger {
         this.breach(`${name(known)} ran ${known.starts} times though nothing was done to it`);
       }
     }
+  }
+
+  /** A process ends once it has given up all that it waits for: in others its handlers count no more. */
+  #checkLeft(member: string): void {
+    if (!this.#draining.has(member)) return;
+    for (const run of this.runs) if (run.member === member && !run.isGivenUp) return;
+    this.vanished(member);
   }
 
   #ended(id: string, kind: string): void {
