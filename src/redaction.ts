@@ -52,7 +52,13 @@ export class Redaction {
   readonly show: Show = (value, ...beside) => {
     const values = this.#keys.size === 0 ? this.#values : this.#valuesOf([...beside, value]);
     const hide = values.size > MAX_HIDDEN ? withoutPassword : hider(values);
-    return copy(value, { keys: this.#keys, hide, above: new Set(), left: MAX_VALUES });
+    return copy(value, {
+      keys: this.#keys,
+      hide,
+      hidesKeys: this.#keys.size > 0 && beside.length > 0,
+      above: new Set(),
+      left: MAX_VALUES,
+    });
   };
 
   /** A text without what is hidden. `beside`: what it may quote. */
@@ -138,6 +144,8 @@ function listed(config: unknown): readonly string[] {
 interface Copying {
   readonly keys: ReadonlySet<string>;
   readonly hide: (text: string) => string;
+  /** Names of fields are a job's own, and may quote its payload. */
+  readonly hidesKeys: boolean;
   readonly above: Set<object>;
   left: number;
 }
@@ -154,7 +162,7 @@ function copy(value: unknown, state: Copying): unknown {
   state.above.add(value);
   const copied = Array.isArray(value) ? value.map((item) => copy(item, state)) : Object.fromEntries(
     Object.entries(value).map(([key, item]) => [
-      key,
+      state.hidesKeys ? state.hide(key) : key,
       state.keys.has(key.toLowerCase()) ? HIDDEN : copy(item, state),
     ]),
   );

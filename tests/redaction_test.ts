@@ -13,6 +13,15 @@ Deno.test("redactor() hides listed keys at any depth and in any case, whatever t
   });
 });
 
+Deno.test("redactor() hides what a payload holds where a name of a field quotes it", () => {
+  const show = redactor(["token"]);
+  const payload = { token: "hunter22", user: "may" };
+
+  const shown = show({ "for hunter22": 1, at: [{ hunter22: 2 }] }, payload);
+
+  assert.deepEqual(shown, { "for [redacted]": 1, at: [{ "[redacted]": 2 }] });
+});
+
 Deno.test("redactor() hides passwords of addresses, in errors too", () => {
   const show = redactor([]);
 

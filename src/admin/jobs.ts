@@ -182,7 +182,7 @@ export function shownJob(job: JobRecord, context: AdminContext): JobRecord {
   return {
     ...job,
     ...rounded({ createdAtMs, dueAtMs, startedAtMs, endedAtMs }),
-    payload: context.show(payload),
+    payload: context.show(payload, payload),
     ...(result === undefined ? {} : { result: context.show(result, payload) }),
     ...(cursor === undefined ? {} : { cursor: context.show(cursor, payload) }),
     ...(progress === undefined ? {} : { progress: context.show(progress, payload) }),
