@@ -24,30 +24,41 @@ const BOUNDS: readonly string[] = [...BUCKETS_MS.map((ms) => String(ms / 1_000))
 
 /** Renders all metrics of all pools. */
 export function renderMetrics(pools: readonly PoolReading[]): string {
-  return [...piecesOf(pools)].join("");
+  return [...chunksOf(pools)].join("");
 }
 
-/** Reads and renders as `renderMetrics` does, and lets others have their turn between the pieces. */
+/** Reads and renders as `renderMetrics` does, and lets others have their turn between the chunks. */
 export async function renderInTurns(pools: readonly PoolHandle[]): Promise<string> {
   const readings: PoolReading[] = [];
   for (const pool of pools) {
     readings.push(readPool(pool));
     if (pools.length > 1) await setImmediate();
   }
-  const pieces: string[] = [];
-  let size = 0;
-  for (const piece of piecesOf(readings)) {
-    pieces.push(piece);
-    size += piece.length;
-    if (size < TURN_CHARACTERS) continue;
-    size = 0;
+  const chunks: string[] = [];
+  for (const chunk of chunksOf(readings)) {
+    chunks.push(chunk);
     await setImmediate();
   }
-  return pieces.join("");
+  return chunks.join("");
 }
 
 /** What is rendered in a turn of the event loop: some milliseconds. */
 const TURN_CHARACTERS = 262_144;
+
+/** The text in chunks of one turn each: what they are made of does not live until all is rendered. */
+function* chunksOf(pools: readonly PoolReading[]): Iterable<string> {
+  let pieces: string[] = [];
+  let size = 0;
+  for (const piece of piecesOf(pools)) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size < TURN_CHARACTERS) continue;
+    yield pieces.join("");
+    pieces = [];
+    size = 0;
+  }
+  yield pieces.join("");
+}
 
 /** The text in pieces: the samples that one pool has of one metric, those of one lane of a histogram. */
 function* piecesOf(pools: readonly PoolReading[]): Iterable<string> {

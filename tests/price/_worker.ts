@@ -10,6 +10,7 @@ import { admin } from "../../src/admin/mod.ts";
 import type { Logger } from "../../src/job.ts";
 import { start } from "../../mod.ts";
 import { sluice as runVerb } from "../cli/_io.ts";
+import { readMetrics } from "./_metrics.ts";
 import { BODIES, CONFIGS, deepText, HOSTS, ODD_BODIES, TEXTS } from "./_inputs.ts";
 
 /** How many times as large the second input is. */
@@ -363,6 +364,7 @@ const folder = await Deno.makeTempDir({ prefix: "sluice-price-" });
 try {
   const [only] = Deno.args;
   if (only === undefined || only === "routes") await routes();
+  if (only === undefined || only === "metrics") await readMetrics(judge);
   if (only === undefined || only === "files") await files(folder);
   if (only === undefined || only === "commands") await commands();
 } finally {

@@ -7,7 +7,9 @@
 
 import assert from "node:assert/strict";
 
-for (const [part, least] of [["routes", 400], ["files", 70], ["commands", 15]] as const) {
+for (
+  const [part, least] of [["routes", 400], ["metrics", 1], ["files", 70], ["commands", 15]] as const
+) {
   Deno.test(`hostile input costs no more than it is long: ${part}`, async () => {
     const { stdout, stderr, code } = await new Deno.Command(Deno.execPath(), {
       args: ["run", "--no-prompt", "-A", new URL("_worker.ts", import.meta.url).pathname, part],
