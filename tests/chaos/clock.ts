@@ -5,6 +5,7 @@
  */
 
 import type { Clock, Timer } from "../../src/clock.ts";
+import { Wall } from "../../src/wall.ts";
 
 /** A pool that sets so many timers in one instant is in a busy loop, which on virtual time never ends. */
 const MOST_TIMERS = 10_000;
@@ -13,6 +14,8 @@ const MOST_TIMERS = 10_000;
 export class SkewedClock implements Clock {
   /** True once the process was killed. */
   dead = false;
+  /** What its wall clock shows beside that. */
+  readonly wall = new Wall();
   readonly #base: Clock;
   /** How far ahead of the true time it is. */
   readonly offsetMs: number;
@@ -73,6 +76,14 @@ export class SkewedClock implements Clock {
   /** Nothing runs for so long: what was due meanwhile comes after it. */
   stall(ms: number): void {
     this.#stalledUntilMs = this.#base.nowMs() + ms;
+  }
+
+  /** Sets its wall clock so far ahead of its time, ms. */
+  setWall(aheadMs: number): void {
+    if (this.dead) return;
+    const nowMs = this.nowMs();
+    const byMs = nowMs + aheadMs - this.wall.at(nowMs);
+    if (byMs !== 0) this.wall.step(nowMs, byMs);
   }
 
   /** Runs at once, or after the stall; never in a dead process. */

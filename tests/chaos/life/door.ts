@@ -10,6 +10,7 @@ import type {
   Queue,
   QueueListener,
   QueueOptions,
+  Renewal,
   StateEntry,
   Store,
 } from "../../../src/store.ts";
@@ -46,6 +47,26 @@ export class Surroundings {
 interface Hearing {
   changed?(): Promise<void>;
 }
+
+/** Calls that are answered at once, or much later: time does not wait for them. */
+const DIRECT: ReadonlySet<string> = new Set([
+  "outcome",
+  "readySince",
+  "readyAtMs",
+  "laneOf",
+  "place",
+]);
+
+/** Calls that write, and whether an answer says that something was written. */
+const WRITES: Readonly<Record<string, (answer: unknown) => boolean>> = {
+  add: () => true,
+  lease: (jobs) => (jobs as readonly unknown[]).length > 0,
+  settle: () => true,
+  renew: (renewal) => (renewal as Renewal).reaped > 0,
+  reopen: () => true,
+  change: () => true,
+  leave: () => true,
+};
 
 /** The store as one process has it. */
 export class Door implements Store {
@@ -104,37 +125,41 @@ export class Door implements Store {
     };
   }
 
+  /** All calls go through it, also those that a store may leave out. */
   #doorTo(queue: Queue): Queue {
     this.#queues.push(queue as Hearing); // a queue that cannot hear has no such method
-    const { readyAtMs, reopen } = queue;
-    return {
-      ...queue.leasesAdded === undefined ? {} : { leasesAdded: queue.leasesAdded },
-      add: (entries, nowMs) => this.#write(() => queue.add(entries, nowMs)),
-      lease: (wants, nowMs) => this.#write(() => queue.lease(wants, nowMs)),
-      settle: (ends, nowMs) => this.#write(() => queue.settle(ends, nowMs)),
-      renew: (nowMs, steadyMs) => this.#write(() => queue.renew(nowMs, steadyMs)),
-      count: (nowMs) => this.#call(() => queue.count(nowMs)),
-      readySince: (lane, atMs) => queue.readySince(lane, atMs),
-      ...readyAtMs === undefined
-        ? {}
-        : { readyAtMs: (lane, earlier) => readyAtMs.call(queue, lane, earlier) },
-      ...reopen === undefined
-        ? {}
-        : { reopen: (rules) => this.#write(() => reopen.call(queue, rules)) },
-      find: (id) => this.#call(() => queue.find(id)),
-      list: (query) => this.#call(() => queue.list(query)),
-      change: (id, change, nowMs) => this.#write(() => queue.change(id, change, nowMs)),
-      outcome: (job) => queue.outcome(job),
-      leave: (nowMs) => this.#write(() => queue.leave(nowMs)),
-    };
+    return new Proxy(queue, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== "function") return value;
+        const call = (...given: unknown[]): unknown => Reflect.apply(value, target, given);
+        if (DIRECT.has(String(name))) return call;
+        const hasWritten = WRITES[String(name)];
+        return (...given: unknown[]): unknown =>
+          hasWritten === undefined
+            ? this.#call(() => call(...given))
+            : this.#write(() => call(...given), hasWritten);
+      },
+    });
   }
 
-  #write<T>(operation: () => MaybePromise<T>): MaybePromise<T> {
-    this.wrote = true;
+  /** `hasWritten`: whether there is something that others should hear of. */
+  #write<T>(
+    operation: () => MaybePromise<T>,
+    hasWritten: (answer: unknown) => boolean = () => true,
+  ): MaybePromise<T> {
     if (this.#clock.trueMs < this.#around.fullUntilMs && !this.#clock.dead) {
       return Promise.reject(new Error("database or disk is full"));
     }
-    return this.#call(operation);
+    const answer = this.#call(operation);
+    if (!(answer instanceof Promise)) {
+      this.wrote ||= hasWritten(answer);
+      return answer;
+    }
+    return answer.then((value) => {
+      this.wrote ||= hasWritten(value);
+      return value;
+    });
   }
 
   #call<T>(operation: () => MaybePromise<T>): MaybePromise<T> {

@@ -67,6 +67,7 @@ export type LifeStep =
   | { readonly do: "kill" | "stop" | "slice" | "walk"; readonly who: number }
   | { readonly do: "block"; readonly who: number; readonly ms: number }
   | { readonly do: "full"; readonly ms: number }
+  | { readonly do: "clock"; readonly who: number; readonly aheadMs: number }
   | { readonly do: "reload"; readonly who: number; readonly variant: number }
   | { readonly do: "pause" | "resume"; readonly who: number; readonly lane: string | undefined }
   | { readonly do: "override"; readonly who: number; readonly target: number }
@@ -112,7 +113,7 @@ const MOST_BYTES = 12e6;
 const KINDS: readonly (readonly [LifeStep["do"], number])[] = [
   ...[["enqueue", 30], ["advance", 30], ["start", 5], ["kill", 3], ["stop", 3]] as const,
   ...[["slice", 2], ["walk", 2], ["block", 4], ["full", 3], ["reload", 4], ["pause", 2]] as const,
-  ...[["resume", 3], ["override", 2], ["change", 10]] as const,
+  ...[["resume", 3], ["override", 2], ["clock", 3], ["change", 10]] as const,
 ];
 
 /** The life of a seed in one kind of store. */
@@ -126,12 +127,17 @@ export function lifeOf(seed: number, store: LifeStore): Life {
   const pool = poolOf(chance, lanes, { types, leaseMs, drainMs, clusterCap });
   // Half of all lives have no harm done to them: more must hold there.
   const isHarmless = chance.is(0.5);
-  const kinds = isHarmless ? KINDS.filter(([kind]) => !HARMS.has(kind)) : KINDS;
+  // Jobs in memory are those of one process: they have one clock, or none that is set.
+  const others = store === "kv" ? NONE : chance.is(0.5) ? CLOCKS : PROCESSES;
+  const kinds = KINDS.filter(([kind]) => !others.has(kind) && !(isHarmless && HARMS.has(kind)));
   const steps = chance.many(chance.whole(4, 30), () => stepOf(chance, kinds, lanes, types));
   return { store, lanes, clusterCap, pool, types, leaseMs, drainMs, steps };
 }
 
 const HARMS = new Set<LifeStep["do"]>(["kill", "block", "full"]);
+const CLOCKS = new Set<LifeStep["do"]>(["clock"]);
+const PROCESSES = new Set<LifeStep["do"]>(["start", "kill", "stop"]);
+const NONE = new Set<LifeStep["do"]>();
 
 function laneNames(chance: Chance): readonly string[] {
   return ["urgent", "daily", "batch", "bulk"].slice(0, chance.whole(1, 4));
@@ -193,7 +199,7 @@ function poolOf(
     admission: chance.of("shed-at-cap", "admit-all"),
     adaptive: chance.is(0.5),
     caps,
-    keep: { done: 100_000, dead: 100_000 },
+    keep: { done: 100_000, dead: 100_000, forMs: 1e12 },
     schedules: chance.is(0.3) ? [{ lane, cron: "*/5 * * * * *", ...typed(types) }] : [],
     tickMs: chance.of(50, 200),
     leaseMs,
@@ -230,6 +236,8 @@ function stepOf(
       return { do: kind, who, ms: chance.of(100, 1500, 4000, 40_000) };
     case "full":
       return { do: kind, ms: chance.of(1, 500, 5000) };
+    case "clock":
+      return { do: kind, who, aheadMs: chance.of(0, 2000, -40_000, 3_600_000, -86_400_000) };
     case "reload":
       return { do: kind, who, variant: chance.whole(0, 3) };
     case "pause":

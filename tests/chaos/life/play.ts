@@ -146,6 +146,8 @@ class PlayedLife {
       case "walk":
         await this.#list(member);
         return;
+      case "clock":
+        return member.clock.setWall(step.aheadMs);
       case "reload":
         return this.#ask(member.sluice.reload(member.config(step.variant)));
       case "pause":
@@ -298,6 +300,7 @@ class PlayedLife {
   /** Ends all harm, lets all jobs end, and looks what is left. */
   async #end(): Promise<void> {
     this.#around.fullUntilMs = -Infinity;
+    for (const { clock } of this.#members) clock.setWall(0);
     await this.#pass(45_000); // who was blocked goes on
     if (this.#awake.length === 0) await this.#start();
     for (const member of this.#awake) {
