@@ -34,7 +34,7 @@ import { openApiRoutes } from "./openapi/routes.tsx";
 import { operationRoutes } from "./operation_routes.ts";
 import { Operations } from "./operations.ts";
 import { loginRoutes } from "./login.tsx";
-import { overviewRoutes } from "./overview.tsx";
+import { MOUNTED_START, overviewRoutes } from "./overview.tsx";
 import { poolPageRoutes } from "./pool_page.tsx";
 import { poolRoutes } from "./pools.ts";
 import { Reads } from "./reads.ts";
@@ -181,7 +181,11 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
   }
   // Hint: Hono runs a route without middleware far faster than one with.
   for (const { method, path, handler } of closed.routes) {
-    app.on(method, path, (c, next) => withBody(c, context.body, refuse(c) ?? handler(c, next)));
+    const guarded: typeof handler = (c, next) =>
+      withBody(c, context.body, refuse(c) ?? handler(c, next));
+    // Only an app that this one is mounted in needs it, and copies it: Hono's fast router cannot hold it.
+    if (path === MOUNTED_START) app.routes.push({ basePath: "/", method, path, handler: guarded });
+    else app.on(method, path, guarded);
   }
   app.notFound((c) => withBody(c, context.body, refuse(c) ?? noRoute(c, context, app.routes)));
   app.onError((error, c) => failed(error, c, context));

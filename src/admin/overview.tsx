@@ -34,6 +34,9 @@ import { badQuery } from "./trouble.tsx";
 /** Without a script the page is loaded anew after so long, s, unless `?refresh=` says otherwise. */
 const REFRESH_SECONDS = 5;
 
+/** The start page, below the path of another app, with a slash at its end. */
+export const MOUNTED_START = "/:slash{.{0}}";
+
 /**
  * Makes the route.
  *
@@ -42,8 +45,7 @@ const REFRESH_SECONDS = 5;
 export function overviewRoutes(context: AdminContext): Hono<BlankEnv> {
   return new Hono()
     .get("/", (c) => show(c, context))
-    // The same page, below the path of another app with a slash at its end.
-    .all("/:slash{.{0}}", (c) => isRead(c) ? show(c, context) : c.notFound());
+    .all(MOUNTED_START, (c) => isRead(c) ? show(c, context) : c.notFound());
 }
 
 function isRead(c: Context): boolean {

@@ -32,7 +32,7 @@ interface Read {
   readonly giveUp: (error: UnreadError) => void;
 }
 
-/** Bounds the time of reads. A body that is there already costs no timer. */
+/** Bounds the time of reads. While requests come, they cost one timer a `READ_WITHIN_MS` together. */
 export class Reads {
   readonly #clock: Clock;
   /** Oldest first. */
@@ -47,6 +47,8 @@ export class Reads {
     const stop = (): void => {
       this.#isStopping = true;
       for (const { giveUp } of this.#reads) giveUp(new UnreadError("stopping"));
+      this.#timer?.cancel();
+      this.#timer = undefined;
     };
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
@@ -62,29 +64,18 @@ export class Reads {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const read = { sinceMs: this.#clock.nowMs(), giveUp: reject };
     this.#reads.add(read);
-    this.#look();
+    if (this.#timer === undefined) this.#arm(read);
     reading.then(resolve, reject);
     try {
       return await promise;
     } finally {
       this.#reads.delete(read);
-      if (this.#reads.size === 0) this.#disarm();
     }
   }
 
-  /** Sets a timer for reads that outlast a turn of the event loop: most do not. */
-  #look(): void {
-    if (this.#isLooking || this.#timer !== undefined) return;
-    this.#isLooking = true;
-    const arm = (): void => {
-      this.#isLooking = false;
-      const [oldest] = this.#reads;
-      if (oldest !== undefined) {
-        this.#timer = this.#clock.at(oldest.sinceMs + READ_WITHIN_MS, this.#expire);
-      }
-    };
-    if (this.#clock.hop === undefined) queueMicrotask(arm);
-    else this.#clock.hop(arm);
+  /** Sets a timer that outlasts the read: one for all that come until it fires. */
+  #arm({ sinceMs }: Read): void {
+    this.#timer = this.#clock.at(sinceMs + READ_WITHIN_MS, this.#expire);
   }
 
   readonly #expire = (): void => {
@@ -93,11 +84,7 @@ export class Reads {
     for (const { sinceMs, giveUp } of this.#reads) {
       if (nowMs - sinceMs >= READ_WITHIN_MS) giveUp(new UnreadError("late"));
     }
-    this.#look();
+    const oldest = this.#reads.values().find(({ sinceMs }) => nowMs - sinceMs < READ_WITHIN_MS);
+    if (oldest !== undefined) this.#arm(oldest);
   };
-
-  #disarm(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-  }
 }

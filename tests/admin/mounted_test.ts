@@ -59,3 +59,11 @@ Deno.test("admin() below another app answers a fault inside without its text", a
   assert.equal(response.status, 500);
   assert.doesNotMatch(await response.text(), /s3cret/);
 });
+
+Deno.test("admin() by itself is served by Hono's fast router", async () => {
+  await using system = await running();
+
+  await system.app.request("/api/pools");
+
+  assert.equal(Reflect.get(system.app, "router").name, "SmartRouter + RegExpRouter");
+});
