@@ -24,7 +24,7 @@ export class Heartbeat {
   #faults: number;
   #looked = false;
   #stale: ReadonlySet<string> = new Set();
-  #aheadMs: number | undefined; // of the wall clock, when it was last renewed
+  #latestMs = -Infinity; // that was stamped with since the last renewal
   #mayBeAhead: boolean | undefined; // the clock of another was ahead that has ended, or its own was set back
 
   /** Its queue has just joined. */
@@ -33,6 +33,11 @@ export class Heartbeat {
     this.#renewedAtMs = nowMs;
     this.#faults = context.db.file?.faults ?? 0;
     context.holder.beatAtMs = nowMs;
+  }
+
+  /** Jobs are stamped with a time by the wall clock, which may be set back later. */
+  stamps(nowMs: number): void {
+    if (nowMs > this.#latestMs) this.#latestMs = nowMs;
   }
 
   /** Beats, looks at the others, and takes back what the dead hold. */
@@ -46,9 +51,8 @@ export class Heartbeat {
       this.#faults = faults;
       holder.term.lost = true; // it was away: what was leased meanwhile nobody was told
     }
-    const aheadMs = nowMs - steadyMs;
-    if (aheadMs < (this.#aheadMs ?? aheadMs) - 1) this.#mayBeAhead = true;
-    this.#aheadMs = aheadMs;
+    if (this.#latestMs > nowMs + AHEAD_MS) this.#mayBeAhead = true;
+    this.#latestMs = nowMs;
     if (holder.term.lost || !await this.#beat(holder.term, nowMs)) {
       holder.term.lost = true;
       holder.untold = true;

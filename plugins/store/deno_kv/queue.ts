@@ -143,6 +143,7 @@ export class KvQueue implements Queue {
 
   /** Stores jobs. */
   add(entries: readonly JobEntry[], nowMs: number): Promise<readonly Added[]> {
+    this.#heartbeat.stamps(nowMs);
     return this.#enqueues.add(entries, nowMs);
   }
 
@@ -155,6 +156,7 @@ export class KvQueue implements Queue {
   lease(wants: readonly number[], nowMs: number): MaybePromise<readonly Leased[]> {
     const asked = this.#context.lanes.own.map((lane) => [lane, wants[lane.index] ?? 0] as const);
     this.#nowMs = nowMs;
+    this.#heartbeat.stamps(nowMs);
     if (this.#left || this.#ahead.size === 0) return this.#claim(asked, nowMs);
     const lacking = this.#ahead.lacking(asked);
     if (lacking.length > 0) return this.#claimBeside(lacking, asked, nowMs);
@@ -206,6 +208,7 @@ export class KvQueue implements Queue {
 
   /** Ends leases. */
   settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
+    this.#heartbeat.stamps(nowMs);
     return this.#finishes.settle(settlements, nowMs);
   }
 

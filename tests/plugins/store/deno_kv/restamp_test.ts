@@ -46,6 +46,19 @@ for (const aheadMs of [2 * MINUTE, DAY, 3650 * DAY]) {
   });
 }
 
+Deno.test("renew() stamps anew what was added by a clock that went ahead and back since the last one", async () => {
+  await withStore(async (store) => {
+    const queue = await openQueue(store);
+    await queue.renew(NOW, NOW);
+    await queue.add([entry({ payload: "delayed", dueAtMs: NOW + DAY + 40_000 })], NOW + DAY);
+
+    await queue.renew(NOW + 10, NOW + 10);
+
+    assert.deepEqual(await dues(queue), { delayed: 40_010 });
+    await queue.leave(NOW + 10);
+  });
+});
+
 Deno.test("renew() stamps a job anew once, however many processes find the clock set back", async () => {
   await withFolder(async (folder) => {
     const path = `${folder}/queue.db`;
