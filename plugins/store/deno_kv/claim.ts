@@ -9,6 +9,7 @@ import { Aside } from "./aside.ts";
 import { bury, payloadFor } from "./bury.ts";
 import { type Bytes, decode, decodeLines, encodeLines, parseLine, takeLines } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
+import { expired } from "./ended.ts";
 import { type HeldPart, KvJob, type StoredJob } from "./job.ts";
 import { numberAt } from "./keys.ts";
 import type { KvLane } from "./lanes.ts";
@@ -344,13 +345,7 @@ export class Claims {
     const extra = job.line[3];
     if ((extra?.x ?? Infinity) > step.nowMs) return await step.places.admit(step, job);
     await step.places.release(step, job);
-    step.end(job, {
-      state: "dead",
-      reason: "expired",
-      attempt: job.line[0],
-      startedAtMs: extra?.s,
-      told: false,
-    });
+    step.end(job, expired(job));
     return undefined;
   }
 

@@ -39,6 +39,12 @@ export interface End {
   readonly told: boolean;
 }
 
+/** The end of a job that has waited for too long. */
+export function expired({ line }: Pick<StoredJob, "line">): End {
+  const [attempt, , , extra] = line;
+  return { state: "dead", reason: "expired", attempt, startedAtMs: extra?.s, told: false };
+}
+
 /** Why a job is dead of which nothing can be read. */
 export const UNREADABLE_JOB = "What is stored of it cannot be read";
 

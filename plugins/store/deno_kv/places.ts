@@ -12,7 +12,7 @@ import type { QueueContext } from "./context.ts";
 import type { StoredJob } from "./job.ts";
 import { countPlaces, placesIn } from "./recount.ts";
 import type { Step } from "./step.ts";
-import { UNREADABLE_END } from "./ended.ts";
+import { expired, UNREADABLE_END } from "./ended.ts";
 
 /** How many waiting jobs are read at once. */
 const LOOK_AHEAD = 8;
@@ -127,13 +127,7 @@ export class Places {
       // The last one that fits gets the place even so: whoever claims it ends it, and goes on. If nobody
       // had it, nobody would ever look at those behind.
       if (isExpired && step.checksLeft > 1 && !step.isFull) {
-        step.end(waited, {
-          state: "dead",
-          reason: "expired",
-          attempt: waited.line[0],
-          startedAtMs: waited.line[3]?.s,
-          told: false,
-        });
+        step.end(waited, expired(waited));
         continue;
       }
       use.held++;

@@ -7,6 +7,7 @@
 
 import { type Bytes, bytesOf, decodeLines, parseLine, takeLines } from "./codec.ts";
 import type { QueueContext } from "./context.ts";
+import { expired } from "./ended.ts";
 import type { StoredJob } from "./job.ts";
 import type { Place } from "./keys.ts";
 import type { KvLane } from "./lanes.ts";
@@ -79,14 +80,7 @@ export async function expireIn(
       continue;
     }
     await step.places.release(step, job);
-    const attempt = job.line[0];
-    step.end(job, {
-      state: "dead",
-      reason: "expired",
-      attempt,
-      startedAtMs: extra?.s,
-      told: false,
-    });
+    step.end(job, expired(job));
   }
   step.putPart("r", staying);
   step.count(place.ordinal, "r", staying.length - jobs.length);
