@@ -317,6 +317,7 @@ class ServiceSoak {
   /** Waits until nothing is left to do, looks at what is there, and stops all. Starts of handlers. */
   async #finish(): Promise<number> {
     this.#crowd.leave();
+    for (const number of [1, 3]) await Deno.writeTextFile(this.#clockOf(number), "+0");
     if (this.#living.length === 0) await this.#start();
     const untilMs = performance.now() + PATIENCE_MS;
     for (;;) {
