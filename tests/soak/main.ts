@@ -6,8 +6,8 @@
 import { DATA } from "./_config.ts";
 import { soakService } from "./service.ts";
 
-/** Size of the disk that is filled. */
-const DISK = "96m";
+/** Room that a minute's jobs take on the disk, all of which are kept to be listed in the end, MB. */
+const DISK_MB_PER_MINUTE = 160;
 
 const [minutes = 30, seed = Date.now() % 1e9] = Deno.args.map(Number);
 if (!(minutes > 0)) {
@@ -30,11 +30,12 @@ async function soakStore(minutes: number): Promise<boolean> {
 async function soakTheService(minutes: number): Promise<boolean> {
   const folder = await Deno.makeTempDir({ prefix: "soak-service" });
   await Deno.mkdir(`${folder}/${DATA}`);
+  const size = `size=${Math.ceil(DISK_MB_PER_MINUTE * Math.max(1, minutes))}m`;
   const disk = await isDone("mount", [
     "-t",
     "tmpfs",
     "-o",
-    `size=${DISK}`,
+    size,
     "sluice-soak",
     `${folder}/${DATA}`,
   ]);

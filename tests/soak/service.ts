@@ -303,7 +303,7 @@ class ServiceSoak {
     const path = `${this.#folder}/${DATA}/filler`;
     const file = await Deno.open(path, { write: true, create: true, truncate: true });
     try {
-      const block = new Uint8Array(64 * 1024);
+      const block = new Uint8Array(1024 * 1024);
       for (;;) await file.write(block);
     } catch {
       // it is full
