@@ -19,8 +19,8 @@ import type { Term } from "./term.ts";
 import type { Ticket } from "./ticket.ts";
 import { type Expected, TooLarge } from "./transaction.ts";
 
-/** How often others may be quicker in a row. */
-const MOST_TRIES = 50;
+/** How often others may be quicker in a row: some 6 s, since the job is refused then. */
+const MOST_TRIES = 400;
 
 /** Most jobs looked at for one commit. */
 const MOST_JOBS = 90;
