@@ -24,6 +24,11 @@ export interface Notes {
 export class Acknowledged {
   readonly plans = new Map<string, SoakPlan>();
 
+  /** Whether all of them are listed, and listed as ended. */
+  haveEnded(listed: ReadonlyMap<string, Listed>): boolean {
+    return [...this.plans.keys()].every((id) => /^(done|dead)$/.test(listed.get(id)?.state ?? ""));
+  }
+
   /** What must hold and does not, once nothing is left to do. */
   faults(listed: ReadonlyMap<string, Listed>, { done, together }: Notes): readonly string[] {
     const faults = [...together];

@@ -320,16 +320,11 @@ class ServiceSoak {
     for (const number of [1, 3]) await Deno.writeTextFile(this.#clockOf(number), "+0");
     if (this.#living.length === 0) await this.#start();
     const untilMs = performance.now() + PATIENCE_MS;
-    for (;;) {
-      const left = await this.#countAt(this.#living[0]!).catch(() => Infinity); // one was started
-      if (left <= 1) break; // a schedule goes on
-      if (performance.now() > untilMs) {
-        this.#faults.push(`${left} jobs are left, without an end`);
-        break;
-      }
-      await sleep(500);
+    let listed = await this.#list(this.#living[0]!); // one was started
+    while (!this.#acknowledged.haveEnded(listed) && performance.now() < untilMs) {
+      await sleep(1000); // a list is no snapshot: what ends meanwhile may stand in none of its pages
+      listed = await this.#list(this.#living[0]!);
     }
-    const listed = await this.#list(this.#living[0]!);
     for (const service of this.#living) await this.#stop(service);
     const notes = readNotes(await Deno.readTextFile(this.#log));
     this.#faults.push(...this.#acknowledged.faults(listed, notes));
