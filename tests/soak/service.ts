@@ -150,7 +150,12 @@ class ServiceSoak {
   /** Posts some jobs to any process, and notes what it acknowledges. */
   async #post(): Promise<void> {
     const [service] = this.#living.toSorted(() => this.#random() - 0.5);
-    if (service === undefined || this.#waiting > MOST_WAITING) return await sleep(100);
+    if (service === undefined) return await sleep(100);
+    if (this.#waiting > MOST_WAITING) {
+      await sleep(500);
+      this.#waiting = await this.#countAt(service).catch(() => this.#waiting); // it may be dead
+      return;
+    }
     const count = this.#of(1, 1, 3, 60, 200);
     const size = this.#of(...SIZES);
     const jobs = Array.from(

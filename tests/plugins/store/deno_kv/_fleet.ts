@@ -100,8 +100,19 @@ export class Fleet {
   /** Adds jobs: each has its number as payload, or begins with it. */
   async add(count: number): Promise<void> {
     const entries = Array.from({ length: count }, (_, index) => jobOf(this.#added + index));
-    for (const { error } of await this.queue.add(entries, now())) assert.equal(error, undefined);
+    const adding = Promise.resolve(this.queue.add(entries, now()));
+    let isAdded = false;
+    adding.finally(() => isAdded = true).catch(() => {}); // told below
+    while (!isAdded) { // as a pool does: an add may need a membership that lives
+      await Promise.race([adding, sleep(this.#options.leaseMs / 6)]);
+      await this.#renew();
+    }
+    for (const { error } of await adding) assert.equal(error, undefined);
     this.#added += count;
+  }
+
+  async #renew(): Promise<void> {
+    if (now() >= this.#nextBeatMs) this.#nextBeatMs = (await this.queue.renew(now())).nextAtMs;
   }
 
   /** Starts a worker: every other one has a clock that is ahead. */
@@ -143,7 +154,7 @@ export class Fleet {
   /** Beats if it is time to. Jobs that are not running, and those that are. */
   async look(): Promise<readonly [waiting: number, running: number]> {
     assert.equal(this.#fault, undefined);
-    if (now() >= this.#nextBeatMs) this.#nextBeatMs = (await this.queue.renew(now())).nextAtMs;
+    await this.#renew();
     let [waiting, running] = [0, 0];
     for (const lane of await this.queue.count(now())) {
       waiting += lane.ready + lane.blocked + lane.delayed;
