@@ -17,6 +17,9 @@ const PATIENCE_MS = 10_000;
 /** Longest wait between two tries, ms. */
 const LONGEST_WAIT_MS = 30;
 
+/** How often the log may be found empty in a row. Each is a checkpoint of another program. */
+const MOST_EMPTIED = 10;
+
 /** Most keys of one `getMany`. */
 const MANY = 10;
 
@@ -161,7 +164,20 @@ export class Db {
     }
     if (version !== undefined && signals) this.signals++;
     this.file?.check(); // afterwards: nobody hears of a commit that went to a file that was deleted
+    if (this.file?.isUnclear) await this.#settle(this.file);
     return version;
+  }
+
+  /** Finds out whether a log that holds no commit was emptied by SQLite: then it begins with the next one. */
+  async #settle(file: SameFile): Promise<void> {
+    for (let tries = 0; file.isUnclear; tries++) {
+      if (tries === MOST_EMPTIED) {
+        throw new Error("The log of the database is emptied after each commit: end what does that");
+      }
+      await this.pause(tries);
+      await this.#commit(this.kv.atomic(), 0);
+      file.check();
+    }
   }
 
   async #commit(atomic: Deno.AtomicOperation, bytes: number): Promise<string | undefined> {
@@ -183,6 +199,7 @@ export class Db {
   /** Closes the handle. What is on its way fails, or is answered late. */
   close(): void {
     this.#tokens?.close();
+    this.file?.close();
     if (this.#line === undefined) this.#kv.close();
     else this.#line.close();
   }

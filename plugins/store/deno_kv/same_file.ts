@@ -5,17 +5,28 @@
  * @module
  */
 
+import { SameLog } from "./same_log.ts";
+
 interface Watched {
   readonly path: string;
   /** Device and number. `undefined`: it has not been there yet. */
   seen: string | undefined;
   /** The largest size that it had. */
   size: number;
+  /** Reads it. `undefined`: it is not the log. */
+  readonly log: SameLog | undefined;
+}
+
+/** What is wrong with a file. */
+interface Fault {
+  readonly what: string;
+  /** True if nobody can put back what was there: commits are missing in it. */
+  readonly isForGood: boolean;
 }
 
 /**
- * Knows the files of one database by their numbers. They are only looked at: a process that opens a file
- * of its database and closes it again loses all locks that SQLite has on it.
+ * Knows the files of one database by their numbers. All but the log are only looked at: a process that
+ * opens a file of its database and closes it again loses all locks that SQLite has on it.
  */
 export class SameFile {
   /** How often something was found to be wrong that was right before. */
@@ -23,15 +34,19 @@ export class SameFile {
   readonly #file: string;
   readonly #holding: readonly Watched[];
   readonly #index: readonly Watched[];
-  #fault: string | undefined;
-  #isOlder = false;
+  readonly #log: SameLog | undefined;
+  #fault: Fault | undefined;
 
   /** Watches a database that this process has opened just now. */
   constructor(file: string) {
     this.#file = file;
     const real = mayLookAt(file) ? Deno.realPathSync(file) : file; // SQLite's own files stand beside that
-    this.#holding = [file, `${real}-wal`].filter(mayLookAt).map(watched);
-    this.#index = [`${real}-shm`].filter(mayLookAt).map(watched);
+    const log = `${real}-wal`;
+    if (mayLookAt(log)) this.#log = new SameLog(log);
+    this.#holding = [file, log].filter(mayLookAt).map((path) =>
+      watched(path, path === log ? this.#log : undefined)
+    );
+    this.#index = [`${real}-shm`].filter(mayLookAt).map((path) => watched(path));
     this.checkAll();
   }
 
@@ -40,9 +55,14 @@ export class SameFile {
     return this.#fault !== undefined;
   }
 
+  /** True after a commit that cannot be seen: only another one tells whether it is kept. */
+  get isUnclear(): boolean {
+    return this.#log?.isEmpty ?? false;
+  }
+
   /** What stands in it is older than what stood in it before: it is another one, for good. */
   foundOlder(): void {
-    this.#isOlder = true;
+    this.#note({ what: `${this.#file} holds less than it did`, isForGood: true });
   }
 
   /** Looks at what holds commits. @throws {Error} If it is not what was opened: they are lost. */
@@ -55,21 +75,34 @@ export class SameFile {
     this.#judge([...this.#holding, ...this.#index]);
   }
 
+  /** Looks at no log any more. */
+  close(): void {
+    this.#log?.close();
+  }
+
   #judge(files: readonly Watched[]): void {
-    let fault = this.#isOlder ? `${this.#file} holds less than it did` : undefined;
-    for (const file of files) fault ??= faultOf(file, file === this.#holding[0]);
+    if (!this.#fault?.isForGood) {
+      let fault: Fault | undefined;
+      for (const file of files) fault ??= faultOf(file, file === this.#holding[0]);
+      this.#note(fault);
+    }
+    if (this.#fault === undefined) return;
+    const { what, isForGood } = this.#fault;
+    throw new Error(
+      `The database is not the one that was opened: ${what}. ${
+        isForGood ? "Stop" : "Put back what was there, or stop"
+      } all processes, restore a backup and start again`,
+    );
+  }
+
+  #note(fault: Fault | undefined): void {
     if (fault !== undefined && this.#fault === undefined) this.faults++;
     this.#fault = fault;
-    if (fault === undefined) return;
-    throw new Error(
-      `The database is not the one that was opened: ${fault}. Put back what was there, or stop all ` +
-        "processes, restore a backup and start again",
-    );
   }
 }
 
-function watched(path: string): Watched {
-  return { path, seen: undefined, size: 0 };
+function watched(path: string, log?: SameLog): Watched {
+  return { path, seen: undefined, size: 0, log };
 }
 
 /** Asked for, a permission would be asked of whoever sits at the terminal. */
@@ -78,7 +111,7 @@ function mayLookAt(path: string): boolean {
 }
 
 /** What is wrong with a file. `undefined`: nothing that can be seen. */
-function faultOf(file: Watched, grows: boolean): string | undefined {
+function faultOf(file: Watched, grows: boolean): Fault | undefined {
   const { path } = file;
   let info: Deno.FileInfo;
   try {
@@ -86,14 +119,23 @@ function faultOf(file: Watched, grows: boolean): string | undefined {
   } catch (thrown) {
     const isGone = thrown instanceof Deno.errors.NotFound ||
       thrown instanceof Deno.errors.NotADirectory;
-    return isGone && file.seen !== undefined ? `${path} is gone` : undefined;
+    return isGone && file.seen !== undefined ? away(`${path} is gone`) : undefined;
   }
   if (info.ino === null) return undefined; // a system without numbers
   const seen = `${info.dev}/${info.ino}`;
   file.seen ??= seen;
-  if (file.seen !== seen) return `another ${path} is in its place`;
+  if (file.seen !== seen) return away(`another ${path} is in its place`);
+  const what = file.log?.look(info.size);
+  if (what !== undefined) return { what, isForGood: true };
   if (!grows) return undefined;
-  if (info.size < file.size) return `${path} was overwritten`; // it never shrinks by itself
+  if (info.size < file.size) { // it never shrinks by itself
+    return { what: `${path} was overwritten`, isForGood: true };
+  }
   file.size = info.size;
   return undefined;
+}
+
+/** What was there may still be somewhere. */
+function away(what: string): Fault {
+  return { what, isForGood: false };
 }

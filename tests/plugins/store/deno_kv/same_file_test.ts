@@ -22,6 +22,12 @@ async function backup(folder: string): Promise<string> {
   return path;
 }
 
+/** Puts zeros over the beginning of a file. */
+async function overwrite(path: string): Promise<void> {
+  using file = await Deno.open(path, { write: true });
+  await file.write(new Uint8Array(32));
+}
+
 /** What an operator may do to `FOLDER/data/queue.db` by hand, and what is said of it. */
 const DEEDS: Readonly<Record<string, [deed: (folder: string) => unknown, says: string]>> = {
   "rm queue.db": [(folder) => Deno.remove(`${folder}/data/queue.db`), "queue.db is gone"],
@@ -46,6 +52,22 @@ const DEEDS: Readonly<Record<string, [deed: (folder: string) => unknown, says: s
     Deno.writeTextFileSync(`${folder}/data`, "");
   }, "is gone"],
   "rm queue.db-wal": [(folder) => Deno.remove(`${folder}/data/queue.db-wal`), "-wal is gone"],
+  "> queue.db-wal": [
+    (folder) => Deno.truncate(`${folder}/data/queue.db-wal`),
+    "-wal was cut or overwritten",
+  ],
+  "truncate -s 16 queue.db-wal": [
+    (folder) => Deno.truncate(`${folder}/data/queue.db-wal`, 16),
+    "-wal was cut or overwritten",
+  ],
+  "truncate -s 20000 queue.db-wal": [
+    (folder) => Deno.truncate(`${folder}/data/queue.db-wal`, 20_000),
+    "-wal was cut",
+  ],
+  "dd if=/dev/zero of=queue.db-wal bs=32 count=1 conv=notrunc": [
+    (folder) => overwrite(`${folder}/data/queue.db-wal`),
+    "-wal was cut or overwritten",
+  ],
   "mv backup.db queue.db": [
     async (folder) => Deno.rename(await backup(folder), `${folder}/data/queue.db`),
     "another",
