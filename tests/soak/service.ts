@@ -325,10 +325,10 @@ class ServiceSoak {
     for (const number of [1, 3]) await Deno.writeTextFile(this.#clockOf(number), "+0");
     if (this.#living.length === 0) await this.#start();
     const untilMs = performance.now() + PATIENCE_MS;
-    let listed = await this.#list(this.#living[0]!); // one was started
+    let listed = await this.#list();
     while (!this.#acknowledged.haveEnded(listed) && performance.now() < untilMs) {
       await sleep(1000); // a list is no snapshot: what ends meanwhile may stand in none of its pages
-      listed = await this.#list(this.#living[0]!);
+      listed = await this.#list();
     }
     for (const service of this.#living) await this.#stop(service);
     const notes = readNotes(await Deno.readTextFile(this.#log));
@@ -341,12 +341,18 @@ class ServiceSoak {
     return notes.starts;
   }
 
-  async #list({ url }: Service): Promise<ReadonlyMap<string, Listed>> {
+  /** All jobs as a process lists them; only some, if its store cannot be read just now. */
+  async #list(): Promise<ReadonlyMap<string, Listed>> {
+    const { url } = this.#living[0]!; // one was started
     const listed = new Map<string, Listed>();
     let cursor: string | undefined;
     do {
       const more = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
       const response = await fetch(`${url}/api/pools/work/jobs?limit=500${more}`);
+      if (!response.ok) {
+        await response.body?.cancel();
+        return listed;
+      }
       const page: { readonly jobs: readonly Listed[]; readonly cursor?: string } = await response
         .json();
       for (const job of page.jobs) listed.set(job.id, job);
