@@ -8,7 +8,7 @@ import * as v from "valibot";
 import { defineStore, type Plugin } from "../../../src/plugin.ts";
 import { Db } from "./db.ts";
 import { SIGNAL_KEY } from "./keys.ts";
-import { checkSchema, openDatabase } from "./open.ts";
+import { checkSchema, openDatabase, withAdvice } from "./open.ts";
 import { SameFile } from "./same_file.ts";
 import { KvStore } from "./store.ts";
 
@@ -70,7 +70,7 @@ export const denoKv: Plugin<"store", DenoKvOptions> = defineStore({
       });
     } catch (thrown) {
       db.close();
-      throw thrown;
+      throw withAdvice(file, thrown);
     }
   },
 });

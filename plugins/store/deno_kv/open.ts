@@ -71,12 +71,26 @@ export async function openDatabase({ path, url, locate = fromHere }: Whereabouts
   }
 }
 
+/** What a start failed with, with the file and what helps, where the file is to blame that did open. */
+export function withAdvice(file: string | undefined, thrown: unknown): unknown {
+  const message = messageOf(thrown);
+  if (file === undefined || !FULL.test(message) && !message.includes(LOCKED)) return thrown;
+  const text = `The database "${file}" cannot be opened: ${message}; ${adviceOn(message)}`;
+  return new Error(text, { cause: thrown });
+}
+
+/** What SQLite or the system says if a file cannot grow, or fails. */
+const FULL = /disk is full|disk I\/O error|No space left/;
+
+/** What SQLite says if another program does not let go of a file. */
+const LOCKED = "database is locked";
+
 /** What helps against what SQLite or the system says of a file. */
 function adviceOn(message: string): string {
-  if (/disk is full|disk I\/O error|No space left/.test(message)) {
+  if (FULL.test(message)) {
     return "see whether its disk is full or fails, make room there and start again";
   }
-  if (message.includes("database is locked")) {
+  if (message.includes(LOCKED)) {
     return "another program has it locked: end that, or wait for it, and start again";
   }
   return "name one that Sluice has made, or a file that is not there yet, in a folder that may be written";

@@ -11,6 +11,7 @@ import type { Others } from "./context.ts";
 import type { Db } from "./db.ts";
 import { Fates } from "./fates.ts";
 import { SIGNAL_KEY, stateKey } from "./keys.ts";
+import { withAdvice } from "./open.ts";
 import { type KvQueue, openQueue } from "./queue.ts";
 import { Wake } from "./wake.ts";
 
@@ -37,6 +38,7 @@ export interface KvStoreOptions {
 export class KvStore implements Store {
   readonly place: string | undefined;
   readonly #db: Db;
+  readonly #file: string | undefined;
   readonly #wake: Wake;
   readonly #log: Logger | undefined;
   readonly #alive: Alive | undefined;
@@ -47,6 +49,7 @@ export class KvStore implements Store {
   constructor(db: Db, options: KvStoreOptions) {
     this.place = options.place;
     this.#db = db;
+    this.#file = options.file;
     this.#log = options.log;
     this.#alive = options.file === undefined ? undefined : new Alive(options.file);
     this.#wake = new Wake(db, {
@@ -73,7 +76,6 @@ export class KvStore implements Store {
     this.#queues.set(pool, queues);
     const fates = this.#fates.get(pool) ?? new Fates();
     this.#fates.set(pool, fates);
-    // deno-lint-ignore prefer-const -- it is read by what it is opened with
     let mine: KvQueue | undefined;
     const others: Others = {
       wake: () => {
@@ -88,14 +90,12 @@ export class KvStore implements Store {
     const left = (): void => {
       if (mine !== undefined) queues.delete(mine);
     };
-    mine = await openQueue(options, {
-      db: this.#db,
-      fates,
-      others,
-      alive: this.#alive,
-      log: this.#log,
-      left,
-    });
+    const shares = { db: this.#db, fates, others, alive: this.#alive, log: this.#log, left };
+    try {
+      mine = await openQueue(options, shares);
+    } catch (thrown) {
+      throw withAdvice(this.#file, thrown);
+    }
     queues.add(mine);
     return mine;
   }

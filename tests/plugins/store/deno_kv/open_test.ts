@@ -84,6 +84,38 @@ Deno.test("denoKv says what to do where a full disk or a lock keeps it from open
   }
 });
 
+Deno.test("denoKv names its file where a disk gets full while a queue opens, or the store itself", async () => {
+  const descriptor = Object.getOwnPropertyDescriptor(Deno, "openKv")!;
+  const { openKv } = Deno;
+  let isFull = true;
+  const value = async (path: string) => {
+    const kv = await openKv(path);
+    const { atomic } = kv;
+    kv.atomic = () => {
+      const next = atomic.call(kv);
+      if (isFull) next.commit = () => Promise.reject(new TypeError("database or disk is full"));
+      return next;
+    };
+    return kv;
+  };
+  Object.defineProperty(Deno, "openKv", { value, configurable: true });
+  try {
+    await withFolder(async (folder) => {
+      const message = `The database "${folder}/queue.db" cannot be opened: database or disk is ` +
+        "full; see whether its disk is full or fails, make room there and start again";
+      await assert.rejects(openStore({ path: `${folder}/queue.db` }), { message });
+      isFull = false;
+      const store = await openStore({ path: `${folder}/queue.db` });
+      isFull = true;
+      await assert.rejects(openQueue(store), { message });
+      isFull = false;
+      await store.close();
+    });
+  } finally {
+    Object.defineProperty(Deno, "openKv", descriptor);
+  }
+});
+
 Deno.test("denoKv refuses on Deno Deploy what would be forgotten with the instance", async () => {
   const env = { DENO_DEPLOYMENT_ID: "x", DENO_KV_DEFAULT_PATH: ":memory:" };
 
