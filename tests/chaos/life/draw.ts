@@ -57,6 +57,8 @@ export interface Batch {
   readonly result: Plan["result"];
   readonly bytes: readonly number[];
   readonly how: "each" | "bulk" | "post";
+  /** True: all are cancelled as soon as they are taken. */
+  readonly isWithdrawn?: boolean;
 }
 
 /** One thing that happens. `who` chooses a process. */
@@ -84,6 +86,8 @@ export interface LifeLane {
   readonly name: string;
   readonly maxRunning?: number;
   readonly maxRunningPerKey?: number;
+  readonly ttlMs?: number;
+  readonly backoff?: { readonly baseMs: number; readonly maxMs: number };
   readonly [option: string]: unknown;
 }
 
@@ -130,7 +134,13 @@ export function lifeOf(seed: number, store: LifeStore): Life {
   // Jobs in memory are those of one process: they have one clock, or none that is set.
   const others = store === "kv" ? NONE : chance.is(0.5) ? CLOCKS : PROCESSES;
   const kinds = KINDS.filter(([kind]) => !others.has(kind) && !(isHarmless && HARMS.has(kind)));
-  const steps = chance.many(chance.whole(4, 30), () => stepOf(chance, kinds, lanes, types));
+  const withdrawn = new Chance(randomStream(seed, `withdrawn/${store}`));
+  const steps = chance.many(chance.whole(4, 30), () => stepOf(chance, kinds, lanes, types))
+    .map((step) =>
+      step.do === "enqueue" && withdrawn.is(0.1)
+        ? { ...step, how: "bulk" as const, isWithdrawn: true }
+        : step
+    );
   return { store, lanes, clusterCap, pool, types, leaseMs, drainMs, steps };
 }
 
@@ -256,7 +266,19 @@ function stepOf(
   }
 }
 
+/** Who ignores its abort runs at least so long, ms: its attempt is given up meanwhile. */
+const DEAF_MS = 8000;
+/** Most jobs of one step that do. */
+const MOST_DEAF = 10;
+
 function batchOf(chance: Chance, lane: string, type: string): Omit<Batch, "who"> {
+  const drawn = anyBatch(chance, lane, type);
+  if (drawn.heedsAbort) return drawn;
+  const count = Math.min(drawn.count, MOST_DEAF);
+  return { ...drawn, count, ttlMs: undefined, ms: Math.max(drawn.ms, DEAF_MS) };
+}
+
+function anyBatch(chance: Chance, lane: string, type: string): Omit<Batch, "who"> {
   const count = chance.of(1, 1, 2, 10, 60, 60, chance.whole(1, 300), 1000);
   const bytes = chance.many(chance.whole(1, 3), () => chance.weighted(SIZES));
   const mean = bytes.reduce((sum, size) => sum + size, 0) / bytes.length;

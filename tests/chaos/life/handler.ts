@@ -14,8 +14,8 @@ import type { Plan } from "./draw.ts";
 export interface Watcher {
   /** A handler begins. Returns how often its job has started. */
   began(job: Job, plan: Plan): number;
-  /** A handler has ended. */
-  ended(job: Job): void;
+  /** A handler has ended. `thrown`: what it throws of its own accord. */
+  ended(job: Job, thrown?: unknown): void;
 }
 
 /** A handler on the clock of its process. Jobs of schedules have no plan: they end at once. */
@@ -29,19 +29,20 @@ export function handlerOn(
     const starts = watcher.began(job, plan);
     return new Promise((resolve, reject) => {
       let over = false;
-      const end = (how: () => void): void => {
+      const end = (how: () => void, thrown?: unknown): void => {
         if (over) return;
         over = true;
         timer.cancel();
-        watcher.ended(job);
+        watcher.ended(job, context.signal.aborted ? undefined : thrown);
         how();
       };
-      const timer = clock.at(clock.nowMs() + plan.ms, () =>
+      const timer = clock.at(clock.nowMs() + plan.ms, () => {
+        const thrown = thrownBy(plan, job, starts);
         end(() => {
-          const thrown = thrownBy(plan, job, starts);
           if (thrown === undefined) resolve(resultOf(plan));
           else reject(thrown.value);
-        }));
+        }, thrown?.value);
+      });
       if (!plan.heedsAbort) return;
       context.signal.addEventListener("abort", () => end(() => reject(context.signal.reason)));
     });

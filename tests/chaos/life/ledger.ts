@@ -4,6 +4,7 @@
  * @module
  */
 
+import { RetryLater } from "../../../src/errors.ts";
 import type { PoolEvent } from "../../../src/event.ts";
 import type { Job, JobRecord } from "../../../src/job.ts";
 import type { Life, LifeLane, Plan } from "./draw.ts";
@@ -13,10 +14,19 @@ export interface Known {
   readonly plan: Plan;
   readonly lane: string;
   readonly key: string | undefined;
-  /** Its id, once the store has taken it. */
+  /** It starts, or starts again, not before that (true time). */
+  dueAtMs: number;
+  /** It does not start after so long, ms. */
+  readonly ttlMs: number;
+  /** `progress` when it was offered. */
+  readonly offeredAt: number;
+  /** Its id, once the store has taken it, and when that was. */
   id: string | undefined;
+  takenAtMs: number;
   starts: number;
   ends: number;
+  /** `progress` at its latest end. */
+  endedAt: number;
   /** How often it was revived. */
   revived: number;
   /** True once somebody asked to cancel it. */
@@ -34,6 +44,16 @@ export interface Run {
   isGivenUp: boolean;
 }
 
+/** What the ledger has to know of a job besides what its handler does. */
+export type Offer = Pick<Known, "plan" | "lane" | "key"> & {
+  readonly delayMs: number;
+  /** `undefined`: that of its lane. */
+  readonly ttlMs: number | undefined;
+};
+
+/** From its lease to its handler a job may take so long, ms. */
+const START_SLACK_MS = 1000;
+
 /** Watches all processes of one life. */
 export class Ledger {
   /** The first breach. */
@@ -48,10 +68,15 @@ export class Ledger {
   readonly #life: Life;
   readonly #lanes: ReadonlyMap<string, LifeLane>;
   readonly #draining = new Set<string>();
+  readonly #now: () => number;
+  /** False where a clock steps or a process stalls: times say nothing then. */
+  readonly #isTimely: boolean;
 
-  /** Knows no job yet. */
-  constructor(life: Life) {
+  /** Knows no job yet. `now` tells the true time. */
+  constructor(life: Life, now: () => number) {
     this.#life = life;
+    this.#now = now;
+    this.#isTimely = life.steps.every((step) => step.do !== "clock" && step.do !== "block");
     this.#lanes = new Map(life.lanes.map((lane) => [lane.name, lane]));
   }
 
@@ -61,10 +86,12 @@ export class Ledger {
   }
 
   /** A job is about to be enqueued. */
-  offered(plan: Plan, lane: string, key: string | undefined): Known {
+  offered({ plan, lane, key, delayMs, ttlMs }: Offer): Known {
     const known = {
-      ...{ plan, lane, key, id: undefined, starts: 0, ends: 0, revived: 0 },
-      ...{ cancelled: false, removed: false },
+      ...{ plan, lane, key, dueAtMs: this.#now() + delayMs, offeredAt: this.progress },
+      ...{ id: undefined, takenAtMs: Infinity, starts: 0, ends: 0, endedAt: -1 },
+      ...{ ttlMs: ttlMs ?? this.#lanes.get(lane)?.ttlMs ?? Infinity },
+      ...{ revived: 0, cancelled: false, removed: false },
     };
     this.jobs.set(plan.n, known);
     return known;
@@ -72,9 +99,10 @@ export class Ledger {
 
   /** The store has taken a job, or says that another one has its `dedupeKey`. */
   taken(known: Known, id: string, duplicate: boolean): void {
-    if (duplicate) return;
+    if (duplicate) return this.#checkOwner(known, id);
     this.byId.set(id, known);
     known.id = id;
+    known.takenAtMs = this.#now();
   }
 
   /** A handler begins. Returns how often its job has started. */
@@ -95,14 +123,17 @@ export class Ledger {
     }
     this.runs.add({ member, known, id: job.id, isGivenUp: false });
     this.#checkLimits(member, known);
+    this.#checkTime(known);
     return known.starts;
   }
 
-  /** A handler has ended. */
-  ended(member: string, plan: Plan): void {
+  /** A handler has ended. `thrown`: what it threw though it was not asked to end. */
+  ended(member: string, job: Job, thrown: unknown): void {
+    const { n } = job.payload as Plan; // nothing else is enqueued
     for (const run of this.runs) {
-      if (run.member !== member || run.known.plan.n !== plan.n) continue;
+      if (run.member !== member || run.known.plan.n !== n) continue;
       this.runs.delete(run);
+      if (thrown !== undefined) run.known.dueAtMs = this.#now() + this.#waitOf(run, job, thrown);
       break;
     }
     this.#checkLeft(member);
@@ -190,12 +221,40 @@ export class Ledger {
     this.vanished(member);
   }
 
+  /** How long a job waits at least before it is tried again, ms. */
+  #waitOf({ known }: Run, { attempt }: Job, thrown: unknown): number {
+    if (thrown instanceof RetryLater) return thrown.ms;
+    const { baseMs = 0, maxMs = 0 } = this.#lanes.get(known.lane)?.backoff ?? {};
+    return Math.min(maxMs, baseMs * 2 ** (attempt - 1));
+  }
+
   #ended(id: string, kind: string): void {
     const known = this.byId.get(id);
     if (known === undefined) return; // told before its enqueue was answered, or a schedule's
     known.ends++;
-    this.progress++;
+    known.endedAt = this.progress++;
     if (known.ends > known.revived + 1) this.breach(`${name(known)} ended twice: ${kind}`);
+  }
+
+  /** A job whose dedupe key another one has is told so as long as that has not ended. */
+  #checkOwner(known: Known, id: string): void {
+    const owner = this.byId.get(id);
+    if (owner === undefined || owner.revived > 0 || owner.ends === 0) return;
+    if (owner.endedAt >= known.offeredAt) return; // it may have ended meanwhile
+    this.breach(`${name(known)} is a duplicate of ${name(owner)}, which had ended before`);
+  }
+
+  /** A job starts when it is due, and not after its time. */
+  #checkTime(known: Known): void {
+    if (!this.#isTimely || this.harmed || known.revived > 0) return;
+    const nowMs = this.#now();
+    if (nowMs < known.dueAtMs) {
+      this.breach(`${name(known)} starts ${known.dueAtMs - nowMs} ms before it is due`);
+    }
+    const lateMs = nowMs - known.takenAtMs - known.ttlMs;
+    if (lateMs > START_SLACK_MS) {
+      this.breach(`${name(known)} starts ${lateMs} ms after its ttl of ${known.ttlMs} ms`);
+    }
   }
 
   #checkLimits(member: string, { lane, key }: Known): void {

@@ -76,8 +76,8 @@ export class Member {
     const watcher = {
       began: (job: Parameters<Ledger["began"]>[1], plan: Plan) =>
         ledger.began(this.name, job, plan),
-      ended: ({ payload }: { readonly payload: unknown }) =>
-        ledger.ended(this.name, payload as Plan),
+      ended: (job: Parameters<Ledger["ended"]>[1], thrown?: unknown) =>
+        ledger.ended(this.name, job, thrown),
     };
     const run = handlerOn(this.clock, watcher);
     const handlers = life.types[0] === ""

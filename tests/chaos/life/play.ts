@@ -13,9 +13,10 @@ import type { JobRecord } from "../../../src/job.ts";
 import { randomStream } from "../../../src/random.ts";
 import { VirtualClock } from "../../../src/virtual_clock.ts";
 import { deafStore, twinOf } from "../../plugins/store/deno_kv/_commits.ts";
+import { watchCounters } from "./counters.ts";
 import { Door, Surroundings } from "./door.ts";
 import { type Batch, type Life, lifeOf, type LifeStep, type LifeStore, type Plan } from "./draw.ts";
-import { Ledger } from "./ledger.ts";
+import { type Known, Ledger } from "./ledger.ts";
 import { Member, STOP_SLACK_MS } from "./member.ts";
 import type { Played } from "../world.ts";
 
@@ -51,7 +52,7 @@ class PlayedLife {
   constructor(seed: number, life: Life) {
     this.#seed = seed;
     this.#life = life;
-    this.#ledger = new Ledger(life);
+    this.#ledger = new Ledger(life, () => this.#clock.nowMs());
   }
 
   async play(most: number): Promise<Played> {
@@ -113,7 +114,9 @@ class PlayedLife {
         }
         this.#kv ??= await Deno.openKv(":memory:");
         const random = randomStream(this.#seed, `store/${this.#members.length}`);
-        const store = deafStore(await twinOf(this.#kv), random);
+        const kv = await twinOf(this.#kv);
+        watchCounters(kv, (what) => this.#ledger.breach(what));
+        const store = deafStore(kv, random);
         return new Door(store, clock, this.#around, true);
       },
     });
@@ -189,6 +192,8 @@ class PlayedLife {
           if (handle instanceof Error) refused(known.plan.pad.length, handle);
           else taken(known, handle.id, handle.duplicate);
         }
+        if (!batch.isWithdrawn) return;
+        for (const { known } of jobs) if (known.id !== undefined) this.#cancel(member, known);
       }, (error) => refused(0, error));
       return;
     }
@@ -214,7 +219,7 @@ class PlayedLife {
       pad: "p".repeat(Math.max(0, size - 150)),
     };
     const key = keys === 0 ? undefined : `key ${index % keys}`;
-    const known = this.#ledger.offered(plan, lane, key);
+    const known = this.#ledger.offered({ plan, lane, key, delayMs, ttlMs });
     const job = {
       lane,
       payload: plan,
@@ -231,8 +236,11 @@ class PlayedLife {
     const ids = [...this.#ledger.byId];
     for (let place = 0; place < Math.min(count, ids.length); place++) {
       const [id, known] = ids[(from + place) % ids.length]!;
+      if (change === "cancel") {
+        this.#cancel(member, known);
+        continue;
+      }
       // It may take effect long before its answer comes.
-      if (change === "cancel") known.cancelled = true;
       if (change === "revive") known.revived++;
       const changed = member.pool.change(id, change).then(({ ok }) => {
         if (ok && change === "remove") known.removed = true;
@@ -240,6 +248,11 @@ class PlayedLife {
       });
       this.#ask(changed);
     }
+  }
+
+  #cancel(member: Member, known: Known): void {
+    known.cancelled = true; // it may take effect long before its answer comes
+    this.#ask(member.pool.change(known.id ?? "", "cancel"));
   }
 
   /** Whatever is ready or runs is counted by a slice that is asked now. */
