@@ -60,7 +60,10 @@ export class Reads {
    * @throws {UnreadError} If it is not over in time.
    */
   async of<T>(reading: Promise<T>): Promise<T> {
-    if (this.#isStopping) throw new UnreadError("stopping");
+    if (this.#isStopping) {
+      reading.catch(() => {}); // it fails once its connection is closed, and nobody waits for it
+      throw new UnreadError("stopping");
+    }
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const read = { sinceMs: this.#clock.nowMs(), giveUp: reject };
     this.#reads.add(read);
