@@ -26,6 +26,8 @@ const MOST_MEMBERS = 3;
 const PATIENCE_MS = 900_000;
 /** How far time moves between two looks, ms. */
 const STEP_MS = 500;
+/** So often the store is asked at one moment, one call after the other, by a busy loop only. */
+const MOST_ROUNDS = 5_000;
 /** Jobs of one page of a list. */
 const PAGE = 100;
 /** A batch is enqueued within the hour of its life: jobs are numbered from here. */
@@ -273,7 +275,7 @@ class PlayedLife {
 
   /** Waits until the store has answered all, and all processes have heard of it. */
   async #quiet(): Promise<void> {
-    for (;;) {
+    for (let rounds = 0; rounds < MOST_ROUNDS; rounds++) {
       await this.#clock.settle();
       if (await this.#around.answered()) continue;
       const doors = this.#members.map(({ door }) => door);
@@ -283,6 +285,7 @@ class PlayedLife {
       if (this.#life.store === "memory") continue;
       for (const door of doors) if (writers.some((writer) => writer !== door)) door.hear();
     }
+    throw new Error("The processes do not come to rest: they ask the store all the time");
   }
 
   /** A stop ends within its deadline and some seconds, whatever runs. */
