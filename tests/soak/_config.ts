@@ -33,7 +33,7 @@ export async function writeConfig(folder: string): Promise<void> {
           { name: "later", targetWaitMs: null, backoff, attempts: 200 },
         ],
         caps: [{ use: "fixed-cap", with: { workers: 60 }, scope: "cluster" }],
-        keep: { done: 1_000_000, dead: 1_000_000 },
+        keep: { done: 1_000_000, dead: 1_000_000, forMs: 1e12 }, // clocks step by a day
         schedules: [{ lane: "later", cron: "*/7 * * * * *", payload: scheduled() }],
         leaseMs: LEASE_MS,
         timeoutMs: 10_000,

@@ -58,3 +58,18 @@ export class Crowd {
     }
   }
 }
+
+/** Reads the event stream of a process to its end. True: it was told that it ends. `undefined`: it got none. */
+export async function readEvents(url: string): Promise<boolean | undefined> {
+  let last = "";
+  try {
+    const { ok, body } = await fetch(`${url}/api/events`);
+    if (!ok || body === null) return undefined;
+    for await (const text of body.pipeThrough(new TextDecoderStream())) {
+      last = (last + text).slice(-100);
+    }
+  } catch {
+    // it was cut off, or the process has no room for it
+  }
+  return last === "" ? undefined : last.includes("event: end");
+}

@@ -13,7 +13,8 @@ export interface SoakPlan {
   readonly resultBytes: number;
 }
 
-const log = Deno.env.get("SOAK_LOG") ?? "";
+/** Held open: a process whose descriptors are used up writes down what it does all the same. */
+const log = Deno.openSync(Deno.env.get("SOAK_LOG") ?? "", { append: true, create: true });
 
 /** Runs one job. */
 export const work = defineHandler({
@@ -22,7 +23,7 @@ export const work = defineHandler({
     const plan = job.payload as SoakPlan; // the soak enqueues nothing else
     const note = (what: string): void => {
       const line = `${what} ${plan.n} ${plan.key ?? "-"} ${fence} ${Deno.pid}\n`;
-      Deno.writeTextFileSync(log, line, { append: true });
+      log.writeSync(new TextEncoder().encode(line));
     };
     note("S");
     try {

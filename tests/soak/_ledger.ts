@@ -49,6 +49,25 @@ export class Acknowledged {
   }
 }
 
+/** All jobs as a process lists them; only some, if it or its store does not answer just now. */
+export async function listAll(url: string): Promise<ReadonlyMap<string, Listed>> {
+  const listed = new Map<string, Listed>();
+  let cursor: string | undefined;
+  do {
+    const more = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+    const response = await fetch(`${url}/api/pools/work/jobs?limit=500${more}`).catch(() => {});
+    if (!response?.ok) {
+      await response?.body?.cancel();
+      return listed;
+    }
+    const page: { readonly jobs: readonly Listed[]; readonly cursor?: string } = await response
+      .json();
+    for (const job of page.jobs) listed.set(job.id, job);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return listed;
+}
+
 /** Reads what handlers wrote down, a line for each start and end. */
 export function readNotes(text: string): Notes {
   const done = new Set<number>();

@@ -24,7 +24,8 @@ export const FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1";
 const STARTED_WITHIN_MS = 60_000;
 
 /** What a process wrote that none should: a fault of its own, not one of a job or of its store. */
-const STRAY = /uncaught|unhandled|Maximum call stack|out of memory|TypeError|ReferenceError/i;
+const STRAY =
+  /uncaught|unhandled|nobody handled|Maximum call stack|out of memory|TypeError|ReferenceError/i;
 
 /** One process. */
 export class Service {
@@ -35,6 +36,8 @@ export class Service {
   readonly child: Deno.ChildProcess;
   /** How it ended. `undefined`: it runs. */
   ended: Deno.CommandStatus | undefined;
+  /** True once it was asked to end. */
+  isToEnd = false;
   readonly #reading: Promise<void>[] = [];
   readonly #started = Promise.withResolvers<void>();
 
@@ -85,6 +88,7 @@ export class Service {
   }
 
   signal(signal: Deno.Signal): void {
+    if (signal === "SIGTERM" || signal === "SIGKILL") this.isToEnd = true;
     if (this.lives) this.child.kill(signal);
   }
 

@@ -4,12 +4,13 @@
  * is locked, descriptors run out and wall clocks step. No acknowledged job may be lost.
  */
 
-import { DatabaseSync } from "node:sqlite";
+import { messageOf } from "../../src/errors.ts";
 import { randomStream } from "../../src/random.ts";
 import { DATA, DRAIN_MS, LANES, LEASE_MS, writeConfig } from "./_config.ts";
-import { Crowd, MANNERS } from "./_crowd.ts";
+import { Crowd, MANNERS, readEvents } from "./_crowd.ts";
+import { doctor, fill, lock, takeAway } from "./_disk.ts";
 import type { SoakPlan } from "./_handler.ts";
-import { Acknowledged, type Listed, readNotes } from "./_ledger.ts";
+import { Acknowledged, listAll, readNotes } from "./_ledger.ts";
 import { FAKETIME, Service, type ServiceOptions } from "./_service.ts";
 import { sleep } from "./_time.ts";
 
@@ -21,6 +22,10 @@ const PATIENCE_MS = 240_000;
 const MOST_WAITING = 2000;
 /** File descriptors of the process that has few. */
 const FEW_FILES = 256;
+/** Clients of each manner that use them up. */
+const MANY_EACH = 60;
+/** Once nobody is connected any more, a process answers within so long, ms. */
+const ANSWERED_WITHIN_MS = 30_000;
 
 const SIZES = [0, 1, 1000, 8192, 15_000, 60_000] as const;
 const ENDS = ["ok", "ok", "ok", "ok", "throw", "once", "later", "odd", "block", "deaf"] as const;
@@ -67,9 +72,12 @@ class ServiceSoak {
   readonly #crowd = new Crowd();
   readonly #services: Service[] = [];
   readonly #pending = new Set<Promise<unknown>>();
+  readonly #streams = { open: 0, told: 0 };
   #next = 0;
   #started = 0;
   #waiting = 0;
+  /** Since when the database file is not in its place. `Infinity`: it is. */
+  #awaySinceMs = Infinity;
 
   constructor(folder: string, seed: number, disk: boolean, say: (text: string) => void) {
     this.#folder = folder;
@@ -91,7 +99,10 @@ class ServiceSoak {
       }
       await harming;
       await Promise.all(this.#pending);
-      const starts = await this.#finish();
+      const starts = await this.#finish().catch((thrown) => {
+        this.#faults.push(messageOf(thrown));
+        return 0;
+      });
       const acknowledged = this.#acknowledged.plans.size;
       return { acknowledged, starts, harms: this.#harms, faults: this.#faults };
     } finally {
@@ -125,11 +136,11 @@ class ServiceSoak {
   }
 
   /** Starts one more: every third has few descriptors, every other one a wall clock that may step. */
-  async #start(): Promise<void> {
+  async #start(hasFew = this.#started % 3 === 2): Promise<void> {
     const number = this.#started++;
     const clock = number % 2 === 1 && await exists(FAKETIME) ? this.#clockOf(number) : undefined;
     if (clock !== undefined) await Deno.writeTextFile(clock, "+0");
-    const files = number % 3 === 2 ? FEW_FILES : undefined;
+    const files = hasFew ? FEW_FILES : undefined;
     const options: ServiceOptions = { number, folder: this.#folder, log: this.#log, files, clock };
     // A full disk or a locked file may keep it from starting: a service manager starts it again.
     for (let tries = 0;; tries++) {
@@ -191,6 +202,7 @@ class ServiceSoak {
   }
 
   async #send(service: Service, jobs: readonly SoakJob[]): Promise<void> {
+    const atMs = performance.now();
     try {
       const response = await fetch(`${service.url}/api/pools/work/jobs`, {
         method: "POST",
@@ -205,6 +217,7 @@ class ServiceSoak {
       for (const [index, result] of (answer.results ?? []).entries()) {
         const job = jobs[index];
         if (typeof result.id === "string" && job !== undefined) {
+          if (atMs > this.#awaySinceMs) this.#faults.push("A job is acknowledged without its file");
           this.#acknowledged.plans.set(result.id, job.payload);
         }
       }
@@ -234,7 +247,7 @@ class ServiceSoak {
       }
       const harm = this.#of(
         ...["kill", "kill", "stop", "suspend", "suspend", "reload", "crowd", "crowd"] as const,
-        ...["leave", "lock", "full", "step"] as const,
+        ...["leave", "lock", "full", "step", "replace"] as const,
       );
       if (harm === "full" && !this.#disk) continue;
       this.#harms[harm] = (this.#harms[harm] ?? 0) + 1;
@@ -243,7 +256,17 @@ class ServiceSoak {
   }
 
   async #harm(
-    harm: "kill" | "stop" | "suspend" | "reload" | "crowd" | "leave" | "lock" | "full" | "step",
+    harm:
+      | "kill"
+      | "stop"
+      | "suspend"
+      | "reload"
+      | "crowd"
+      | "leave"
+      | "lock"
+      | "full"
+      | "step"
+      | "replace",
     victim: Service,
   ): Promise<void> {
     switch (harm) {
@@ -265,9 +288,11 @@ class ServiceSoak {
       case "leave":
         return this.#crowd.leave();
       case "lock":
-        return await this.#lock(this.#of(100, 1000, 4000));
+        return await lock(this.#database, this.#of(100, 1000, 4000));
       case "full":
-        return await this.#fill(this.#of(500, 3000));
+        return await fill(`${this.#folder}/${DATA}`, this.#of(500, 3000));
+      case "replace":
+        return await this.#replace(this.#of(500, 3000), this.#chance(0.5));
       case "step":
         await Deno.writeTextFile(
           this.#clockOf(this.#of(1, 3)),
@@ -279,97 +304,89 @@ class ServiceSoak {
   /** Stops a process as a service manager does, whoever is connected. */
   async #stop(service: Service): Promise<void> {
     const startMs = performance.now();
+    const told = readEvents(service.url);
+    await Promise.race([told, sleep(500)]); // it has its stream by then, or the next one has
     service.signal("SIGTERM");
     const inTime = await Promise.race([
       service.gone().then(() => true),
       sleep(STOPPED_WITHIN_MS).then(() => false),
     ]);
-    if (inTime) return;
+    if (inTime) return this.#hear(await told);
     const tookMs = Math.round(performance.now() - startMs);
     this.#faults.push(`A stop has not ended after ${tookMs} ms, ${this.#crowd.size} connected`);
     service.signal("SIGKILL");
     await service.gone();
   }
 
-  /** Holds the database file locked, as a backup or a look with another tool does. */
-  async #lock(ms: number): Promise<void> {
-    using database = new DatabaseSync(this.#database);
-    try {
-      database.exec("BEGIN IMMEDIATE");
-      await sleep(ms);
-      database.exec("ROLLBACK");
-    } catch {
-      // others hold it just now
-    }
+  #hear(told: boolean | undefined): void {
+    if (told === undefined) return;
+    this.#streams.open++;
+    if (told) this.#streams.told++;
   }
 
-  /** Fills the disk, and makes room again. */
-  async #fill(ms: number): Promise<void> {
-    const path = `${this.#folder}/${DATA}/filler`;
-    const file = await Deno.open(path, { write: true, create: true, truncate: true });
-    try {
-      const block = new Uint8Array(1024 * 1024);
-      for (;;) await file.write(block);
-    } catch {
-      // it is full
-    } finally {
-      file.close();
-    }
+  /** Takes the database file away, puts another in its place or none, and puts it back. */
+  async #replace(ms: number, isReplaced: boolean): Promise<void> {
+    await using _away = await takeAway(this.#database, isReplaced);
+    this.#awaySinceMs = performance.now();
     await sleep(ms);
-    await Deno.remove(path);
+    this.#awaySinceMs = Infinity;
   }
 
   /** Waits until nothing is left to do, looks at what is there, and stops all. Starts of handlers. */
   async #finish(): Promise<number> {
     this.#crowd.leave();
     for (const number of [1, 3]) await Deno.writeTextFile(this.#clockOf(number), "+0");
-    if (this.#living.length === 0) await this.#start();
+    await this.#start(true);
+    await this.#surround(this.#living.slice(-1), MANY_EACH);
+    await sleep(1000);
+    this.#crowd.leave();
+    const answering = await this.#answering();
     const untilMs = performance.now() + PATIENCE_MS;
-    let listed = await this.#list();
+    let listed = await listAll(answering.url);
     while (!this.#acknowledged.haveEnded(listed) && performance.now() < untilMs) {
       await sleep(1000); // a list is no snapshot: what ends meanwhile may stand in none of its pages
-      listed = await this.#list();
+      listed = await listAll(answering.url);
     }
+    await this.#surround(this.#living, 3);
     for (const service of this.#living) await this.#stop(service);
+    this.#crowd.leave();
+    const { open, told } = this.#streams;
+    if (open > 0 && told === 0) {
+      this.#faults.push(`None of ${open} event streams was ended in order`);
+    }
     const notes = readNotes(await Deno.readTextFile(this.#log));
     this.#faults.push(...this.#acknowledged.faults(listed, notes));
     await Deno.copyFile(this.#database, `${this.#folder}/left.db`); // the disk is taken away
-    for (const { options, strays } of this.#services) {
+    for (const { options, strays, ended, isToEnd } of this.#services) {
+      if (!isToEnd) this.#faults.push(`Process ${options.number} ended: code ${ended?.code}`);
       this.#faults.push(...strays.map((line) => `Process ${options.number} wrote: ${line}`));
     }
-    await this.#doctor();
+    this.#faults.push(...await doctor(this.#database));
     return notes.starts;
   }
 
-  /** All jobs as a process lists them; only some, if its store cannot be read just now. */
-  async #list(): Promise<ReadonlyMap<string, Listed>> {
-    const { url } = this.#living[0]!; // one was started
-    const listed = new Map<string, Listed>();
-    let cursor: string | undefined;
-    do {
-      const more = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-      const response = await fetch(`${url}/api/pools/work/jobs?limit=500${more}`);
-      if (!response.ok) {
-        await response.body?.cancel();
-        return listed;
-      }
-      const page: { readonly jobs: readonly Listed[]; readonly cursor?: string } = await response
-        .json();
-      for (const job of page.jobs) listed.set(job.id, job);
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-    return listed;
+  /** Bad clients of every manner, so many of each, at each process. */
+  async #surround(services: readonly Service[], count: number): Promise<void> {
+    for (const { url } of services) {
+      for (const manner of MANNERS) await this.#crowd.join(url, manner, count);
+    }
   }
 
-  /** Nothing that is stored may disagree. */
-  async #doctor(): Promise<void> {
-    const cli = new URL("../../src/cli/main.ts", import.meta.url).pathname;
-    const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--unstable-kv", cli, "doctor", "--store", this.#database],
-    }).output();
-    if (success) return;
-    const text = new TextDecoder();
-    this.#faults.push(`doctor --store: ${text.decode(stdout)}${text.decode(stderr)}`);
+  /** A process that answers: all do, now that they have room again. @throws {Error} If none does. */
+  async #answering(): Promise<Service> {
+    const untilMs = performance.now() + ANSWERED_WITHIN_MS;
+    const answering: Service[] = [];
+    for (const service of this.#living) {
+      const answers = async (): Promise<boolean> =>
+        await this.#countAt(service).then(() => true, () => sleep(200).then(() => false));
+      let isAnswering = await answers();
+      while (!isAnswering && performance.now() < untilMs) isAnswering = await answers();
+      if (isAnswering) answering.push(service);
+      else this.#faults.push(`Process ${service.options.number} does not answer any more`);
+    }
+    const [first] = answering;
+    if (first === undefined) throw new Error("No process answers any more");
+    return first;
   }
 }
 
