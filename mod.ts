@@ -25,44 +25,44 @@
  */
 
 import { builtins, defaults } from "./plugins/mod.ts";
-import type { AdminDoor } from "./src/admin/serve.ts";
-import type { ConfigInput, HandlerFunction } from "./src/config.ts";
-import type { Logger } from "./src/job.ts";
-import type { JobsOf } from "./src/jobs_of.ts";
-import type { Plugin } from "./src/plugin.ts";
+import type { AdminDoor } from "./src/admin/server/serve.ts";
+import type { ConfigInput, HandlerFunction } from "./src/config/input.ts";
+import type { Logger } from "./src/contract/job.ts";
+import type { JobsOf } from "./src/config/jobs_of.ts";
+import type { Plugin } from "./src/contract/plugin.ts";
 import { createResolver } from "./src/config/resolver.ts";
-import type { ReadEnv } from "./src/resolve.ts";
+import type { ReadEnv } from "./src/config/resolve.ts";
 import { supervise, type Supervisor, type SupervisorOptions } from "./src/runtime/supervisor.ts";
-import type { AdminSettings } from "./src/settings.ts";
-import type { Sluice } from "./src/sluice.ts";
-import type { SignalReader } from "./src/strategy.ts";
+import type { AdminSettings } from "./src/config/settings.ts";
+import type { Sluice } from "./src/runtime/handles.ts";
+import type { SignalReader } from "./src/contract/strategy.ts";
 import type { Telemetry } from "./src/runtime/telemetry.ts";
 
 export { builtins } from "./plugins/mod.ts";
-export type { AdminServer } from "./src/admin/serve.ts";
-export type * from "./src/config.ts";
+export type { AdminServer } from "./src/admin/server/serve.ts";
+export type * from "./src/config/input.ts";
 export type { ConfigSource } from "./src/config/resolver.ts";
 export type { EnvRef } from "./src/config/secrets.ts";
-export type * from "./src/decision.ts";
-export type { Finding, FindingCode } from "./src/diagnose.ts";
-export * from "./src/errors.ts";
-export type * from "./src/event.ts";
-export type { History, LaneSample, Sample } from "./src/history.ts";
-export type * from "./src/job.ts";
-export type * from "./src/jobs_of.ts";
-export * from "./src/log.ts";
-export * from "./src/plugin.ts";
-export type { ReadEnv } from "./src/resolve.ts";
+export type * from "./src/contract/decision.ts";
+export type { Finding, FindingCode } from "./src/explain/diagnose.ts";
+export * from "./src/contract/errors.ts";
+export type * from "./src/contract/event.ts";
+export type { History, LaneSample, Sample } from "./src/planning/history.ts";
+export type * from "./src/contract/job.ts";
+export type * from "./src/config/jobs_of.ts";
+export * from "./src/runtime/log.ts";
+export * from "./src/contract/plugin.ts";
+export type { ReadEnv } from "./src/config/resolve.ts";
 export type { SupervisorOptions } from "./src/runtime/supervisor.ts";
-export type * from "./src/settings.ts";
-export type * from "./src/sluice.ts";
-export type * from "./src/standard_schema.ts";
-export type * from "./src/store.ts";
-export type * from "./src/strategy.ts";
-export { BUCKETS_MS, type Distribution, type LaneTally } from "./src/tally.ts";
-export type * from "./src/view.ts";
-export { type Clock, systemClock, type SystemTime, type Timer } from "./src/clock.ts";
-export { type StepListener, Wall } from "./src/wall.ts";
+export type * from "./src/config/settings.ts";
+export type * from "./src/runtime/handles.ts";
+export type * from "./src/contract/standard_schema.ts";
+export type * from "./src/contract/store.ts";
+export type * from "./src/contract/strategy.ts";
+export { BUCKETS_MS, type Distribution, type LaneTally } from "./src/planning/tally.ts";
+export type * from "./src/contract/view.ts";
+export { type Clock, systemClock, type SystemTime, type Timer } from "./src/time/clock.ts";
+export { type StepListener, Wall } from "./src/time/wall.ts";
 
 /** What code adds to a config. */
 export interface StartOptions extends SupervisorOptions {
@@ -117,7 +117,7 @@ async function openDoor(
   log: Logger | undefined,
 ): Promise<AdminDoor | undefined> {
   if (settings === undefined) return undefined;
-  const { openAdmin } = await import("./src/admin/serve.ts");
+  const { openAdmin } = await import("./src/admin/server/serve.ts");
   return await openAdmin(settings, log);
 }
 
@@ -127,6 +127,6 @@ const OTEL = Symbol.for("opentelemetry.js.api.1");
 /** Opens telemetry where it is wanted; elsewhere its package is not even loaded. */
 async function openTelemetry(wanted: boolean | undefined): Promise<Telemetry | undefined> {
   if (!(wanted ?? OTEL in globalThis)) return undefined;
-  const { otel } = await import("./src/otel.ts");
+  const { otel } = await import("./src/telemetry/mod.ts");
   return otel();
 }

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { PoolInput } from "../src/config.ts";
-import { type LaneLoad, type PoolReport, simulate } from "../src/simulate.ts";
+import type { PoolInput } from "../src/config/input.ts";
+import { type LaneLoad, type PoolReport, simulate } from "../src/simulate/mod.ts";
 
 const FIXED = { kind: "fixed", ms: 20 } as const;
 

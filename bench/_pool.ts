@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { PoolHandle } from "../src/sluice.ts";
-import type { HandlerFunction, PoolInput } from "../src/config.ts";
+import type { PoolHandle } from "../src/runtime/handles.ts";
+import type { HandlerFunction, PoolInput } from "../src/config/input.ts";
 import { start } from "../mod.ts";
 
 /** Lanes, highest priority first. */

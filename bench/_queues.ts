@@ -5,7 +5,7 @@
  */
 
 import { DatabaseSync } from "node:sqlite";
-import { denoKv } from "../plugins/store/deno_kv/mod.ts";
+import { denoKv } from "../stores/deno_kv/mod.ts";
 import { start } from "../mod.ts";
 import { bullmq, graphile } from "./_peers.ts";
 import type { DurableQueue, Payload, Work } from "./_queue.ts";

@@ -7,7 +7,7 @@
 
 import process from "node:process";
 import { start } from "../mod.ts";
-import type { ConfigInput } from "../src/config.ts";
+import type { ConfigInput } from "../src/config/input.ts";
 
 const { config, jobs }: { config: ConfigInput; jobs: number } = JSON.parse(Deno.args[0]!); // from the bench
 const starts: [id: string, atMs: number][] = [];

@@ -6,7 +6,7 @@
 
 import fastq from "fastq";
 import PQueue from "p-queue";
-import type { JobHandle } from "../src/sluice.ts";
+import type { JobHandle } from "../src/runtime/handles.ts";
 import { LANES, startPool } from "./_pool.ts";
 
 /** Runs no-op jobs. */

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { defineController } from "../src/plugin.ts";
+import { defineController } from "../src/contract/plugin.ts";
 
 const TICK_MS = 50;
 const TARGET_MS = 50;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { LaneReport, PoolReport } from "../src/simulate.ts";
+import type { LaneReport, PoolReport } from "../src/simulate/mod.ts";
 
 /** One figure of a scenario. */
 export interface Figure {

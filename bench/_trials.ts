@@ -5,8 +5,13 @@
  */
 
 import { seedRule } from "./_seed_rule.ts";
-import { defineAdmission } from "../src/plugin.ts";
-import { type LaneLoad, type PoolReport, type ScenarioInput, simulate } from "../src/simulate.ts";
+import { defineAdmission } from "../src/contract/plugin.ts";
+import {
+  type LaneLoad,
+  type PoolReport,
+  type ScenarioInput,
+  simulate,
+} from "../src/simulate/mod.ts";
 
 const TARGET_MS = 50;
 const FIXED = { kind: "fixed", ms: 20 } as const;

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { delay } from "../src/async.ts";
-import { quantile } from "../src/stats.ts";
+import { delay } from "../src/base/async.ts";
+import { quantile } from "../src/base/stats.ts";
 import { TOKEN } from "../tests/_kvconnect/server.ts";
 import { mostInASecond } from "../tests/_rate.ts";
 import type { Bench, Figures } from "./_bench.ts";

@@ -7,7 +7,7 @@
 import type { Bench, Figures, Target } from "./_bench.ts";
 import { job } from "./_queue.ts";
 import { openQueue } from "./_queues.ts";
-import { quantile } from "../src/stats.ts";
+import { quantile } from "../src/base/stats.ts";
 
 const PER_SEC = 50;
 const DURATION_MS = 5000;

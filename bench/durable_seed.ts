@@ -7,8 +7,8 @@
 import type { Bench, Figures, Target } from "./_bench.ts";
 import { job, type Payload } from "./_queue.ts";
 import { openQueue } from "./_queues.ts";
-import { randomStream } from "../src/random.ts";
-import { quantile } from "../src/stats.ts";
+import { randomStream } from "../src/base/random.ts";
+import { quantile } from "../src/base/stats.ts";
 
 const WORKERS = 10;
 const BATCH_JOBS = 2000;

@@ -6,11 +6,11 @@
  */
 
 import { start } from "../mod.ts";
-import type { Leased, Queue } from "../src/store.ts";
-import { quantile } from "../src/stats.ts";
-import { bind } from "../src/plugin.ts";
-import { silentLogger } from "../src/log.ts";
-import { denoKv } from "../plugins/store/deno_kv/mod.ts";
+import type { Leased, Queue } from "../src/contract/store.ts";
+import { quantile } from "../src/base/stats.ts";
+import { bind } from "../src/contract/plugin.ts";
+import { silentLogger } from "../src/runtime/log.ts";
+import { denoKv } from "../stores/deno_kv/mod.ts";
 import type { Bench, Figures } from "./_bench.ts";
 
 const PAYLOAD = { type: "email", to: "someone@example.org", body: "x".repeat(120) };

@@ -8,9 +8,9 @@ import { setImmediate } from "node:timers";
 import fastq from "fastq";
 import type { Bench, Figures } from "./_bench.ts";
 import { LANES, startPool } from "./_pool.ts";
-import type { PoolInput } from "../src/config.ts";
-import { randomStream } from "../src/random.ts";
-import { quantile } from "../src/stats.ts";
+import type { PoolInput } from "../src/config/input.ts";
+import { randomStream } from "../src/base/random.ts";
+import { quantile } from "../src/base/stats.ts";
 
 const PER_SEC = 2000;
 const WORKERS = 10;

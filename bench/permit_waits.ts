@@ -8,9 +8,9 @@
 
 // deno-lint-ignore-file no-console
 import { start } from "../mod.ts";
-import { delay } from "../src/async.ts";
-import type { ConfigInput } from "../src/config.ts";
-import type { Sluice } from "../src/sluice.ts";
+import { delay } from "../src/base/async.ts";
+import type { ConfigInput } from "../src/config/input.ts";
+import type { Sluice } from "../src/runtime/handles.ts";
 
 const BURSTS = 12;
 const JOBS = 60;

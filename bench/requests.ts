@@ -5,7 +5,7 @@
  */
 
 import { type Sluice, start } from "../mod.ts";
-import { delay } from "../src/async.ts";
+import { delay } from "../src/base/async.ts";
 import { type Server, startServer, TOKEN } from "../tests/_kvconnect/server.ts";
 import type { Bench, Figures } from "./_bench.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import { parseArgs } from "node:util";
-import { simulate } from "../src/simulate.ts";
+import { simulate } from "../src/simulate/mod.ts";
 import { claimLines } from "./_claims.ts";
 import { type Figure, type SeedScenario, seedScenarios } from "./_seeds.ts";
 import { trialLines } from "./_trials.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { PoolInput } from "../src/config.ts";
-import { type LaneLoad, type Report, simulate } from "../src/simulate.ts";
+import type { PoolInput } from "../src/config/input.ts";
+import { type LaneLoad, type Report, simulate } from "../src/simulate/mod.ts";
 import type { Bench, Figures } from "./_bench.ts";
 
 /** Long enough that start-up does not count, ms of virtual time. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { quantile } from "../src/stats.ts";
+import { quantile } from "../src/base/stats.ts";
 import type { Bench, Figures } from "./_bench.ts";
 import { type Server, startServer } from "./_server.ts";
 

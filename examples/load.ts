@@ -10,9 +10,9 @@
  */
 
 import { parseArgs } from "node:util";
-import type { PoolJson } from "../src/admin/api.ts";
-import { delay } from "../src/async.ts";
-import { messageOf } from "../src/errors.ts";
+import type { PoolJson } from "../src/admin/http/wire.ts";
+import { delay } from "../src/base/async.ts";
+import { messageOf } from "../src/contract/errors.ts";
 import { dueAfter, parseLanes, parsePhases, type Phase, SPIKE, turns } from "./phases.ts";
 
 /** Options of `sendLoad`. */

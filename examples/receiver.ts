@@ -11,7 +11,7 @@
  */
 
 import { parseArgs } from "node:util";
-import { messageOf } from "../src/errors.ts";
+import { messageOf } from "../src/contract/errors.ts";
 
 /** Options of `startReceiver`. */
 export interface ReceiverOptions {

@@ -8,7 +8,7 @@
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { start } from "../mod.ts";
-import { messageOf } from "../src/errors.ts";
+import { messageOf } from "../src/contract/errors.ts";
 import { sendLoad } from "./load.ts";
 import { startReceiver } from "./receiver.ts";
 

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { Defaults } from "../src/resolve.ts";
-import type { Plugin } from "../src/plugin.ts";
+import type { Defaults } from "../src/config/resolve.ts";
+import type { Plugin } from "../src/contract/plugin.ts";
 import { admitAll } from "./admission/admit_all.ts";
 import { shedAtCap } from "./admission/shed_at_cap.ts";
 import { adaptiveCap } from "./cap/adaptive_cap.ts";
@@ -24,10 +24,10 @@ import { reservedLane } from "./lane_policy/reserved_lane.ts";
 import { strictPriority } from "./lane_policy/strict_priority.ts";
 import { cooperative } from "./retirement/cooperative.ts";
 import { idleOnly } from "./retirement/idle_only.ts";
-import { denoKv } from "./store/deno_kv/mod.ts";
-import { memory } from "./store/memory/mod.ts";
+import { denoKv } from "../stores/deno_kv/mod.ts";
+import { memory } from "../stores/memory/mod.ts";
 
-export type { CapDefaults, Defaults } from "../src/resolve.ts";
+export type { CapDefaults, Defaults } from "../src/config/resolve.ts";
 export { type ShedAtCapOptions } from "./admission/shed_at_cap.ts";
 export { type AdaptiveCapOptions } from "./cap/adaptive_cap.ts";
 export { type ApiRateCapOptions } from "./cap/api_rate_cap.ts";
@@ -42,7 +42,7 @@ export { type SleepOptions, type SleepPayload } from "./handler/sleep.ts";
 export { type DedicatedLanesOptions } from "./lane_policy/dedicated_lanes.ts";
 export { type ReservedLaneOptions } from "./lane_policy/reserved_lane.ts";
 export { type CooperativeOptions } from "./retirement/cooperative.ts";
-export { type DenoKvOptions } from "./store/deno_kv/mod.ts";
+export { type DenoKvOptions } from "../stores/deno_kv/mod.ts";
 
 export {
   adaptiveCap,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { FINDING_CODES } from "../src/diagnose.ts";
+import { FINDING_CODES } from "../src/explain/diagnose.ts";
 import { ROOT } from "./_source.ts";
 
 /** As much of JSON Schema (draft-07) as ours uses. */
@@ -114,7 +114,7 @@ function again(name: string, path: string): string {
 export const MODULES: Readonly<Record<string, string>> = {
   "handler.ts": "export default (job) => ({ handled: job.payload });\n",
   "signal.ts": "export const load = () => 1;\nexport default () => 2;\n",
-  "store.ts": again("memory", "plugins/store/memory/mod.ts"),
+  "store.ts": again("memory", "stores/memory/mod.ts"),
   "controller.ts": again("fixed", "plugins/controller/fixed.ts"),
   "policy.ts": again("fifo", "plugins/lane_policy/fifo.ts"),
   "cap.ts": again("fixedCap", "plugins/cap/fixed_cap.ts"),

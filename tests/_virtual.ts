@@ -5,10 +5,10 @@
  */
 
 import { start, type StartOptions } from "../mod.ts";
-import type { ConfigInput } from "../src/config.ts";
-import type { PoolEvent } from "../src/event.ts";
-import type { PoolHandle, Sluice } from "../src/sluice.ts";
-import { VirtualClock } from "../src/virtual_clock.ts";
+import type { ConfigInput } from "../src/config/input.ts";
+import type { PoolEvent } from "../src/contract/event.ts";
+import type { PoolHandle, Sluice } from "../src/runtime/handles.ts";
+import { VirtualClock } from "../src/time/virtual_clock.ts";
 
 /** What a test on a virtual clock holds. */
 export interface Virtual {

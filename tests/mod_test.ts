@@ -39,7 +39,9 @@ async function loadedBy(path: string): Promise<readonly string[]> {
 Deno.test("mod.ts loads neither Hono nor OpenTelemetry, until they are asked for", async () => {
   const loaded = await loadedBy("mod.ts");
 
-  const ours = loaded.filter((name) => name.includes("/src/admin/") || name.includes("/src/otel"));
+  const ours = loaded.filter((name) =>
+    name.includes("/src/admin/") || name.includes("/src/telemetry/")
+  );
   const theirs = loaded.filter((name) => /^npm:\/?(hono|@opentelemetry|commander)\b/.test(name));
   assert.ok(loaded.some((name) => name.endsWith("/src/runtime/supervisor.ts")));
   assert.deepEqual([...ours, ...theirs], []);

@@ -11,15 +11,15 @@ import { findIn, importsOf, resolveImport, type SourceFile, sourceFiles } from "
 
 const STRATEGIES = ["controller", "lane_policy", "cap", "retirement", "admission"];
 const PURE = [
-  "answers",
-  "plugin",
-  "planner",
-  "stats",
-  "random",
-  "heap",
-  "errors",
-  "standard_schema",
-  "figures",
+  "base/answers",
+  "base/format",
+  "base/heap",
+  "base/random",
+  "base/stats",
+  "contract/errors",
+  "contract/plugin",
+  "contract/standard_schema",
+  "planning/planner",
 ];
 
 /** What is refused by name, wherever it stands for a value. */
@@ -85,7 +85,7 @@ Deno.test("strategies and the pure floor read no clock, timer, chance or outside
 
 Deno.test("strategies import nothing but words, pure files, their own folder and valibot", async () => {
   const files = await sourceFiles(...STRATEGIES.map((kind) => `plugins/${kind}`));
-  const words = ["view", "strategy", "job"];
+  const words = ["contract/view", "contract/strategy", "contract/job"];
   const allowed = new Set(["valibot", ...[...words, ...PURE].map((name) => `src/${name}.ts`)]);
 
   const found = files.flatMap(({ path, text }) =>

@@ -6,11 +6,11 @@
 
 import assert from "node:assert/strict";
 import { start } from "../mod.ts";
-import { MOST_STREAMS } from "../src/admin/event_feed.ts";
-import { MOST_LOOKED_AT } from "../src/admin/job_list.ts";
-import { BURST, REFILL_MS } from "../src/admin/login_limit.ts";
+import { MOST_STREAMS } from "../src/admin/api/event_feed.ts";
+import { MOST_LOOKED_AT } from "../src/admin/api/job_list.ts";
+import { BURST, REFILL_MS } from "../src/admin/access/login_limit.ts";
 import { endpoints } from "../src/admin/openapi/endpoints.ts";
-import { ACTIONS, MAX_RUNNING } from "../src/admin/operations.ts";
+import { ACTIONS, MAX_RUNNING } from "../src/admin/api/operations.ts";
 import { startReceiver } from "../examples/receiver.ts";
 import { blocksIn, rowsIn, section } from "./_readme.ts";
 import { ROOT } from "./_source.ts";

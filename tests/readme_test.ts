@@ -10,9 +10,9 @@ import { join } from "node:path";
 import { start } from "../mod.ts";
 import { builtins, defaults } from "../plugins/mod.ts";
 import { admin } from "../src/admin/mod.ts";
-import { renderMetrics } from "../src/admin/metrics.ts";
-import { resolveConfig } from "../src/resolve.ts";
-import { configSchema } from "../src/schema.ts";
+import { renderMetrics } from "../src/admin/api/metrics.ts";
+import { resolveConfig } from "../src/config/resolve.ts";
+import { configSchema } from "../src/config/schema.ts";
 import { scenarioSchema } from "../src/simulate/json_schema.ts";
 import { blocksIn, codesIn, PAGES, README, rowsIn, section } from "./_readme.ts";
 import { findIn, ROOT, sourceFiles } from "./_source.ts";
@@ -218,7 +218,7 @@ Deno.test("the panels of docs/metrics.md are queries that Prometheus reads, of m
 });
 
 Deno.test("every message that docs/messages.md explains is one of the code", async () => {
-  const texts = (await sourceFiles("mod.ts", "src", "plugins")).flatMap((file) =>
+  const texts = (await sourceFiles("mod.ts", "src", "plugins", "stores")).flatMap((file) =>
     findIn(file, (report) => ({
       Literal: (node) => typeof node.value === "string" && report(node, node.value),
       TemplateLiteral: (node) => report(node, node.quasis.map((part) => part.cooked).join("…")),

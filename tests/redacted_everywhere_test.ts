@@ -8,10 +8,10 @@ import {
   type SlotInput,
   start,
 } from "../mod.ts";
-import { jsonLogger } from "../src/log.ts";
-import type { Sluice } from "../src/sluice.ts";
-import { denoKv } from "../plugins/store/deno_kv/mod.ts";
-import { memory } from "../plugins/store/memory/mod.ts";
+import { jsonLogger } from "../src/runtime/log.ts";
+import type { Sluice } from "../src/runtime/handles.ts";
+import { denoKv } from "../stores/deno_kv/mod.ts";
+import { memory } from "../stores/memory/mod.ts";
 import * as v from "valibot";
 import { sluice as verb } from "./cli/_io.ts";
 

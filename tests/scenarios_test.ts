@@ -4,7 +4,7 @@
 
 import assert from "node:assert/strict";
 import { isRecord } from "../src/config/faults.ts";
-import { type Report, simulate } from "../src/simulate.ts";
+import { type Report, simulate } from "../src/simulate/mod.ts";
 
 const ROOT = new URL("./scenarios/", import.meta.url);
 

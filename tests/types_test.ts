@@ -6,17 +6,17 @@
 
 import assert from "node:assert/strict";
 import * as v from "valibot";
-import type { ConfigInput } from "../src/config.ts";
-import type { Job, NewJob } from "../src/job.ts";
-import type { JobsOf } from "../src/jobs_of.ts";
+import type { ConfigInput } from "../src/config/input.ts";
+import type { Job, NewJob } from "../src/contract/job.ts";
+import type { JobsOf } from "../src/config/jobs_of.ts";
 import {
   defineCap,
   defineController,
   defineHandler,
   defineLanePolicy,
   use,
-} from "../src/plugin.ts";
-import type { Sluice } from "../src/sluice.ts";
+} from "../src/contract/plugin.ts";
+import type { Sluice } from "../src/runtime/handles.ts";
 
 /** Infers as `start` does. */
 function infer<const Config extends ConfigInput | string>(_config: Config): Sluice<JobsOf<Config>> {

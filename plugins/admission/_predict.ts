@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { LaneView, PoolView } from "../../src/view.ts";
+import type { LaneView, PoolView } from "../../src/contract/view.ts";
 
 /** Most of the capacity that higher lanes are taken to use: there is always some left below. */
 const MOST_LOAD = 0.98;

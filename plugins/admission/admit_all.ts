@@ -4,8 +4,8 @@
  * @module
  */
 
-import { defineAdmission, type Plugin } from "../../src/plugin.ts";
-import type { Verdict } from "../../src/strategy.ts";
+import { defineAdmission, type Plugin } from "../../src/contract/plugin.ts";
+import type { Verdict } from "../../src/contract/strategy.ts";
 
 const ADMIT: Verdict = Object.freeze({ admit: true });
 

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { counted, duration } from "../../src/figures.ts";
+import { counted, duration } from "../../src/base/format.ts";
 import * as v from "valibot";
-import { defineAdmission, type Plugin, type PluginContext } from "../../src/plugin.ts";
-import type { Admission, Verdict } from "../../src/strategy.ts";
-import type { LaneView, PoolView } from "../../src/view.ts";
+import { defineAdmission, type Plugin, type PluginContext } from "../../src/contract/plugin.ts";
+import type { Admission, Verdict } from "../../src/contract/strategy.ts";
+import type { LaneView, PoolView } from "../../src/contract/view.ts";
 import { predictWaitMs, serviceMsOf } from "./_predict.ts";
 
 /** Options of `shed-at-cap`. */

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { counted, duration } from "../../src/figures.ts";
-import type { Limit } from "../../src/strategy.ts";
-import type { PoolView } from "../../src/view.ts";
+import { counted, duration } from "../../src/base/format.ts";
+import type { Limit } from "../../src/contract/strategy.ts";
+import type { PoolView } from "../../src/contract/view.ts";
 import { GateBase, KNOWN, runningIn, TOLERANCE, waitingIn } from "./_gate_base.ts";
 import { Hold, type Refusal } from "./_gate_hold.ts";
 import { GateMeter, type Span } from "./_gate_meter.ts";

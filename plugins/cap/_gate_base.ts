@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { PoolView } from "../../src/view.ts";
+import type { PoolView } from "../../src/contract/view.ts";
 import type { GateMeter, Runs, Span } from "./_gate_meter.ts";
 
 /** Rise of run time or concurrency that is still taken for chance. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { PoolView } from "../../src/view.ts";
+import type { PoolView } from "../../src/contract/view.ts";
 
 /** Marks that are kept, and the least time between two of them, ms. */
 const KEPT = 128;

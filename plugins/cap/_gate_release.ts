@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { PoolView } from "../../src/view.ts";
+import type { PoolView } from "../../src/contract/view.ts";
 import type { GateMeter, Mark, Span } from "./_gate_meter.ts";
 
 /** Jobs are late for so long because of the gate before it is put to the test, ms. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { PoolView } from "../../src/view.ts";
+import type { PoolView } from "../../src/contract/view.ts";
 import type { GateBase } from "./_gate_base.ts";
 import type { GateMeter } from "./_gate_meter.ts";
 

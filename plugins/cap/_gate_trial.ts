@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { PoolView } from "../../src/view.ts";
+import type { PoolView } from "../../src/contract/view.ts";
 import { type GateBase, runningIn, targetOf, TOLERANCE } from "./_gate_base.ts";
 import type { Refusal } from "./_gate_hold.ts";
 import type { GateMeter, Mark, Span } from "./_gate_meter.ts";

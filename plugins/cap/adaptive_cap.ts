@@ -5,8 +5,8 @@
  */
 
 import * as v from "valibot";
-import { defineCap, type Plugin } from "../../src/plugin.ts";
-import type { PoolView } from "../../src/view.ts";
+import { defineCap, type Plugin } from "../../src/contract/plugin.ts";
+import type { PoolView } from "../../src/contract/view.ts";
 import { Gate } from "./_gate.ts";
 
 /** Options of `adaptive-cap`. */

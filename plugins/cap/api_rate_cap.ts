@@ -4,10 +4,10 @@
  * @module
  */
 
-import { counted } from "../../src/figures.ts";
+import { counted } from "../../src/base/format.ts";
 import * as v from "valibot";
-import { defineCap, type Plugin } from "../../src/plugin.ts";
-import type { Cap, Limit } from "../../src/strategy.ts";
+import { defineCap, type Plugin } from "../../src/contract/plugin.ts";
+import type { Cap, Limit } from "../../src/contract/strategy.ts";
 
 /** Options of `api-rate-cap`. */
 export interface ApiRateCapOptions {

@@ -5,7 +5,7 @@
  */
 
 import * as v from "valibot";
-import { defineCap, type Plugin } from "../../src/plugin.ts";
+import { defineCap, type Plugin } from "../../src/contract/plugin.ts";
 
 /** Options of `db-pool-cap`. */
 export interface DbPoolCapOptions {

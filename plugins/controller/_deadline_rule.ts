@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { Controller, Proposal } from "../../src/strategy.ts";
-import type { PoolView } from "../../src/view.ts";
+import type { Controller, Proposal } from "../../src/contract/strategy.ts";
+import type { PoolView } from "../../src/contract/view.ts";
 import { findGrowth, type Growth } from "./_demand.ts";
 import { LookBack } from "./_look_back.ts";
 import { GRAIN_MS, wantsWorkers } from "./_supply.ts";

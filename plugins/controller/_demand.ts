@@ -4,8 +4,8 @@
  * @module
  */
 
-import { duration, grouped } from "../../src/figures.ts";
-import type { LaneView, PoolView } from "../../src/view.ts";
+import { duration, grouped } from "../../src/base/format.ts";
+import type { LaneView, PoolView } from "../../src/contract/view.ts";
 import {
   GRAIN_MS,
   olderThan,

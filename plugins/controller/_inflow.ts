@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { PoolView } from "../../src/view.ts";
+import type { PoolView } from "../../src/contract/view.ts";
 
 /** How many readings of a window are kept, roughly. */
 const READINGS = 20;

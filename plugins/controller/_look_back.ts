@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { PoolView } from "../../src/view.ts";
+import type { PoolView } from "../../src/contract/view.ts";
 import { Peaks } from "./_peaks.ts";
 import { GRAIN_MS } from "./_supply.ts";
 

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { duration } from "../../src/figures.ts";
-import type { Controller, Proposal } from "../../src/strategy.ts";
-import type { PoolView } from "../../src/view.ts";
+import { duration } from "../../src/base/format.ts";
+import type { Controller, Proposal } from "../../src/contract/strategy.ts";
+import type { PoolView } from "../../src/contract/view.ts";
 import { GRAIN_MS, wantsWorkers } from "./_supply.ts";
 
 /** What the rule is tuned by. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { LaneView, PoolView } from "../../src/view.ts";
+import type { LaneView, PoolView } from "../../src/contract/view.ts";
 
 /** What a pool has to start jobs with. */
 export interface Supply {

@@ -5,10 +5,10 @@
  */
 
 import * as v from "valibot";
-import { OptionError } from "../../src/errors.ts";
-import { duration } from "../../src/figures.ts";
-import { defineController, type Plugin } from "../../src/plugin.ts";
-import type { PoolView } from "../../src/view.ts";
+import { OptionError } from "../../src/contract/errors.ts";
+import { duration } from "../../src/base/format.ts";
+import { defineController, type Plugin } from "../../src/contract/plugin.ts";
+import type { PoolView } from "../../src/contract/view.ts";
 import { deadlineRule } from "./_deadline_rule.ts";
 import { wantsWorkers } from "./_supply.ts";
 import { Count, Duration } from "./_options.ts";

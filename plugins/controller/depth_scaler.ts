@@ -5,8 +5,8 @@
  */
 
 import * as v from "valibot";
-import { defineController, type Plugin } from "../../src/plugin.ts";
-import type { PoolView } from "../../src/view.ts";
+import { defineController, type Plugin } from "../../src/contract/plugin.ts";
+import type { PoolView } from "../../src/contract/view.ts";
 import { wantsWorkers } from "./_supply.ts";
 import { Count, Duration } from "./_options.ts";
 import { stepRule } from "./_step_rule.ts";

@@ -5,7 +5,7 @@
  */
 
 import * as v from "valibot";
-import { defineController, type Plugin } from "../../src/plugin.ts";
+import { defineController, type Plugin } from "../../src/contract/plugin.ts";
 
 /** Options of `fixed`. */
 export interface FixedOptions {

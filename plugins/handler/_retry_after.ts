@@ -4,8 +4,8 @@
  * @module
  */
 
-import { httpDateMs } from "../../src/http_date.ts";
-import { LONGEST_DELAY_MS } from "../../src/job.ts";
+import { httpDateMs } from "../../src/base/http_date.ts";
+import { LONGEST_DELAY_MS } from "../../src/contract/job.ts";
 
 /** Shortest deferral, ms: `Retry-After: 0`, or a time that is past, must not make a loop of calls. */
 const SHORTEST_RETRY_MS = 1000;

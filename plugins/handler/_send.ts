@@ -5,7 +5,7 @@
  * @module
  */
 
-import { messageOf } from "../../src/errors.ts";
+import { messageOf } from "../../src/contract/errors.ts";
 
 /** What to send. */
 export interface Sending {

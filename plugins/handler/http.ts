@@ -5,9 +5,9 @@
  */
 
 import * as v from "valibot";
-import { Fatal, RetryLater } from "../../src/errors.ts";
-import type { Job, JobContext } from "../../src/job.ts";
-import { defineHandler, type Plugin } from "../../src/plugin.ts";
+import { Fatal, RetryLater } from "../../src/contract/errors.ts";
+import type { Job, JobContext } from "../../src/contract/job.ts";
+import { defineHandler, type Plugin } from "../../src/contract/plugin.ts";
 import { retryAfterMs } from "./_retry_after.ts";
 import { originOf, send } from "./_send.ts";
 

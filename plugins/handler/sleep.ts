@@ -5,8 +5,8 @@
  */
 
 import * as v from "valibot";
-import { delay } from "../../src/async.ts";
-import { defineHandler, type Plugin } from "../../src/plugin.ts";
+import { delay } from "../../src/base/async.ts";
+import { defineHandler, type Plugin } from "../../src/contract/plugin.ts";
 
 /** Options of `sleep`. */
 export interface SleepOptions {

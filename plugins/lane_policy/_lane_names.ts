@@ -4,8 +4,8 @@
  * @module
  */
 
-import { OptionError } from "../../src/errors.ts";
-import type { PluginContext } from "../../src/plugin.ts";
+import { OptionError } from "../../src/contract/errors.ts";
+import type { PluginContext } from "../../src/contract/plugin.ts";
 
 /** Most names that a message lists. */
 const MOST_NAMES = 20;

@@ -5,10 +5,10 @@
  */
 
 import * as v from "valibot";
-import { OptionError } from "../../src/errors.ts";
-import { defineLanePolicy, type Plugin, type PluginContext } from "../../src/plugin.ts";
-import type { LanePolicy } from "../../src/strategy.ts";
-import type { LaneView, PoolView } from "../../src/view.ts";
+import { OptionError } from "../../src/contract/errors.ts";
+import { defineLanePolicy, type Plugin, type PluginContext } from "../../src/contract/plugin.ts";
+import type { LanePolicy } from "../../src/contract/strategy.ts";
+import type { LaneView, PoolView } from "../../src/contract/view.ts";
 import { apportion } from "./_apportion.ts";
 import { checkLaneNames } from "./_lane_names.ts";
 

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { defineLanePolicy, type Plugin } from "../../src/plugin.ts";
-import type { LanePolicy } from "../../src/strategy.ts";
+import { defineLanePolicy, type Plugin } from "../../src/contract/plugin.ts";
+import type { LanePolicy } from "../../src/contract/strategy.ts";
 
 /**
  * Serves jobs in the order in which they became claimable, over all lanes: the lane whose oldest job

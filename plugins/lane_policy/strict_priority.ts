@@ -4,7 +4,7 @@
  * @module
  */
 
-import { defineLanePolicy, type Plugin } from "../../src/plugin.ts";
+import { defineLanePolicy, type Plugin } from "../../src/contract/plugin.ts";
 
 /**
  * Serves the highest lane that has work. Nothing preempts a running job, so an urgent one waits for a

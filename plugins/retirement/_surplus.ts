@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { PoolView, WorkerState, WorkerView } from "../../src/view.ts";
+import type { PoolView, WorkerState, WorkerView } from "../../src/contract/view.ts";
 
 /**
  * Ids of up to `count` workers in `state`, those that entered it longest ago first. Dispatch hands

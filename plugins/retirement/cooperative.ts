@@ -5,8 +5,8 @@
  */
 
 import * as v from "valibot";
-import { defineRetirement, type Plugin } from "../../src/plugin.ts";
-import type { Retirement } from "../../src/strategy.ts";
+import { defineRetirement, type Plugin } from "../../src/contract/plugin.ts";
+import type { Retirement } from "../../src/contract/strategy.ts";
 import { longestIn } from "./_surplus.ts";
 
 /** Options of `cooperative`. */

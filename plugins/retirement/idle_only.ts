@@ -4,7 +4,7 @@
  * @module
  */
 
-import { defineRetirement, type Plugin } from "../../src/plugin.ts";
+import { defineRetirement, type Plugin } from "../../src/contract/plugin.ts";
 import { longestIn } from "./_surplus.ts";
 
 const NOBODY: readonly string[] = Object.freeze([]);

@@ -6,11 +6,11 @@
 
 import { type Context, Hono } from "hono";
 import type { BlankEnv } from "hono/types";
-import { type Clock, systemClock } from "../clock.ts";
-import type { Logger } from "../job.ts";
-import { silentLogger } from "../log.ts";
-import type { Sluice } from "../sluice.ts";
-import { identifier } from "./actor.ts";
+import { type Clock, systemClock } from "../time/clock.ts";
+import type { Logger } from "../contract/job.ts";
+import { silentLogger } from "../runtime/log.ts";
+import type { Sluice } from "../runtime/handles.ts";
+import { identifier } from "./access/actor.ts";
 import type {
   EventRoutes,
   JobRoutes,
@@ -19,34 +19,34 @@ import type {
   PoolRoutes,
   SystemRoutes,
   WaitingRoutes,
-} from "./api.ts";
-import { assetRoutes } from "./assets.ts";
-import { configPageRoutes } from "./config_page.tsx";
-import { type AdminContext, targets } from "./context.ts";
-import { deadPageRoutes } from "./dead_page.tsx";
-import { EventFeed, MOST_STREAMS } from "./event_feed.ts";
-import { eventRoutes, eventText } from "./events.ts";
-import { guard } from "./guard.ts";
-import { jobPageRoutes } from "./job_page.tsx";
-import { jobRoutes } from "./jobs.ts";
-import { jobsPageRoutes } from "./jobs_page.tsx";
+} from "./http/wire.ts";
+import { assetRoutes } from "./pages/assets.ts";
+import { configPageRoutes } from "./pages/config_page.tsx";
+import { type AdminContext, targets } from "./api/context.ts";
+import { deadPageRoutes } from "./pages/dead_page.tsx";
+import { EventFeed, MOST_STREAMS } from "./api/event_feed.ts";
+import { eventRoutes, eventText } from "./api/events.ts";
+import { guard } from "./access/guard.ts";
+import { jobPageRoutes } from "./pages/job_page.tsx";
+import { jobRoutes } from "./api/jobs.ts";
+import { jobsPageRoutes } from "./pages/jobs_page.tsx";
 import { openApiRoutes } from "./openapi/routes.tsx";
-import { operationRoutes } from "./operation_routes.ts";
-import { Operations } from "./operations.ts";
-import { loginRoutes } from "./login.tsx";
-import { MOUNTED_START, overviewRoutes } from "./overview.tsx";
-import { poolPageRoutes } from "./pool_page.tsx";
-import { poolRoutes } from "./pools.ts";
-import { Reads } from "./reads.ts";
-import { configRedactor, redactor } from "../redaction.ts";
-import { refused } from "./refusal.tsx";
-import { reloadRoutes } from "./reload.ts";
-import { Sessions } from "./session.ts";
-import { healthRoutes, systemRoutes } from "./system.ts";
-import { checkTokens, hasToken, type Tokens } from "./tokens.ts";
-import { failed, noRoute } from "./trouble.tsx";
-import { withBody } from "./unread.ts";
-import { waitingRoutes } from "./waiting.ts";
+import { operationRoutes } from "./api/operation_routes.ts";
+import { Operations } from "./api/operations.ts";
+import { loginRoutes } from "./pages/login.tsx";
+import { MOUNTED_START, overviewRoutes } from "./pages/overview.tsx";
+import { poolPageRoutes } from "./pages/pool_page.tsx";
+import { poolRoutes } from "./api/pools.ts";
+import { Reads } from "./http/reads.ts";
+import { configRedactor, redactor } from "../config/redaction.ts";
+import { refused } from "./pages/refusal.tsx";
+import { reloadRoutes } from "./api/reload.ts";
+import { Sessions } from "./access/session.ts";
+import { healthRoutes, systemRoutes } from "./api/system.ts";
+import { checkTokens, hasToken, type Tokens } from "./access/tokens.ts";
+import { failed, noRoute } from "./pages/trouble.tsx";
+import { withBody } from "./server/unread.ts";
+import { waitingRoutes } from "./api/waiting.ts";
 
 /** How the admin API is set up. */
 export interface AdminOptions {

@@ -26,5 +26,5 @@ export type {
   Problem,
   ProblemError,
   Readiness,
-} from "./api.ts";
-export { type AdminServer, serveAdmin } from "./serve.ts";
+} from "./http/wire.ts";
+export { type AdminServer, serveAdmin } from "./server/serve.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { counted } from "../figures.ts";
-import type { ConfigChange } from "../event.ts";
-import type { ReloadReport } from "../sluice.ts";
+import { counted } from "../base/format.ts";
+import type { ConfigChange } from "../contract/event.ts";
+import type { ReloadReport } from "../runtime/handles.ts";
 import type { Io } from "./io.ts";
 import { bold, line, red } from "./print.ts";
 

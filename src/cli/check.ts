@@ -4,14 +4,14 @@
  * @module
  */
 
-import { counted } from "../figures.ts";
+import { counted } from "../base/format.ts";
 import type { Command } from "commander";
-import { renderAlerts } from "../admin/alerts.ts";
+import { renderAlerts } from "../admin/alerts/rules.ts";
 import { readSource } from "../config/source.ts";
-import { ConfigError, formatFault } from "../errors.ts";
-import { type Concern, lint, type Platform, PLATFORMS } from "../lint.ts";
-import type { Settings } from "../settings.ts";
-import type { ReloadReport } from "../sluice.ts";
+import { ConfigError, formatFault } from "../contract/errors.ts";
+import { type Concern, lint, type Platform, PLATFORMS } from "../lint/mod.ts";
+import type { Settings } from "../config/settings.ts";
+import type { ReloadReport } from "../runtime/handles.ts";
 import { printChanges } from "./changes.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";

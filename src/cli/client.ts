@@ -4,9 +4,9 @@
  * @module
  */
 
-import { NO_ROUTE, type Problem } from "../admin/api.ts";
+import { NO_ROUTE, type Problem } from "../admin/http/wire.ts";
 import { isRecord } from "../config/faults.ts";
-import { formatFault, messageOf } from "../errors.ts";
+import { formatFault, messageOf } from "../contract/errors.ts";
 import { CliError, UnansweredError } from "./failure.ts";
 import type { Io } from "./io.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { counted } from "../figures.ts";
+import { counted } from "../base/format.ts";
 import type { Command } from "commander";
 import type { RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";

@@ -5,8 +5,8 @@
  */
 
 import type { Command } from "commander";
-import type { PoolJson } from "../admin/api.ts";
-import type { Finding } from "../diagnose.ts";
+import type { PoolJson } from "../admin/http/wire.ts";
+import type { Finding } from "../explain/diagnose.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import { doctorStore, type StoreDoctorOptions } from "./doctor_store.ts";
 import { CliError } from "./failure.ts";

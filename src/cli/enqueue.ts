@@ -5,8 +5,8 @@
  */
 
 import type { Command } from "commander";
-import { type Accepted, LONGEST_WAIT_MS } from "../admin/api.ts";
-import { messageOf } from "../errors.ts";
+import { type Accepted, LONGEST_WAIT_MS } from "../admin/http/wire.ts";
+import { messageOf } from "../contract/errors.ts";
 import { call, path, type RemoteOptions, there } from "./client.ts";
 import { enqueueMany } from "./enqueue_many.ts";
 import { isTooDeep, TOO_DEEP } from "../config/source.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { agreeing, counted } from "../figures.ts";
-import type { BulkAccepted, BulkResult } from "../admin/api.ts";
+import { agreeing, counted } from "../base/format.ts";
+import type { BulkAccepted, BulkResult } from "../admin/http/wire.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import { CliError, UnansweredError } from "./failure.ts";
 import type { Io } from "./io.ts";

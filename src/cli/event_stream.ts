@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { EventJson } from "../admin/api.ts";
-import { delay } from "../async.ts";
+import type { EventJson } from "../admin/http/wire.ts";
+import { delay } from "../base/async.ts";
 import { path, type RemoteOptions, send } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { rounded } from "../admin/rounded.ts";
-import type { Observer, PoolEvent } from "../event.ts";
-import type { Logger } from "../job.ts";
+import { rounded } from "../admin/http/rounded.ts";
+import type { Observer, PoolEvent } from "../contract/event.ts";
+import type { Logger } from "../contract/job.ts";
 
 /** Kinds that come with every job: at most one line a second each, so that a burst floods nothing. */
 const FREQUENT: ReadonlySet<PoolEvent["kind"]> = new Set([

@@ -5,7 +5,7 @@
  */
 
 import type { Command } from "commander";
-import type { DecisionJson, PoolJson } from "../admin/api.ts";
+import type { DecisionJson, PoolJson } from "../admin/http/wire.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import type { Io } from "./io.ts";
 import { bold, json, line, time } from "./print.ts";

@@ -5,9 +5,9 @@
  */
 
 import type { Command } from "commander";
-import type { ChangedJson, JobPageJson } from "../admin/api.ts";
-import { agreeing, counted, duration } from "../figures.ts";
-import type { JobRecord } from "../job.ts";
+import type { ChangedJson, JobPageJson } from "../admin/http/wire.ts";
+import { agreeing, counted, duration } from "../base/format.ts";
+import type { JobRecord } from "../contract/job.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";

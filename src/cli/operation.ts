@@ -4,9 +4,9 @@
  * @module
  */
 
-import { counted, grouped } from "../figures.ts";
-import type { OperationJson, OperationRequest } from "../admin/api.ts";
-import { delay } from "../async.ts";
+import { counted, grouped } from "../base/format.ts";
+import type { OperationJson, OperationRequest } from "../admin/http/wire.ts";
+import { delay } from "../base/async.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import { CliError, INTERRUPTED } from "./failure.ts";
 import { onInterrupt } from "./interrupt.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { Command } from "commander";
-import type { PluginJson } from "../admin/api.ts";
+import type { PluginJson } from "../admin/http/wire.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import type { Io } from "./io.ts";
 import { json, line, table } from "./print.ts";

@@ -5,11 +5,11 @@
  */
 
 import type { Command } from "commander";
-import type { LaneJson, OverrideJson, PausedJson, PoolJson } from "../admin/api.ts";
-import { lanesOverTarget, PRESSING_CODES } from "../diagnose.ts";
-import { counted, duration, rate } from "../figures.ts";
-import type { StopReport } from "../sluice.ts";
-import { whyOf } from "../why.ts";
+import type { LaneJson, OverrideJson, PausedJson, PoolJson } from "../admin/http/wire.ts";
+import { lanesOverTarget, PRESSING_CODES } from "../explain/diagnose.ts";
+import { counted, duration, rate } from "../base/format.ts";
+import type { StopReport } from "../runtime/handles.ts";
+import { whyOf } from "../explain/reason.ts";
 import { call, path, type RemoteOptions, there } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { grouped } from "../figures.ts";
-import { visible } from "../visible.ts";
+import { grouped } from "../base/format.ts";
+import { visible } from "../base/escape.ts";
 import type { Io } from "./io.ts";
 
 /** A part of a line that stands out, where colors are allowed. */

@@ -5,9 +5,9 @@
  */
 
 import type { Command } from "commander";
-import type { PoolJson } from "../admin/api.ts";
-import type { PoolEvent } from "../event.ts";
-import { counted, duration } from "../figures.ts";
+import type { PoolJson } from "../admin/http/wire.ts";
+import type { PoolEvent } from "../contract/event.ts";
+import { counted, duration } from "../base/format.ts";
 import { Recorder, type Recording } from "../simulate/recorder.ts";
 import { scenarioText } from "../simulate/scenario_text.ts";
 import { call, path, type RemoteOptions } from "./client.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { Command } from "commander";
-import type { ReloadReport } from "../sluice.ts";
+import type { ReloadReport } from "../runtime/handles.ts";
 import { printChanges } from "./changes.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";

@@ -5,9 +5,9 @@
  */
 
 import { dirname, join, resolve } from "node:path";
-import { ConfigError, formatFault, messageOf } from "../errors.ts";
-import type { Logger } from "../job.ts";
-import type { Sluice } from "../sluice.ts";
+import { ConfigError, formatFault, messageOf } from "../contract/errors.ts";
+import type { Logger } from "../contract/job.ts";
+import type { Sluice } from "../runtime/handles.ts";
 import { printChanges } from "./changes.ts";
 import type { Io } from "./io.ts";
 import { json, line } from "./print.ts";

@@ -6,10 +6,10 @@
 
 import type { Command } from "commander";
 import { isRecord } from "../config/faults.ts";
-import type { Logger } from "../job.ts";
-import { jsonLogger, prettyLogger } from "../log.ts";
-import type { AdminSettings } from "../settings.ts";
-import type { Sluice } from "../sluice.ts";
+import type { Logger } from "../contract/job.ts";
+import { jsonLogger, prettyLogger } from "../runtime/log.ts";
+import type { AdminSettings } from "../config/settings.ts";
+import type { Sluice } from "../runtime/handles.ts";
 import { eventLogger } from "./events.ts";
 import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { counted } from "../figures.ts";
-import type { ShadowReport } from "../decision.ts";
+import { counted } from "../base/format.ts";
+import type { ShadowReport } from "../contract/decision.ts";
 import type { Io } from "./io.ts";
 import { bold, line } from "./print.ts";
 

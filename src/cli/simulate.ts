@@ -5,7 +5,7 @@
  */
 
 import type { Command } from "commander";
-import { counted, duration } from "../figures.ts";
+import { counted, duration } from "../base/format.ts";
 import { compare, sentencesOf } from "../simulate/compare.ts";
 import { failuresOf } from "../simulate/picture/failures.ts";
 import { toHtml } from "../simulate/picture/page.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { messageOf } from "../errors.ts";
-import type { Logger } from "../job.ts";
+import { messageOf } from "../contract/errors.ts";
+import type { Logger } from "../contract/job.ts";
 
 /** What can be heard of strays. A part of `globalThis`. */
 export type StrayTarget = Pick<EventTarget, "addEventListener" | "removeEventListener">;

@@ -5,9 +5,9 @@
  */
 
 import type { Command } from "commander";
-import type { DecisionJson, PoolJson } from "../admin/api.ts";
-import { delay } from "../async.ts";
-import { messageOf } from "../errors.ts";
+import type { DecisionJson, PoolJson } from "../admin/http/wire.ts";
+import { delay } from "../base/async.ts";
+import { messageOf } from "../contract/errors.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";

@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { DecisionJson, LaneJson, PoolJson } from "../admin/api.ts";
-import { isOverTarget } from "../diagnose.ts";
-import { duration, rate } from "../figures.ts";
-import { whyOf } from "../why.ts";
+import type { DecisionJson, LaneJson, PoolJson } from "../admin/http/wire.ts";
+import { isOverTarget } from "../explain/diagnose.ts";
+import { duration, rate } from "../base/format.ts";
+import { whyOf } from "../explain/reason.ts";
 import { LANE_COLUMNS, laneCells, POOL_COLUMNS, poolRow } from "./pools.ts";
 import { type Cell, inLine, tableLines } from "./print.ts";
 

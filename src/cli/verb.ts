@@ -5,13 +5,13 @@
  */
 
 import type { Command } from "commander";
-import type { Observer } from "../event.ts";
-import { delayTooLong, type Logger, LONGEST_DELAY_MS } from "../job.ts";
-import type { Plugin } from "../plugin.ts";
-import type { AdminSettings, Settings } from "../settings.ts";
+import type { Observer } from "../contract/event.ts";
+import { delayTooLong, type Logger, LONGEST_DELAY_MS } from "../contract/job.ts";
+import type { Plugin } from "../contract/plugin.ts";
+import type { AdminSettings, Settings } from "../config/settings.ts";
 import type { PlayOptions } from "../simulate/play.ts";
 import type { Report } from "../simulate/report.ts";
-import type { Sluice } from "../sluice.ts";
+import type { Sluice } from "../runtime/handles.ts";
 import { DEFAULT_URL } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";

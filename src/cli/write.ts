@@ -4,7 +4,7 @@
  * @module
  */
 
-import { messageOf } from "../errors.ts";
+import { messageOf } from "../contract/errors.ts";
 import { CliError } from "./failure.ts";
 
 /**

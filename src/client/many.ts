@@ -4,7 +4,7 @@
  * @module
  */
 
-import { RejectedError } from "../errors.ts";
+import { RejectedError } from "../contract/errors.ts";
 import { RequestError, UnavailableError } from "./errors.ts";
 import { type Part, partsOf } from "./parts.ts";
 import { backoff, isRecord, type Outgoing, send, type Sender } from "./send.ts";

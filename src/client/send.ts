@@ -4,8 +4,8 @@
  * @module
  */
 
-import { httpDateMs } from "../http_date.ts";
-import { messageOf, RejectedError } from "../errors.ts";
+import { httpDateMs } from "../base/http_date.ts";
+import { messageOf, RejectedError } from "../contract/errors.ts";
 import { RequestError, type RequestFault, UnavailableError } from "./errors.ts";
 import { type ClientTime, pause } from "./time.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { AlertSettings } from "../settings.ts";
+import type { AlertSettings } from "./settings.ts";
 import { display, type FaultList, isRecord } from "./faults.ts";
 import { isEnvRef, readSecret, type SecretOptions } from "./secrets.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { CapSettings } from "../settings.ts";
+import type { CapSettings } from "./settings.ts";
 import { display, isRecord, type Path } from "./faults.ts";
 import { resolveSlot, type SlotOptions, type SlotPlace } from "./slot.ts";
 

@@ -5,9 +5,9 @@
  */
 
 import { display, type FaultList, isRecord, MOST_FAULTS, type Path } from "./faults.ts";
-import type { Plugin } from "../plugin.ts";
-import type { StandardIssue, StandardSchema } from "../standard_schema.ts";
-import { suggestion } from "../suggest.ts";
+import type { Plugin } from "../contract/plugin.ts";
+import type { StandardIssue, StandardSchema } from "../contract/standard_schema.ts";
+import { suggestion } from "../base/suggest.ts";
 
 /** One thing that is wrong with a value. */
 export interface Issue {

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { ConfigChange } from "../event.ts";
-import type { AdminSettings, Settings } from "../settings.ts";
+import type { ConfigChange } from "../contract/event.ts";
+import type { AdminSettings, Settings } from "./settings.ts";
 import { diffPool } from "./diff_pool.ts";
 import { changesOf, differs, sameBound, shownSlot } from "./diff_parts.ts";
 import { type Path, toPointer } from "./faults.ts";

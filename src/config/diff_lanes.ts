@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { ConfigChange } from "../event.ts";
-import type { LaneSettings, PoolSettings } from "../settings.ts";
+import type { ConfigChange } from "../contract/event.ts";
+import type { LaneSettings, PoolSettings } from "./settings.ts";
 import { changesOf } from "./diff_parts.ts";
 import { toPointer } from "./faults.ts";
 

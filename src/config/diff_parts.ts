@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { ConfigChange } from "../event.ts";
-import type { Bound } from "../plugin.ts";
+import type { ConfigChange } from "../contract/event.ts";
+import type { Bound } from "../contract/plugin.ts";
 import { type Path, toPointer } from "./faults.ts";
 import { toShown } from "./shown.ts";
 

@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { ConfigChange } from "../event.ts";
-import type { Bound } from "../plugin.ts";
-import type { CapSettings, PoolSettings, ScheduleSettings } from "../settings.ts";
+import type { ConfigChange } from "../contract/event.ts";
+import type { Bound } from "../contract/plugin.ts";
+import type { CapSettings, PoolSettings, ScheduleSettings } from "./settings.ts";
 import { diffLanes, sameLanes } from "./diff_lanes.ts";
 import { changesByName, changesOf, differs, sameBound, shownSlot } from "./diff_parts.ts";
 import { toPointer } from "./faults.ts";

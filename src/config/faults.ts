@@ -4,8 +4,8 @@
  * @module
  */
 
-import { ConfigError, type Fault } from "../errors.ts";
-import { suggestion } from "../suggest.ts";
+import { ConfigError, type Fault } from "../contract/errors.ts";
+import { suggestion } from "../base/suggest.ts";
 
 /** Keys and indices that lead from the whole to a place. */
 export type Path = readonly (string | number)[];

@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { Job, JobContext } from "../job.ts";
-import { defineHandler, isPlugin, type Kind, type Plugin } from "../plugin.ts";
-import { nearest, quoted, suggestion } from "../suggest.ts";
+import type { Job, JobContext } from "../contract/job.ts";
+import { defineHandler, isPlugin, type Kind, type Plugin } from "../contract/plugin.ts";
+import { nearest, quoted, suggestion } from "../base/suggest.ts";
 import { display, type FaultList, type Path, toPointer } from "./faults.ts";
 import { isModule, loadExport, type ModuleRules } from "./modules.ts";
 

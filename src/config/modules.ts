@@ -7,8 +7,8 @@
 
 import { isAbsolute, resolve, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { messageOf } from "../errors.ts";
-import { quoted, suggestion } from "../suggest.ts";
+import { messageOf } from "../contract/errors.ts";
+import { quoted, suggestion } from "../base/suggest.ts";
 import { importModule } from "./import.ts";
 
 /** Modules that were loaded, over all reloads of one system. Their code is loaded once. */

@@ -5,9 +5,9 @@
  */
 
 import type { InferOutput } from "valibot";
-import type { Bound, Kind } from "../plugin.ts";
-import type { LaneSettings, PoolSettings } from "../settings.ts";
-import type { SignalReader } from "../strategy.ts";
+import type { Bound, Kind } from "../contract/plugin.ts";
+import type { LaneSettings, PoolSettings } from "./settings.ts";
+import type { SignalReader } from "../contract/strategy.ts";
 import { type CapDefaults, resolveCaps } from "./caps.ts";
 import { checkShape } from "./check.ts";
 import { type FaultList, isRecord, nameFault, type Path, poolNameFault } from "./faults.ts";

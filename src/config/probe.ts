@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { PluginContext } from "../plugin.ts";
-import { randomStream } from "../random.ts";
+import type { PluginContext } from "../contract/plugin.ts";
+import { randomStream } from "../base/random.ts";
 import { isRecord } from "./faults.ts";
 
 /**

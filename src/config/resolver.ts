@@ -6,8 +6,8 @@
 
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { ConfigInput } from "../config.ts";
-import { getEnv, type Resolved, type ResolveOptions, resolveSource } from "../resolve.ts";
+import type { ConfigInput } from "./input.ts";
+import { getEnv, type Resolved, type ResolveOptions, resolveSource } from "./resolve.ts";
 import type { KnownModules } from "./modules.ts";
 
 /** A config: its file, or itself. */

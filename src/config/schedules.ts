@@ -4,10 +4,10 @@
  * @module
  */
 
-import { isTimezone, readCron } from "../cron.ts";
-import { messageOf } from "../errors.ts";
-import type { ScheduleSettings } from "../settings.ts";
-import { quoted, suggestion } from "../suggest.ts";
+import { isTimezone, readCron } from "../base/cron.ts";
+import { messageOf } from "../contract/errors.ts";
+import type { ScheduleSettings } from "./settings.ts";
+import { quoted, suggestion } from "../base/suggest.ts";
 import { checkShape } from "./check.ts";
 import { display, type FaultList, isRecord, type Path } from "./faults.ts";
 import { LONGEST_CRON, scheduleShape } from "./shape.ts";

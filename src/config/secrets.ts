@@ -4,7 +4,7 @@
  * @module
  */
 
-import { messageOf } from "../errors.ts";
+import { messageOf } from "../contract/errors.ts";
 import { type FaultList, isRecord, type Path } from "./faults.ts";
 
 /** Reads one variable of the environment. `undefined`: it is not set. */

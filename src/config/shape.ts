@@ -5,7 +5,7 @@
  */
 
 import * as v from "valibot";
-import { FINDING_CODES } from "../diagnose.ts";
+import { FINDING_CODES } from "../explain/diagnose.ts";
 import { isRecord } from "./faults.ts";
 import { isEnvRef } from "./secrets.ts";
 import {

@@ -5,7 +5,7 @@
  */
 
 import * as v from "valibot";
-import { delayTooLong, LONGEST_DELAY_MS } from "../job.ts";
+import { delayTooLong, LONGEST_DELAY_MS } from "../contract/job.ts";
 import { display, isRecord, unknownKey } from "./faults.ts";
 
 /** An object that says of each key what is wrong with it: missing, unknown, or not there yet. */

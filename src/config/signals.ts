@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { SignalReader } from "../strategy.ts";
-import { suggestion } from "../suggest.ts";
+import type { SignalReader } from "../contract/strategy.ts";
+import { suggestion } from "../base/suggest.ts";
 import {
   display,
   type FaultList,

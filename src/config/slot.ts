@@ -5,7 +5,7 @@
  */
 
 import { isAbsolute, resolve } from "node:path";
-import { messageOf, OptionError } from "../errors.ts";
+import { messageOf, OptionError } from "../contract/errors.ts";
 import {
   bind,
   type Bound,
@@ -13,8 +13,8 @@ import {
   type Kind,
   type Plugin,
   type PluginContext,
-} from "../plugin.ts";
-import { nearest } from "../suggest.ts";
+} from "../contract/plugin.ts";
+import { nearest } from "../base/suggest.ts";
 import { allIssues, optionIssue } from "./check.ts";
 import { display, isRecord, type Path, toPointer, unknownKey } from "./faults.ts";
 import { findPlugin, isAnyPlugin, type PluginSources } from "./find_plugin.ts";

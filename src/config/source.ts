@@ -16,7 +16,7 @@ import {
   parseTree,
   type SyntaxKind,
 } from "jsonc-parser";
-import { ConfigError, messageOf } from "../errors.ts";
+import { ConfigError, messageOf } from "../contract/errors.ts";
 import {
   display,
   isRecord,

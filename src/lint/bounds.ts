@@ -6,10 +6,10 @@
 
 import type { Path } from "../config/faults.ts";
 import { isRecord } from "../config/faults.ts";
-import { makeView } from "../conformance/views.ts";
-import type { PluginContext } from "../plugin.ts";
-import type { CapSettings, PoolSettings } from "../settings.ts";
-import type { Limit } from "../strategy.ts";
+import { makeView } from "../testing/views.ts";
+import type { PluginContext } from "../contract/plugin.ts";
+import type { CapSettings, PoolSettings } from "../config/settings.ts";
+import type { Limit } from "../contract/strategy.ts";
 
 /** What one cap allows while nothing is amiss. */
 export interface CapBound {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { agreeing, counted } from "../figures.ts";
+import { agreeing, counted } from "../base/format.ts";
 import type { Bounds, CapBound } from "./bounds.ts";
 import { type Concern, concern, figure } from "./concern.ts";
 import type { PoolFacts } from "./facts.ts";

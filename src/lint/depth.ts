@@ -4,7 +4,7 @@
  * @module
  */
 
-import { counted } from "../figures.ts";
+import { counted } from "../base/format.ts";
 import { type Concern, concern, figure, span } from "./concern.ts";
 import type { LaneFacts, PoolFacts } from "./facts.ts";
 

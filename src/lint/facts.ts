@@ -5,10 +5,10 @@
  */
 
 import type { Path } from "../config/faults.ts";
-import { leastWorkers, offeredLoad } from "../erlang.ts";
-import type { PluginContext } from "../plugin.ts";
-import { randomStream } from "../random.ts";
-import type { LaneSettings, PoolSettings } from "../settings.ts";
+import { leastWorkers, offeredLoad } from "../base/erlang.ts";
+import type { PluginContext } from "../contract/plugin.ts";
+import { randomStream } from "../base/random.ts";
+import type { LaneSettings, PoolSettings } from "../config/settings.ts";
 import type { Concern } from "./concern.ts";
 import { lintFailing } from "./failing.ts";
 import { type Bounds, boundsOf } from "./bounds.ts";

@@ -4,16 +4,16 @@
  * @module
  */
 
-import { judgeLane } from "../answers.ts";
+import { judgeLane } from "../base/answers.ts";
 import type { Path } from "../config/faults.ts";
-import { makeView } from "../conformance/views.ts";
-import { messageOf } from "../errors.ts";
-import type { Bound, PluginContext } from "../plugin.ts";
-import { createPlanner } from "../planner.ts";
+import { makeView } from "../testing/views.ts";
+import { messageOf } from "../contract/errors.ts";
+import type { Bound, PluginContext } from "../contract/plugin.ts";
+import { createPlanner } from "../planning/planner.ts";
 import { MOST_LANES } from "./shares.ts";
-import type { PoolSettings } from "../settings.ts";
-import type { Proposal } from "../strategy.ts";
-import type { PoolView } from "../view.ts";
+import type { PoolSettings } from "../config/settings.ts";
+import type { Proposal } from "../contract/strategy.ts";
+import type { PoolView } from "../contract/view.ts";
 import { type Concern, concern } from "./concern.ts";
 
 /** Controller, lane policy and caps that throw or answer nonsense, as a running pool judges it. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { agreeing, counted } from "../figures.ts";
+import { agreeing, counted } from "../base/format.ts";
 import { type Concern, concern, figure, span } from "./concern.ts";
 import { carries, type PoolFacts, sum } from "./facts.ts";
 import { type Ramp, rampOf } from "./ramp.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { agreeing, counted } from "../figures.ts";
-import { leastWorkers } from "../erlang.ts";
+import { agreeing, counted } from "../base/format.ts";
+import { leastWorkers } from "../base/erlang.ts";
 import { type Concern, concern, figure } from "./concern.ts";
 import type { LaneFacts, PoolFacts } from "./facts.ts";
 

@@ -7,9 +7,9 @@
  * @module
  */
 
-import { type LaneOverrides, makeView } from "../conformance/views.ts";
-import type { Controller } from "../strategy.ts";
-import type { PoolView } from "../view.ts";
+import { type LaneOverrides, makeView } from "../testing/views.ts";
+import type { Controller } from "../contract/strategy.ts";
+import type { PoolView } from "../contract/view.ts";
 import type { LaneFacts, PoolFacts } from "./facts.ts";
 
 /** How long growth is watched, at least, ms. */

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { makeLane, makeView } from "../conformance/views.ts";
-import type { PluginContext } from "../plugin.ts";
-import type { PoolSettings } from "../settings.ts";
-import type { LanePolicy } from "../strategy.ts";
-import type { LaneView, PoolView } from "../view.ts";
+import { makeLane, makeView } from "../testing/views.ts";
+import type { PluginContext } from "../contract/plugin.ts";
+import type { PoolSettings } from "../config/settings.ts";
+import type { LanePolicy } from "../contract/strategy.ts";
+import type { LaneView, PoolView } from "../contract/view.ts";
 
 /** More workers than this are not dealt out one by one. */
 const MOST_WORKERS = 5000;

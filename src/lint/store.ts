@@ -4,7 +4,7 @@
  * @module
  */
 
-import { counted } from "../figures.ts";
+import { counted } from "../base/format.ts";
 import { type Concern, concern, figure } from "./concern.ts";
 import type { PoolFacts } from "./facts.ts";
 

@@ -5,8 +5,8 @@
  */
 
 import { isRecord } from "../config/faults.ts";
-import { makeView } from "../conformance/views.ts";
-import { counted } from "../figures.ts";
+import { makeView } from "../testing/views.ts";
+import { counted } from "../base/format.ts";
 import { type Concern, concern, figure, span } from "./concern.ts";
 import type { PoolFacts } from "./facts.ts";
 

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { counted } from "../figures.ts";
-import { erlangC, leastWorkers } from "../erlang.ts";
+import { counted } from "../base/format.ts";
+import { erlangC, leastWorkers } from "../base/erlang.ts";
 import { type Concern, concern, figure, ofHundred } from "./concern.ts";
 import { carries, type LaneFacts, type PoolFacts, sum } from "./facts.ts";
 

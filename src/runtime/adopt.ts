@@ -8,10 +8,10 @@
 import { answered } from "./asked.ts";
 import type { PoolContext, PoolParts } from "./assemble.ts";
 import { differs } from "../config/diff_parts.ts";
-import { messageOf } from "../errors.ts";
+import { messageOf } from "../contract/errors.ts";
 import { makeInstances } from "./instances.ts";
-import type { PoolSettings } from "../settings.ts";
-import type { QueueRules } from "../store.ts";
+import type { PoolSettings } from "../config/settings.ts";
+import type { QueueRules } from "../contract/store.ts";
 
 /** Other settings that are ready to be put in force. */
 export interface Adoption {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock, Timer } from "../clock.ts";
+import type { Clock, Timer } from "../time/clock.ts";
 
 /** Calls back once, at the earliest of the times it was asked for. */
 export class Alarm {

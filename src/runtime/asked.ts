@@ -4,10 +4,10 @@
  * @module
  */
 
-import { type Clock, within } from "../clock.ts";
-import { messageOf, StoreError } from "../errors.ts";
+import { type Clock, within } from "../time/clock.ts";
+import { messageOf, StoreError } from "../contract/errors.ts";
 import { isPromise } from "./store_guard.ts";
-import type { MaybePromise } from "../store.ts";
+import type { MaybePromise } from "../contract/store.ts";
 
 /** How long a store may take to answer one who looks at jobs, changes one, pauses or reloads, ms. */
 export const STORE_ANSWERS_WITHIN_MS = 5_000;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import { Cooldown } from "./cooldown.ts";
 import { Counting } from "./counting.ts";
 import { Crew } from "./crew.ts";
@@ -13,26 +13,26 @@ import { Drain } from "./drain.ts";
 import type { EventHub } from "./event_hub.ts";
 import { Intake } from "./intake.ts";
 import { makeInstances } from "./instances.ts";
-import type { Logger } from "../job.ts";
+import type { Logger } from "../contract/job.ts";
 import { leftoversOf } from "./leftovers.ts";
 import { Overruns } from "./overruns.ts";
 import { Pauses } from "./pauses.ts";
 import { Permits } from "./permits.ts";
 import { PoolLoop } from "./pool_loop.ts";
 import { PoolState } from "./pool_state.ts";
-import { randomStream } from "../random.ts";
+import { randomStream } from "../base/random.ts";
 import { Runner } from "./runner.ts";
-import type { PoolSettings } from "../settings.ts";
+import type { PoolSettings } from "../config/settings.ts";
 import { Settler } from "./settler.ts";
 import { Signals } from "./signals.ts";
 import { StartRate } from "./start_rate.ts";
 import { Steering } from "./steering.ts";
-import type { Queue, Store } from "../store.ts";
+import type { Queue, Store } from "../contract/store.ts";
 import { StoreGuard } from "./store_guard.ts";
 import { StrategySlots } from "./strategy_slots.ts";
-import type { Redaction } from "../redaction.ts";
+import type { Redaction } from "../config/redaction.ts";
 import type { Telemetry } from "./telemetry.ts";
-import { Wall } from "../wall.ts";
+import { Wall } from "../time/wall.ts";
 
 /** What all pools of one config share. */
 export interface PoolContext {

@@ -4,12 +4,12 @@
  * @module
  */
 
-import type { Decision } from "../decision.ts";
-import type { History } from "../history.ts";
-import type { PoolSnapshot, ScheduleView } from "../sluice.ts";
+import type { Decision } from "../contract/decision.ts";
+import type { History } from "../planning/history.ts";
+import type { PoolSnapshot, ScheduleView } from "./handles.ts";
 import type { PoolParts } from "./assemble.ts";
 import { freeze } from "./pool_state.ts";
-import type { LaneView, WorkerView } from "../view.ts";
+import type { LaneView, WorkerView } from "../contract/view.ts";
 
 /** A frozen copy of what a pool is like now. */
 export function snapshotOf(parts: PoolParts, schedules: readonly ScheduleView[]): PoolSnapshot {

@@ -5,11 +5,11 @@
  */
 
 import { display, isRecord } from "../config/faults.ts";
-import type { AuditEntry } from "../event.ts";
-import type { JobState } from "../job.ts";
-import type { ReloadOptions } from "../sluice.ts";
-import type { Change, JobQuery } from "../store.ts";
-import { quoted } from "../suggest.ts";
+import type { AuditEntry } from "../contract/event.ts";
+import type { JobState } from "../contract/job.ts";
+import type { ReloadOptions } from "./handles.ts";
+import type { Change, JobQuery } from "../contract/store.ts";
+import { quoted } from "../base/suggest.ts";
 
 const CHANGES: readonly Change[] = ["cancel", "revive", "remove"];
 const STATES: readonly JobState[] = ["ready", "delayed", "running", "done", "dead", "cancelled"];

@@ -9,7 +9,7 @@ import type { Lane } from "./lane.ts";
 import type { PoolState } from "./pool_state.ts";
 import { judgeCounts } from "./store_answers.ts";
 import type { StoreGuard } from "./store_guard.ts";
-import type { Queue } from "../store.ts";
+import type { Queue } from "../contract/store.ts";
 
 /** What counting needs of its pool. */
 export interface CountingContext {

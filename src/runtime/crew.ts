@@ -4,10 +4,10 @@
  * @module
  */
 
-import { messageOf } from "../errors.ts";
+import { messageOf } from "../contract/errors.ts";
 import type { EventHub } from "./event_hub.ts";
-import type { Logger } from "../job.ts";
-import type { Handler } from "../plugin.ts";
+import type { Logger } from "../contract/job.ts";
+import type { Handler } from "../contract/plugin.ts";
 import type { PoolState } from "./pool_state.ts";
 import { isPromise } from "./store_guard.ts";
 import { Worker, type WorkerOwner } from "./worker.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { grouped } from "../figures.ts";
-import type { Decision, DecisionInputs, DecisionPart } from "../decision.ts";
-import type { Plan } from "../planner.ts";
+import { grouped } from "../base/format.ts";
+import type { Decision, DecisionInputs, DecisionPart } from "../contract/decision.ts";
+import type { Plan } from "../planning/planner.ts";
 import type { PoolState } from "./pool_state.ts";
 
 /** Decisions that are kept. */

@@ -7,8 +7,8 @@
 
 import type { Cooldown } from "./cooldown.ts";
 import type { Crew } from "./crew.ts";
-import { faultOfLane, judgeTake, received } from "../answers.ts";
-import { messageOf } from "../errors.ts";
+import { faultOfLane, judgeTake, received } from "../base/answers.ts";
+import { messageOf } from "../contract/errors.ts";
 import type { Lane } from "./lane.ts";
 import { type HeldJob, Lead } from "./lead.ts";
 import type { Overruns } from "./overruns.ts";
@@ -16,10 +16,10 @@ import type { PoolState } from "./pool_state.ts";
 import type { Runner } from "./runner.ts";
 import type { Settler } from "./settler.ts";
 import type { StartRate } from "./start_rate.ts";
-import type { Leased, Queue } from "../store.ts";
+import type { Leased, Queue } from "../contract/store.ts";
 import { judgeLeased } from "./store_answers.ts";
 import { isPromise, type StoreGuard } from "./store_guard.ts";
-import type { Admission, LanePolicy } from "../strategy.ts";
+import type { Admission, LanePolicy } from "../contract/strategy.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
 import { JobRun } from "./job_run.ts";
 

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { type Clock, within } from "../clock.ts";
-import { messageOf } from "../errors.ts";
-import type { Logger } from "../job.ts";
+import { type Clock, within } from "../time/clock.ts";
+import { messageOf } from "../contract/errors.ts";
+import type { Logger } from "../contract/job.ts";
 import type { Counting } from "./counting.ts";
 import type { Crew } from "./crew.ts";
 import type { Dispatch } from "./dispatch.ts";
@@ -17,9 +17,9 @@ import type { PoolLoop } from "./pool_loop.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Runner } from "./runner.ts";
 import type { Settler } from "./settler.ts";
-import type { StopReport } from "../sluice.ts";
+import type { StopReport } from "./handles.ts";
 import type { Steering } from "./steering.ts";
-import type { Queue } from "../store.ts";
+import type { Queue } from "../contract/store.ts";
 import type { StoreGuard } from "./store_guard.ts";
 
 /** How long handlers may take to end after the drain deadline's abort, ms. */

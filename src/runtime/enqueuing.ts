@@ -4,17 +4,17 @@
  * @module
  */
 
-import type { Clock } from "../clock.ts";
-import { messageOf, StoreError } from "../errors.ts";
+import type { Clock } from "../time/clock.ts";
+import { messageOf, StoreError } from "../contract/errors.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { Intake } from "./intake.ts";
-import type { NewJob } from "../job.ts";
+import type { NewJob } from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
 import type { PoolLoop } from "./pool_loop.ts";
 import type { PoolState } from "./pool_state.ts";
 import { knownJob, mayBeDuplicate, type Refused } from "./refused.ts";
-import type { JobHandle } from "../sluice.ts";
-import type { Added, JobEntry, MaybePromise, Queue } from "../store.ts";
+import type { JobHandle } from "./handles.ts";
+import type { Added, JobEntry, MaybePromise, Queue } from "../contract/store.ts";
 import { judgeAdded } from "./store_answers.ts";
 import { isPromise, type StoreGuard } from "./store_guard.ts";
 import { TakenJob } from "./taken_job.ts";

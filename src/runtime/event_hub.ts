@@ -4,11 +4,11 @@
  * @module
  */
 
-import { messageOf } from "../errors.ts";
-import type { Observer, PoolEvent } from "../event.ts";
-import type { Logger } from "../job.ts";
-import type { Redaction } from "../redaction.ts";
-import type { Wall } from "../wall.ts";
+import { messageOf } from "../contract/errors.ts";
+import type { Observer, PoolEvent } from "../contract/event.ts";
+import type { Logger } from "../contract/job.ts";
+import type { Redaction } from "../config/redaction.ts";
+import type { Wall } from "../time/wall.ts";
 
 /** Tells each observer of each event. A part that emits asks `active` first: unseen events are not made. */
 export class EventHub {

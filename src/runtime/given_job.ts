@@ -4,12 +4,12 @@
  * @module
  */
 
-import { messageOf } from "../errors.ts";
-import type { Job } from "../job.ts";
-import { copyJson, Misfit } from "../payload.ts";
-import type { Handler } from "../plugin.ts";
-import type { StandardIssue, StandardSchema } from "../standard_schema.ts";
-import type { Leased } from "../store.ts";
+import { messageOf } from "../contract/errors.ts";
+import type { Job } from "../contract/job.ts";
+import { copyJson, Misfit } from "../base/payload.ts";
+import type { Handler } from "../contract/plugin.ts";
+import type { StandardIssue, StandardSchema } from "../contract/standard_schema.ts";
+import type { Leased } from "../contract/store.ts";
 
 /** What a handler is given: a copy of the payload, so that no attempt sees what another changed. */
 class GivenJob implements Job {

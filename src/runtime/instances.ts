@@ -8,13 +8,13 @@ import { sameLanes } from "../config/diff_lanes.ts";
 import { sameBound } from "../config/diff_parts.ts";
 import { matchCaps } from "../config/diff_pool.ts";
 import { checkPayload } from "./given_job.ts";
-import type { Logger } from "../job.ts";
-import { Misfit } from "../payload.ts";
-import type { Named, NamedCap } from "../planner.ts";
-import type { Bound, Handler, Instances, Kind, PluginContext } from "../plugin.ts";
-import { randomStream } from "../random.ts";
-import type { PoolSettings } from "../settings.ts";
-import type { Admission, Controller, LanePolicy, Retirement } from "../strategy.ts";
+import type { Logger } from "../contract/job.ts";
+import { Misfit } from "../base/payload.ts";
+import type { Named, NamedCap } from "../planning/planner.ts";
+import type { Bound, Handler, Instances, Kind, PluginContext } from "../contract/plugin.ts";
+import { randomStream } from "../base/random.ts";
+import type { PoolSettings } from "../config/settings.ts";
+import type { Admission, Controller, LanePolicy, Retirement } from "../contract/strategy.ts";
 
 /** Instances of one pool's plugins. */
 export interface PoolInstances {

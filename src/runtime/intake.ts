@@ -4,20 +4,20 @@
  * @module
  */
 
-import { judgeVerdict } from "../answers.ts";
-import { messageOf, RejectedError } from "../errors.ts";
+import { judgeVerdict } from "../base/answers.ts";
+import { messageOf, RejectedError } from "../contract/errors.ts";
 import type { EventHub } from "./event_hub.ts";
-import { delayTooLong, type Logger, LONGEST_DELAY_MS, type NewJob } from "../job.ts";
+import { delayTooLong, type Logger, LONGEST_DELAY_MS, type NewJob } from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
-import { copyJson, Misfit } from "../payload.ts";
-import type { Handler } from "../plugin.ts";
+import { copyJson, Misfit } from "../base/payload.ts";
+import type { Handler } from "../contract/plugin.ts";
 import type { PoolState } from "./pool_state.ts";
 import { checkPayload } from "./given_job.ts";
-import type { JobEntry } from "../store.ts";
-import type { Redaction } from "../redaction.ts";
+import type { JobEntry } from "../contract/store.ts";
+import type { Redaction } from "../config/redaction.ts";
 import type { Refused } from "./refused.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
-import { suggestion } from "../suggest.ts";
+import { suggestion } from "../base/suggest.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** When to come back if nothing is known of how fast the lane drains, ms. */

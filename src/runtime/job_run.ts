@@ -4,10 +4,10 @@
  * @module
  */
 
-import { type AbortCause, AbortedError } from "../errors.ts";
-import type { DeadReason, JobContext, Logger } from "../job.ts";
+import { type AbortCause, AbortedError } from "../contract/errors.ts";
+import type { DeadReason, JobContext, Logger } from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
-import type { Leased, Settlement } from "../store.ts";
+import type { Leased, Settlement } from "../contract/store.ts";
 
 /** What an attempt needs of its pool. */
 export interface RunOwner {

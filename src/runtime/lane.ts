@@ -4,13 +4,13 @@
  * @module
  */
 
-import type { DeadReason } from "../job.ts";
-import type { LaneSettings } from "../settings.ts";
-import { CounterWindow, RateMeter, SampleRing, SmoothMean, WINDOW_MS } from "../stats.ts";
-import type { LaneCounts, Queue } from "../store.ts";
-import { Histogram, type LaneTally } from "../tally.ts";
-import type { LaneView, Summary, WindowStats } from "../view.ts";
-import type { Wall } from "../wall.ts";
+import type { DeadReason } from "../contract/job.ts";
+import type { LaneSettings } from "../config/settings.ts";
+import { CounterWindow, RateMeter, SampleRing, SmoothMean, WINDOW_MS } from "../base/stats.ts";
+import type { LaneCounts, Queue } from "../contract/store.ts";
+import { Histogram, type LaneTally } from "../planning/tally.ts";
+import type { LaneView, Summary, WindowStats } from "../contract/view.ts";
+import type { Wall } from "../time/wall.ts";
 
 /** Counters and samples of a lane or pool, with their window. */
 export class Traffic {

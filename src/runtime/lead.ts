@@ -7,7 +7,7 @@
 import type { Lane } from "./lane.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { StartRate } from "./start_rate.ts";
-import type { Leased } from "../store.ts";
+import type { Leased } from "../contract/store.ts";
 
 /** Longest time ahead, ms: an urgent job waits for those that are leased already. */
 const LONGEST_MS = 250;

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Store } from "../store.ts";
+import type { Store } from "../contract/store.ts";
 
 /** A handler that runs on. */
 export interface Leftover {

@@ -7,13 +7,13 @@
 import { rulesOf } from "./adopt.ts";
 import { answered } from "./asked.ts";
 import type { PoolContext } from "./assemble.ts";
-import { wallMs } from "../clock.ts";
-import { messageOf } from "../errors.ts";
-import type { JobRecord } from "../job.ts";
+import { wallMs } from "../time/clock.ts";
+import { messageOf } from "../contract/errors.ts";
+import type { JobRecord } from "../contract/job.ts";
 import { Pool } from "./pool.ts";
-import { randomStream } from "../random.ts";
-import type { PoolSettings } from "../settings.ts";
-import type { Queue } from "../store.ts";
+import { randomStream } from "../base/random.ts";
+import type { PoolSettings } from "../config/settings.ts";
+import type { Queue } from "../contract/store.ts";
 
 /**
  * Opens a pool: joins its queue and starts its minimum of workers.

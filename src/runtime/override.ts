@@ -5,7 +5,7 @@
  */
 
 import { display } from "../config/faults.ts";
-import type { Override } from "../sluice.ts";
+import type { Override } from "./handles.ts";
 
 /** Longest override, ms: what holds for longer belongs into the config. */
 const LONGEST_MS = 7 * 86_400_000;

@@ -10,7 +10,7 @@ import type { Lane } from "./lane.ts";
 import type { Leftovers } from "./leftovers.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Settler } from "./settler.ts";
-import type { Leased } from "../store.ts";
+import type { Leased } from "../contract/store.ts";
 import type { Worker } from "./worker.ts";
 
 /** What overruns need of their pool. */

@@ -10,8 +10,8 @@
  */
 
 import type { PoolState } from "./pool_state.ts";
-import type { LaneSettings } from "../settings.ts";
-import type { MaybePromise, StateEntry, Store } from "../store.ts";
+import type { LaneSettings } from "../config/settings.ts";
+import type { MaybePromise, StateEntry, Store } from "../contract/store.ts";
 import { isPromise } from "./store_guard.ts";
 
 /** What the store keeps. */

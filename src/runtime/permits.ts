@@ -5,13 +5,13 @@
  * @module
  */
 
-import { PermitHolder } from "../permit_holder.ts";
-import { isNews, type Need, type PermitRecord } from "../permits.ts";
-import type { NamedCap, Shares } from "../planner.ts";
+import { PermitHolder } from "../planning/permit_holder.ts";
+import { isNews, type Need, type PermitRecord } from "../planning/permits.ts";
+import type { NamedCap, Shares } from "../planning/planner.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
 import type { PoolState } from "./pool_state.ts";
 import { type StartRate, windowOf } from "./start_rate.ts";
-import type { MaybePromise, StateEntry, Store } from "../store.ts";
+import type { MaybePromise, StateEntry, Store } from "../contract/store.ts";
 import { isPromise } from "./store_guard.ts";
 
 /** How often a commit is tried at once again because others were quicker. */

@@ -4,7 +4,14 @@
  * @module
  */
 
-import type { LaneView, PoolView, Signal, Totals, WindowStats, WorkerView } from "../view.ts";
+import type {
+  LaneView,
+  PoolView,
+  Signal,
+  Totals,
+  WindowStats,
+  WorkerView,
+} from "../contract/view.ts";
 
 /** What a face shows. */
 interface FacedState extends PoolView {

@@ -6,7 +6,7 @@
  */
 
 import { Alarm } from "./alarm.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import type { Counting } from "./counting.ts";
 import type { Crew } from "./crew.ts";
 import type { Dispatch } from "./dispatch.ts";
@@ -19,7 +19,7 @@ import type { Settler } from "./settler.ts";
 import type { Signals } from "./signals.ts";
 import type { StartRate } from "./start_rate.ts";
 import type { Steering } from "./steering.ts";
-import type { Queue, Renewal } from "../store.ts";
+import type { Queue, Renewal } from "../contract/store.ts";
 import { judgeRenewal } from "./store_answers.ts";
 import type { StoreGuard } from "./store_guard.ts";
 

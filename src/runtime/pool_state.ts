@@ -4,13 +4,20 @@
  * @module
  */
 
-import type { DeadReason } from "../job.ts";
+import type { DeadReason } from "../contract/job.ts";
 import { Lane, Traffic } from "./lane.ts";
 import { PoolFace } from "./pool_face.ts";
-import type { PoolSettings } from "../settings.ts";
-import type { Leased, Queue } from "../store.ts";
-import type { LaneView, PoolView, Signal, Totals, WindowStats, WorkerView } from "../view.ts";
-import type { Wall } from "../wall.ts";
+import type { PoolSettings } from "../config/settings.ts";
+import type { Leased, Queue } from "../contract/store.ts";
+import type {
+  LaneView,
+  PoolView,
+  Signal,
+  Totals,
+  WindowStats,
+  WorkerView,
+} from "../contract/view.ts";
+import type { Wall } from "../time/wall.ts";
 import type { Worker } from "./worker.ts";
 
 /** Counts since the pool began; `busyMs` moves on with the state's time. */

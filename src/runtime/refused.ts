@@ -4,9 +4,9 @@
  * @module
  */
 
-import { type Clock, wallMs } from "../clock.ts";
-import type { RejectedError } from "../errors.ts";
-import type { Added, JobEntry, MaybePromise, Queue } from "../store.ts";
+import { type Clock, wallMs } from "../time/clock.ts";
+import type { RejectedError } from "../contract/errors.ts";
+import type { Added, JobEntry, MaybePromise, Queue } from "../contract/store.ts";
 import { asked } from "./asked.ts";
 import type { Lane } from "./lane.ts";
 import { isPromise } from "./store_guard.ts";

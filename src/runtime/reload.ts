@@ -4,17 +4,17 @@
  * @module
  */
 
-import { agreeing, counted } from "../figures.ts";
+import { agreeing, counted } from "../base/format.ts";
 import type { Adoption } from "./adopt.ts";
 import { asked } from "./asked.ts";
 import type { PoolContext } from "./assemble.ts";
 import { diff, poolOf } from "../config/diff.ts";
 import type { Resolution } from "../config/resolver.ts";
-import { messageOf, StoreError } from "../errors.ts";
-import type { ConfigChange } from "../event.ts";
+import { messageOf, StoreError } from "../contract/errors.ts";
+import type { ConfigChange } from "../contract/event.ts";
 import { makePool } from "./open_pool.ts";
 import type { Pool } from "./pool.ts";
-import type { PoolSettings, Settings } from "../settings.ts";
+import type { PoolSettings, Settings } from "../config/settings.ts";
 
 /** What runs. */
 export interface Running {

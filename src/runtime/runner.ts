@@ -6,21 +6,21 @@
 
 import type { Cooldown } from "./cooldown.ts";
 import type { Crew } from "./crew.ts";
-import type { AbortCause } from "../errors.ts";
+import type { AbortCause } from "../contract/errors.ts";
 import type { EventHub } from "./event_hub.ts";
-import type { Job, Logger } from "../job.ts";
+import type { Job, Logger } from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
-import { copyResult, Misfit } from "../payload.ts";
+import { copyResult, Misfit } from "../base/payload.ts";
 import { givenJob } from "./given_job.ts";
 import { JobRun, type RunOwner } from "./job_run.ts";
 import { type Fate, fateOf, judge } from "./verdict.ts";
-import type { Handler } from "../plugin.ts";
+import type { Handler } from "../contract/plugin.ts";
 import type { Overruns } from "./overruns.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Settler } from "./settler.ts";
-import type { Leased } from "../store.ts";
+import type { Leased } from "../contract/store.ts";
 import { isPromise } from "./store_guard.ts";
-import type { Redaction } from "../redaction.ts";
+import type { Redaction } from "../config/redaction.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Worker, WorkerOwner } from "./worker.ts";
 

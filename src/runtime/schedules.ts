@@ -6,14 +6,14 @@
 
 import { Alarm } from "./alarm.ts";
 import { asked } from "./asked.ts";
-import type { Clock } from "../clock.ts";
-import { type CronTimes, readCron } from "../cron.ts";
-import { messageOf } from "../errors.ts";
-import type { Logger } from "../job.ts";
+import type { Clock } from "../time/clock.ts";
+import { type CronTimes, readCron } from "../base/cron.ts";
+import { messageOf } from "../contract/errors.ts";
+import type { Logger } from "../contract/job.ts";
 import type { PoolState } from "./pool_state.ts";
-import type { ScheduleSettings } from "../settings.ts";
-import type { ScheduleView } from "../sluice.ts";
-import type { Added, JobEntry, StateEntry, Store } from "../store.ts";
+import type { ScheduleSettings } from "../config/settings.ts";
+import type { ScheduleView } from "./handles.ts";
+import type { Added, JobEntry, StateEntry, Store } from "../contract/store.ts";
 
 /** A time that is missed by more, ms, is made up for only as `catchUp` says. */
 const LATE_MS = 300_000;

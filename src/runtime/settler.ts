@@ -4,11 +4,11 @@
  * @module
  */
 
-import type { PoolEvent } from "../event.ts";
+import type { PoolEvent } from "../contract/event.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { JobRun } from "./job_run.ts";
 import type { PoolState } from "./pool_state.ts";
-import type { Queue } from "../store.ts";
+import type { Queue } from "../contract/store.ts";
 import { judgeSettled } from "./store_answers.ts";
 import type { StoreGuard } from "./store_guard.ts";
 

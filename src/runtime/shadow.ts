@@ -4,12 +4,12 @@
  * @module
  */
 
-import { judgeProposal } from "../answers.ts";
-import { grouped } from "../figures.ts";
-import type { ShadowReport } from "../decision.ts";
-import { messageOf } from "../errors.ts";
-import type { Named, Plan } from "../planner.ts";
-import type { Controller, Proposal } from "../strategy.ts";
+import { judgeProposal } from "../base/answers.ts";
+import { grouped } from "../base/format.ts";
+import type { ShadowReport } from "../contract/decision.ts";
+import { messageOf } from "../contract/errors.ts";
+import type { Named, Plan } from "../planning/planner.ts";
+import type { Controller, Proposal } from "../contract/strategy.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { PoolState } from "./pool_state.ts";
 

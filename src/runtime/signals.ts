@@ -4,12 +4,12 @@
  * @module
  */
 
-import { received } from "../answers.ts";
-import { messageOf } from "../errors.ts";
-import type { Logger } from "../job.ts";
+import { received } from "../base/answers.ts";
+import { messageOf } from "../contract/errors.ts";
+import type { Logger } from "../contract/job.ts";
 import type { PoolState } from "./pool_state.ts";
 import { isPromise } from "./store_guard.ts";
-import type { SignalReader } from "../strategy.ts";
+import type { SignalReader } from "../contract/strategy.ts";
 
 /** A reading that takes longer than so many ms leaves its signal stale meanwhile. */
 const SLOW_READING_MS = 1000;

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { type Clock, pause, within } from "../clock.ts";
-import { StoreError } from "../errors.ts";
+import { type Clock, pause, within } from "../time/clock.ts";
+import { StoreError } from "../contract/errors.ts";
 import type { Counting } from "./counting.ts";
 import type { Drain } from "./drain.ts";
 import type { Overruns } from "./overruns.ts";

@@ -5,16 +5,16 @@
  */
 
 import type { Cooldown } from "./cooldown.ts";
-import { judgeRetired, received } from "../answers.ts";
+import { judgeRetired, received } from "../base/answers.ts";
 import type { Crew } from "./crew.ts";
 import { DecisionLog } from "./decision_log.ts";
-import { messageOf } from "../errors.ts";
+import { messageOf } from "../contract/errors.ts";
 import type { EventHub } from "./event_hub.ts";
-import { Recorder } from "../history.ts";
+import { Recorder } from "../planning/history.ts";
 import type { Permits } from "./permits.ts";
-import type { Plan } from "../planner.ts";
+import type { Plan } from "../planning/planner.ts";
 import type { PoolState } from "./pool_state.ts";
-import type { Override } from "../sluice.ts";
+import type { Override } from "./handles.ts";
 import { Shadow } from "./shadow.ts";
 import type { StartRate } from "./start_rate.ts";
 import type { StrategySlots } from "./strategy_slots.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { received } from "../answers.ts";
-import type { Added, LaneCounts, Leased, Renewal } from "../store.ts";
+import { received } from "../base/answers.ts";
+import type { Added, LaneCounts, Leased, Renewal } from "../contract/store.ts";
 
 const COUNTS = [
   "ready",

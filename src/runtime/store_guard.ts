@@ -4,10 +4,10 @@
  * @module
  */
 
-import { messageOf } from "../errors.ts";
+import { messageOf } from "../contract/errors.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { PoolState } from "./pool_state.ts";
-import type { MaybePromise } from "../store.ts";
+import type { MaybePromise } from "../contract/store.ts";
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5000;

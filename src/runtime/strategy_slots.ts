@@ -6,8 +6,8 @@
 
 import type { EventHub } from "./event_hub.ts";
 import type { PoolInstances } from "./instances.ts";
-import { createPlanner, type Named, type NamedCap, type Planner } from "../planner.ts";
-import type { Admission, LanePolicy, Limit, Retirement } from "../strategy.ts";
+import { createPlanner, type Named, type NamedCap, type Planner } from "../planning/planner.ts";
+import type { Admission, LanePolicy, Limit, Retirement } from "../contract/strategy.ts";
 
 /** What a strategy is asked for. One plugin may stand in several slots, and an admission is asked two things. */
 export type Question = "plan" | "lane" | "retire" | "submit" | "take";

@@ -4,16 +4,16 @@
  * @module
  */
 
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../time/clock.ts";
 import { poolOf } from "../config/diff.ts";
 import type { ConfigSource, Resolver } from "../config/resolver.ts";
-import { messageOf } from "../errors.ts";
-import type { AuditEntry, ConfigChange, Observer } from "../event.ts";
-import type { JobRecord, Logger, NewJob } from "../job.ts";
-import { silentLogger } from "../log.ts";
-import type { Bound } from "../plugin.ts";
-import { randomStream } from "../random.ts";
-import type { Settings } from "../settings.ts";
+import { messageOf } from "../contract/errors.ts";
+import type { AuditEntry, ConfigChange, Observer } from "../contract/event.ts";
+import type { JobRecord, Logger, NewJob } from "../contract/job.ts";
+import { silentLogger } from "./log.ts";
+import type { Bound } from "../contract/plugin.ts";
+import { randomStream } from "../base/random.ts";
+import type { Settings } from "../config/settings.ts";
 import type {
   JobHandle,
   PoolHandle,
@@ -22,14 +22,14 @@ import type {
   SliceReport,
   Sluice,
   StopReport,
-} from "../sluice.ts";
-import { suggestion } from "../suggest.ts";
+} from "./handles.ts";
+import { suggestion } from "../base/suggest.ts";
 import { checkAudit, checkFunction, checkMs, checkReload } from "./called.ts";
 import { EventHub } from "./event_hub.ts";
 import { closeStore, openPool } from "./open_pool.ts";
 import type { Pool } from "./pool.ts";
 import { changesTo, countRemoved, prepareReload, type Reloaded, type Running } from "./reload.ts";
-import { Redaction } from "../redaction.ts";
+import { Redaction } from "../config/redaction.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** How a supervisor is set up. */

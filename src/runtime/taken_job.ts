@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { JobHandle } from "../sluice.ts";
-import type { Added, Queue } from "../store.ts";
+import type { JobHandle } from "./handles.ts";
+import type { Added, Queue } from "../contract/store.ts";
 
 /** A job that a queue has. */
 export class TakenJob implements JobHandle {

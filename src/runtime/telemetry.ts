@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { Job } from "../job.ts";
-import type { PoolHandle } from "../sluice.ts";
+import type { Job } from "../contract/job.ts";
+import type { PoolHandle } from "./handles.ts";
 import type { Fate } from "./verdict.ts";
 
 /** One run of a handler. */

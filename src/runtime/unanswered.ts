@@ -5,10 +5,10 @@
  */
 
 import { Alarm } from "./alarm.ts";
-import type { Clock } from "../clock.ts";
-import { StoreError } from "../errors.ts";
+import type { Clock } from "../time/clock.ts";
+import { StoreError } from "../contract/errors.ts";
 import type { PoolState } from "./pool_state.ts";
-import type { Added } from "../store.ts";
+import type { Added } from "../contract/store.ts";
 
 interface Open {
   readonly sinceMs: number;

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { type AbortCause, Fatal, messageOf, RetryExactly, RetryLater } from "../errors.ts";
-import { LONGEST_DELAY_MS } from "../job.ts";
+import { type AbortCause, Fatal, messageOf, RetryExactly, RetryLater } from "../contract/errors.ts";
+import { LONGEST_DELAY_MS } from "../contract/job.ts";
 import type { JobRun } from "./job_run.ts";
 
 /** What a throw counts as. `ended`: asked for from outside, neither a failure nor a deferral. */

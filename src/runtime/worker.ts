@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { AbortCause } from "../errors.ts";
+import type { AbortCause } from "../contract/errors.ts";
 import type { JobRun } from "./job_run.ts";
-import type { Handler } from "../plugin.ts";
-import type { WorkerState, WorkerView } from "../view.ts";
+import type { Handler } from "../contract/plugin.ts";
+import type { WorkerState, WorkerView } from "../contract/view.ts";
 
 /** Told how the attempt of a worker ended. */
 export interface WorkerOwner {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { counted, grouped } from "../figures.ts";
+import { counted, grouped } from "../base/format.ts";
 import type { LaneReport, PoolReport, Report } from "./report.ts";
 
 /** What is better and what is worse, a phrase each with both figures. */

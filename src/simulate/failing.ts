@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { PoolEvent } from "../event.ts";
-import { thousandths } from "../figures.ts";
+import type { PoolEvent } from "../contract/event.ts";
+import { thousandths } from "../base/format.ts";
 import type { FailingStrategy } from "./report.ts";
 
 /** The strategies of one process that failed, each when it did first. */

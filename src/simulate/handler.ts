@@ -4,11 +4,11 @@
  * @module
  */
 
-import type { Clock, Timer } from "../clock.ts";
-import { Fatal, RetryExactly, RetryLater } from "../errors.ts";
-import type { Job, JobContext } from "../job.ts";
-import type { Bound, Handler } from "../plugin.ts";
-import { randomStream } from "../random.ts";
+import type { Clock, Timer } from "../time/clock.ts";
+import { Fatal, RetryExactly, RetryLater } from "../contract/errors.ts";
+import type { Job, JobContext } from "../contract/job.ts";
+import type { Bound, Handler } from "../contract/plugin.ts";
+import { randomStream } from "../base/random.ts";
 import { JobRun } from "../runtime/job_run.ts";
 import { durations } from "./chance.ts";
 import type { LaneMeter, PoolMeter } from "./meter.ts";

@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { Clock } from "../clock.ts";
-import { RejectedError } from "../errors.ts";
-import type { NewJob } from "../job.ts";
-import { randomStream } from "../random.ts";
+import type { Clock } from "../time/clock.ts";
+import { RejectedError } from "../contract/errors.ts";
+import type { NewJob } from "../contract/job.ts";
+import { randomStream } from "../base/random.ts";
 import { arrivalTimes } from "./arrivals.ts";
 import { durations } from "./chance.ts";
 import type { LaneMeter } from "./meter.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { PoolView } from "../view.ts";
+import type { PoolView } from "../contract/view.ts";
 import { Durations } from "./quantiles.ts";
 import type { Pool } from "./read_scenario.ts";
 import { type LaneSample, type Sample, Series } from "./series.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { JobRecord, Outcome } from "../job.ts";
+import type { JobRecord, Outcome } from "../contract/job.ts";
 import { isPromise } from "../runtime/store_guard.ts";
 import type {
   Added,
@@ -23,7 +23,7 @@ import type {
   Settlement,
   StateEntry,
   Store,
-} from "../store.ts";
+} from "../contract/store.ts";
 import type { PoolMeter } from "./meter.ts";
 
 /** What a door is opened with. */

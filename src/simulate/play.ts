@@ -4,13 +4,13 @@
  * @module
  */
 
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../time/clock.ts";
 import { isRecord } from "../config/faults.ts";
-import { silentLogger } from "../log.ts";
-import { randomStream } from "../random.ts";
-import type { Settings } from "../settings.ts";
-import type { Store } from "../store.ts";
-import { VirtualClock } from "../virtual_clock.ts";
+import { silentLogger } from "../runtime/log.ts";
+import { randomStream } from "../base/random.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Store } from "../contract/store.ts";
+import { VirtualClock } from "../time/virtual_clock.ts";
 import { playFaults } from "./faults.ts";
 import { type Downstream, laneWorks } from "./handler.ts";
 import { putLoad } from "./load.ts";

@@ -4,13 +4,13 @@
  * @module
  */
 
-import type { Decision, ShadowReport } from "../decision.ts";
-import { thousandths } from "../figures.ts";
+import type { Decision, ShadowReport } from "../contract/decision.ts";
+import { thousandths } from "../base/format.ts";
 import type { LaneMeter, PoolMeter } from "./meter.ts";
 import type { Durations, Quantiles } from "./quantiles.ts";
 import type { Pool } from "./read_scenario.ts";
-import type { PoolSettings } from "../settings.ts";
-import type { PoolHandle } from "../sluice.ts";
+import type { PoolSettings } from "../config/settings.ts";
+import type { PoolHandle } from "../runtime/handles.ts";
 import type { FailingStrategy, InProcess, LaneReport, PoolReport } from "./report.ts";
 
 /** The pool in one process. */

@@ -4,13 +4,13 @@
  * @module
  */
 
-import type { Clock } from "../clock.ts";
-import type { Bound } from "../plugin.ts";
-import { randomStream } from "../random.ts";
+import type { Clock } from "../time/clock.ts";
+import type { Bound } from "../contract/plugin.ts";
+import { randomStream } from "../base/random.ts";
 import { supervise, type Supervisor } from "../runtime/supervisor.ts";
-import type { PoolSettings, Settings } from "../settings.ts";
-import type { PoolHandle } from "../sluice.ts";
-import type { Store } from "../store.ts";
+import type { PoolSettings, Settings } from "../config/settings.ts";
+import type { PoolHandle } from "../runtime/handles.ts";
+import type { Store } from "../contract/store.ts";
 import { durations } from "./chance.ts";
 import { Failing } from "./failing.ts";
 import { type Downstream, type LaneWork, simulatedHandler, type SimulatedRun } from "./handler.ts";

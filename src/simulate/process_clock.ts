@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock, Timer } from "../clock.ts";
+import type { Clock, Timer } from "../time/clock.ts";
 
 /** A clock whose timers all end when its process does. */
 export class ProcessClock implements Clock {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { quantile } from "../stats.ts";
+import { quantile } from "../base/stats.ts";
 
 /** Quantiles of durations, ms. */
 export interface Quantiles {

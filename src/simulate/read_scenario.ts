@@ -8,8 +8,8 @@ import type { InferOutput } from "valibot";
 import { checkShape } from "../config/check.ts";
 import { type FaultList, faultList, isRecord, type Path } from "../config/faults.ts";
 import { readSource } from "../config/source.ts";
-import type { LaneSettings, PoolSettings, Settings } from "../settings.ts";
-import { suggestion } from "../suggest.ts";
+import type { LaneSettings, PoolSettings, Settings } from "../config/settings.ts";
+import { suggestion } from "../base/suggest.ts";
 import type { ScenarioInput } from "./scenario.ts";
 import { laneLoadShape, poolLoadShape, scenarioShape } from "./shape.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { PoolEvent } from "../event.ts";
+import type { PoolEvent } from "../contract/event.ts";
 import type { LaneLoad, PoolLoad, RecordedAttempt, ScenarioInput } from "./scenario.ts";
 
 /** A lane as it is when the recording begins. */

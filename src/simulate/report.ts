@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { Decision, ShadowReport } from "../decision.ts";
-import type { Finding } from "../diagnose.ts";
+import type { Decision, ShadowReport } from "../contract/decision.ts";
+import type { Finding } from "../explain/diagnose.ts";
 import type { Quantiles } from "./quantiles.ts";
 
 /** What a simulation came to. All times are ms since it began; figures are rounded to 0.001. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { thousandths } from "../figures.ts";
+import { thousandths } from "../base/format.ts";
 import { nice } from "./nice.ts";
 import type { SeriesReport } from "./report.ts";
 

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { Clock } from "../clock.ts";
-import { VirtualClock } from "../virtual_clock.ts";
+import type { Clock } from "../time/clock.ts";
+import { VirtualClock } from "../time/virtual_clock.ts";
 
 /** Who watches while time passes. */
 export interface Watch {

@@ -7,9 +7,9 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
 import { admin, type AdminApp, type AdminOptions } from "../../src/admin/mod.ts";
-import type { Job } from "../../src/job.ts";
-import type { PoolHandle, Sluice } from "../../src/sluice.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import type { Job } from "../../src/contract/job.ts";
+import type { PoolHandle, Sluice } from "../../src/runtime/handles.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 
 /** A system under test. */
 export interface Running {

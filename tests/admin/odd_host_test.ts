@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { serveAdmin } from "../../src/admin/mod.ts";
-import { silentLogger } from "../../src/log.ts";
+import { silentLogger } from "../../src/runtime/log.ts";
 import { running } from "./_app.ts";
 import { connect } from "./_clients.ts";
 

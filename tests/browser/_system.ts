@@ -7,10 +7,10 @@
 import { Hono } from "hono";
 import { start, type StartOptions } from "../../mod.ts";
 import { admin, type AdminOptions } from "../../src/admin/mod.ts";
-import { type AdminServer, serveAdmin } from "../../src/admin/serve.ts";
-import type { ConfigInput } from "../../src/config.ts";
-import type { Job, JobContext } from "../../src/job.ts";
-import type { PoolHandle, Sluice } from "../../src/sluice.ts";
+import { type AdminServer, serveAdmin } from "../../src/admin/server/serve.ts";
+import type { ConfigInput } from "../../src/config/input.ts";
+import type { Job, JobContext } from "../../src/contract/job.ts";
+import type { PoolHandle, Sluice } from "../../src/runtime/handles.ts";
 
 /** Token of those who may change things. */
 export const ADMIN = "admin-token-0123456789";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
-import { serveAdmin } from "../../src/admin/serve.ts";
+import { serveAdmin } from "../../src/admin/server/serve.ts";
 import { browserTest, visit } from "./_chromium.ts";
 
 const SETTINGS = {

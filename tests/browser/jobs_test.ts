@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
-import { StoreError } from "../../src/errors.ts";
+import { StoreError } from "../../src/contract/errors.ts";
 import { violationsOn } from "./_axe.ts";
 import { browserTest, visit } from "./_chromium.ts";
 import { fill, startSystem, type System, until, VIEWER } from "./_system.ts";

@@ -5,12 +5,12 @@
  */
 
 import { start, type StartOptions } from "../../mod.ts";
-import { MemoryStore } from "../../plugins/store/memory/mod.ts";
-import type { ConfigInput } from "../../src/config.ts";
-import { defineStore } from "../../src/plugin.ts";
-import type { PoolHandle, PoolSnapshot, Sluice } from "../../src/sluice.ts";
-import type { Queue, QueueOptions, Store } from "../../src/store.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import { MemoryStore } from "../../stores/memory/mod.ts";
+import type { ConfigInput } from "../../src/config/input.ts";
+import { defineStore } from "../../src/contract/plugin.ts";
+import type { PoolHandle, PoolSnapshot, Sluice } from "../../src/runtime/handles.ts";
+import type { Queue, QueueOptions, Store } from "../../src/contract/store.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import type { PoolParts } from "../_virtual.ts";
 import { Referee, type Rules, type Seat } from "./_referee.ts";
 

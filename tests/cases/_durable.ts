@@ -9,10 +9,10 @@
 
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
-import type { KvQueue } from "../../plugins/store/deno_kv/queue.ts";
-import type { Queue, QueueOptions, Store } from "../../src/store.ts";
-import { openRemote, withServer } from "../plugins/store/deno_kv/_remote.ts";
-import { openStore, withFolder } from "../plugins/store/deno_kv/_store.ts";
+import type { KvQueue } from "../../stores/deno_kv/queue.ts";
+import type { Queue, QueueOptions, Store } from "../../src/contract/store.ts";
+import { openRemote, withServer } from "../stores/deno_kv/_remote.ts";
+import { openStore, withFolder } from "../stores/deno_kv/_store.ts";
 import type { PoolParts } from "../_virtual.ts";
 import { Bench, type Process, type ProcessOptions } from "./_bench.ts";
 

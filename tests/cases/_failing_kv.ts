@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { Store } from "../../src/store.ts";
-import { openStore } from "../plugins/store/deno_kv/_store.ts";
-import { throughCommits } from "../plugins/store/deno_kv/_commits.ts";
+import type { Store } from "../../src/contract/store.ts";
+import { openStore } from "../stores/deno_kv/_store.ts";
+import { throughCommits } from "../stores/deno_kv/_commits.ts";
 
 /** Kinds of calls to a database. */
 export type KvCall = "get" | "getMany" | "list" | "commit";

@@ -6,8 +6,8 @@
  */
 
 import assert from "node:assert/strict";
-import type { PoolEvent } from "../../src/event.ts";
-import type { JobHandle, PoolHandle, PoolSnapshot } from "../../src/sluice.ts";
+import type { PoolEvent } from "../../src/contract/event.ts";
+import type { JobHandle, PoolHandle, PoolSnapshot } from "../../src/runtime/handles.ts";
 
 /** Workers that are stuck, or were, are replaced at the next tick. */
 const TICK_MS = 50;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { RetryLater } from "../../src/errors.ts";
-import type { Job } from "../../src/job.ts";
-import type { JobHandle } from "../../src/sluice.ts";
-import { defineHandler } from "../../src/plugin.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import { RetryLater } from "../../src/contract/errors.ts";
+import type { Job } from "../../src/contract/job.ts";
+import type { JobHandle } from "../../src/runtime/handles.ts";
+import { defineHandler } from "../../src/contract/plugin.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { sleeper } from "../_virtual.ts";
 import { Bench, FaultyStore, withCase } from "./_bench.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { Job, JobContext } from "../../src/job.ts";
-import type { JobHandle } from "../../src/sluice.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import type { Job, JobContext } from "../../src/contract/job.ts";
+import type { JobHandle } from "../../src/runtime/handles.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { sleeper } from "../_virtual.ts";
 import { Bench, FaultyStore, type Process, withCase } from "./_bench.ts";
 

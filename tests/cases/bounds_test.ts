@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
-import { ConfigError, RetryLater } from "../../src/errors.ts";
-import type { Job } from "../../src/job.ts";
-import type { JobHandle } from "../../src/sluice.ts";
+import { ConfigError, RetryLater } from "../../src/contract/errors.ts";
+import type { Job } from "../../src/contract/job.ts";
+import type { JobHandle } from "../../src/runtime/handles.ts";
 import { sleeper } from "../_virtual.ts";
 import { Bench, FaultyStore, withCase } from "./_bench.ts";
 

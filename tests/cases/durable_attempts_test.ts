@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { RetryLater } from "../../src/errors.ts";
-import type { Job, JobContext } from "../../src/job.ts";
-import type { JobHandle } from "../../src/sluice.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import { RetryLater } from "../../src/contract/errors.ts";
+import type { Job, JobContext } from "../../src/contract/job.ts";
+import type { JobHandle } from "../../src/runtime/handles.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { sleeper } from "../_virtual.ts";
 import { DATABASES, withFile } from "./_durable.ts";
 

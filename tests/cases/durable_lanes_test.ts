@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { RetryLater } from "../../src/errors.ts";
-import type { Job, JobContext } from "../../src/job.ts";
-import { defineController } from "../../src/plugin.ts";
-import { randomStream } from "../../src/random.ts";
-import type { JobHandle } from "../../src/sluice.ts";
-import { quantile } from "../../src/stats.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import { RetryLater } from "../../src/contract/errors.ts";
+import type { Job, JobContext } from "../../src/contract/job.ts";
+import { defineController } from "../../src/contract/plugin.ts";
+import { randomStream } from "../../src/base/random.ts";
+import type { JobHandle } from "../../src/runtime/handles.ts";
+import { quantile } from "../../src/base/stats.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { sleeper } from "../_virtual.ts";
 import { type DurableBench, withFile } from "./_durable.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { randomStream } from "../../src/random.ts";
-import type { PoolHandle } from "../../src/sluice.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import { randomStream } from "../../src/base/random.ts";
+import type { PoolHandle } from "../../src/runtime/handles.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import type { PoolParts } from "../_virtual.ts";
 import { DATABASES, type Death } from "./_durable.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { Job, JobContext } from "../../src/job.ts";
-import { randomStream } from "../../src/random.ts";
-import type { JobHandle, PoolHandle } from "../../src/sluice.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import type { Job, JobContext } from "../../src/contract/job.ts";
+import { randomStream } from "../../src/base/random.ts";
+import type { JobHandle, PoolHandle } from "../../src/runtime/handles.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { sleeper } from "../_virtual.ts";
 import type { Process } from "./_bench.ts";
 import { DATABASES, type Death } from "./_durable.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import * as v from "valibot";
-import { RejectedError } from "../../src/errors.ts";
-import { defineHandler } from "../../src/plugin.ts";
-import type { JobHandle } from "../../src/sluice.ts";
+import { RejectedError } from "../../src/contract/errors.ts";
+import { defineHandler } from "../../src/contract/plugin.ts";
+import type { JobHandle } from "../../src/runtime/handles.ts";
 import { sleeper } from "../_virtual.ts";
-import { withFolder } from "../plugins/store/deno_kv/_store.ts";
+import { withFolder } from "../stores/deno_kv/_store.ts";
 import { DurableBench, withFile } from "./_durable.ts";
 import { type KvCall, type KvFault, openFailing } from "./_failing_kv.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { Job } from "../../src/job.ts";
-import { defineController } from "../../src/plugin.ts";
-import { randomStream } from "../../src/random.ts";
-import type { JobHandle } from "../../src/sluice.ts";
+import type { Job } from "../../src/contract/job.ts";
+import { defineController } from "../../src/contract/plugin.ts";
+import { randomStream } from "../../src/base/random.ts";
+import type { JobHandle } from "../../src/runtime/handles.ts";
 import { sleeper } from "../_virtual.ts";
 import { Bench, withCase } from "./_bench.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { Job, JobContext } from "../../src/job.ts";
-import { METRICS, readPool } from "../../src/metrics/catalog.ts";
-import { quantile } from "../../src/stats.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import type { Job, JobContext } from "../../src/contract/job.ts";
+import { METRICS, readPool } from "../../src/telemetry/catalog.ts";
+import { quantile } from "../../src/base/stats.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { sleeper } from "../_virtual.ts";
 import { Bench, withCase } from "./_bench.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import * as v from "valibot";
-import { RejectedError } from "../../src/errors.ts";
-import type { Job, JobContext } from "../../src/job.ts";
-import { defineHandler } from "../../src/plugin.ts";
-import type { JobHandle } from "../../src/sluice.ts";
+import { RejectedError } from "../../src/contract/errors.ts";
+import type { Job, JobContext } from "../../src/contract/job.ts";
+import { defineHandler } from "../../src/contract/plugin.ts";
+import type { JobHandle } from "../../src/runtime/handles.ts";
 import { sleeper } from "../_virtual.ts";
 import { Bench, withCase } from "./_bench.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { RetryLater } from "../../src/errors.ts";
-import type { Job, JobContext } from "../../src/job.ts";
-import { randomStream } from "../../src/random.ts";
-import type { JobHandle } from "../../src/sluice.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import { RetryLater } from "../../src/contract/errors.ts";
+import type { Job, JobContext } from "../../src/contract/job.ts";
+import { randomStream } from "../../src/base/random.ts";
+import type { JobHandle } from "../../src/runtime/handles.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { mostInASecond } from "../_rate.ts";
 import { sleeper } from "../_virtual.ts";
 import { Bench, FaultyStore, type Process, withCase } from "./_bench.ts";

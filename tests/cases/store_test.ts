@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { RetryLater } from "../../src/errors.ts";
-import type { Job, JobContext } from "../../src/job.ts";
-import { randomStream } from "../../src/random.ts";
-import type { JobHandle } from "../../src/sluice.ts";
+import { RetryLater } from "../../src/contract/errors.ts";
+import type { Job, JobContext } from "../../src/contract/job.ts";
+import { randomStream } from "../../src/base/random.ts";
+import type { JobHandle } from "../../src/runtime/handles.ts";
 import { Bench, FaultyStore, type QueueCall } from "./_bench.ts";
 
 const OUTAGES = [undefined, "throw", "reject"] as const;

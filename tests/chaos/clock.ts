@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { Clock, Timer } from "../../src/clock.ts";
-import { Wall } from "../../src/wall.ts";
+import type { Clock, Timer } from "../../src/time/clock.ts";
+import { Wall } from "../../src/time/wall.ts";
 
 /** A pool that sets so many timers in one instant is in a busy loop, which on virtual time never ends. */
 const MOST_TIMERS = 10_000;

@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { ConfigInput, HandlerFunction } from "../../src/config.ts";
-import type { Plugin } from "../../src/plugin.ts";
+import type { ConfigInput, HandlerFunction } from "../../src/config/input.ts";
+import type { Plugin } from "../../src/contract/plugin.ts";
 
 /** Most workers of one process. */
 export const CAP = 5;

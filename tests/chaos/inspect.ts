@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { JobRecord } from "../../src/job.ts";
-import type { PoolSnapshot } from "../../src/sluice.ts";
+import type { JobRecord } from "../../src/contract/job.ts";
+import type { PoolSnapshot } from "../../src/runtime/handles.ts";
 import { CAP, CLUSTER_CAP, LOW_RUNNING, PER_KEY, RESERVE, TICK_MS } from "./config.ts";
 import type { Referee } from "./referee.ts";
 import type { Seat } from "./seat.ts";

@@ -14,7 +14,7 @@
  */
 
 import { parseArgs } from "node:util";
-import { messageOf } from "../../src/errors.ts";
+import { messageOf } from "../../src/contract/errors.ts";
 import { type Breach, shortest, type World, worldOf, WORLDS } from "./world.ts";
 
 /** Seeds that may break before it gives up. */

@@ -5,9 +5,9 @@
  * @module
  */
 
-import { MemoryStore } from "../../plugins/store/memory/mod.ts";
-import { ConfigError, RejectedError } from "../../src/errors.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import { MemoryStore } from "../../stores/memory/mod.ts";
+import { ConfigError, RejectedError } from "../../src/contract/errors.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { CONFIGS } from "./config.ts";
 import { inspect } from "./inspect.ts";
 import { Referee } from "./referee.ts";

@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { Job, JobRecord } from "../../src/job.ts";
-import type { Change, Changed, Leased, Renewal, Settlement } from "../../src/store.ts";
-import type { VirtualClock } from "../../src/virtual_clock.ts";
+import type { Job, JobRecord } from "../../src/contract/job.ts";
+import type { Change, Changed, Leased, Renewal, Settlement } from "../../src/contract/store.ts";
+import type { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { CAP, CLUSTER_CAP, DRAIN_MS, LEASE_MS, STARTS_PER_SEC, TIMEOUT_MS } from "./config.ts";
 import type { Run, Seat } from "./seat.ts";
 

@@ -5,14 +5,14 @@
  */
 
 import { start } from "../../mod.ts";
-import type { MemoryStore } from "../../plugins/store/memory/mod.ts";
-import type { MemoryQueue } from "../../plugins/store/memory/queue.ts";
-import { AbortedError, Fatal, RetryLater } from "../../src/errors.ts";
-import type { PoolEvent } from "../../src/event.ts";
-import type { Job, JobContext } from "../../src/job.ts";
-import { defineStore, type Plugin } from "../../src/plugin.ts";
-import type { PoolHandle, Sluice } from "../../src/sluice.ts";
-import type { VirtualClock } from "../../src/virtual_clock.ts";
+import type { MemoryStore } from "../../stores/memory/mod.ts";
+import type { MemoryQueue } from "../../stores/memory/queue.ts";
+import { AbortedError, Fatal, RetryLater } from "../../src/contract/errors.ts";
+import type { PoolEvent } from "../../src/contract/event.ts";
+import type { Job, JobContext } from "../../src/contract/job.ts";
+import { defineStore, type Plugin } from "../../src/contract/plugin.ts";
+import type { PoolHandle, Sluice } from "../../src/runtime/handles.ts";
+import type { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { SkewedClock } from "./clock.ts";
 import { configOf } from "./config.ts";
 import type { Referee } from "./referee.ts";

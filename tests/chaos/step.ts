@@ -4,7 +4,7 @@
  * @module
  */
 
-import { randomStream } from "../../src/random.ts";
+import { randomStream } from "../../src/base/random.ts";
 import { Chance } from "./chance.ts";
 
 /** Run time of a job that ends only when it is asked to, or let go. */

@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { MemoryQueue } from "../../plugins/store/memory/queue.ts";
-import type { MemoryStore } from "../../plugins/store/memory/mod.ts";
+import type { MemoryQueue } from "../../stores/memory/queue.ts";
+import type { MemoryStore } from "../../stores/memory/mod.ts";
 import type {
   Leased,
   MaybePromise,
@@ -15,7 +15,7 @@ import type {
   QueueOptions,
   StateEntry,
   Store,
-} from "../../src/store.ts";
+} from "../../src/contract/store.ts";
 import type { Seat } from "./seat.ts";
 import type { Call } from "./step.ts";
 

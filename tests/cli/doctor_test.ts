@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
 import { serveAdmin } from "../../src/admin/mod.ts";
-import { defineController } from "../../src/plugin.ts";
-import { played, type Scenario } from "../diagnose/_load.ts";
+import { defineController } from "../../src/contract/plugin.ts";
+import { played, type Scenario } from "../explain/diagnose/_load.ts";
 import { sluice } from "./_io.ts";
 
 const OVERLOAD: Scenario = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { ScenarioInput } from "../../src/simulate.ts";
+import type { ScenarioInput } from "../../src/simulate/mod.ts";
 import { sluice, temporaryFolder } from "./_io.ts";
 
 /** What a system says that stands in for one: its pool, then its streams, one after the other. */

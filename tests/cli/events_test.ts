@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { eventLogger } from "../../src/cli/events.ts";
 import { watchStrays } from "../../src/cli/strays.ts";
-import type { Logger } from "../../src/job.ts";
+import type { Logger } from "../../src/contract/job.ts";
 
 type Line = readonly [level: string, message: string, fields: Readonly<Record<string, unknown>>];
 

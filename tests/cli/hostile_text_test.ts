@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { problem } from "../../src/admin/problem.ts";
+import { problem } from "../../src/admin/http/problem.ts";
 import { sluice, temporaryFolder } from "./_io.ts";
 import { served } from "./_served.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { OperationJson } from "../../src/admin/api.ts";
+import type { OperationJson } from "../../src/admin/http/wire.ts";
 import { sluice } from "./_io.ts";
 
 const RUNNING: OperationJson = {

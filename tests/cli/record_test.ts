@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { start } from "../../mod.ts";
 import { serveAdmin } from "../../src/admin/mod.ts";
-import type { ConfigInput } from "../../src/config.ts";
-import type { PoolEvent } from "../../src/event.ts";
-import { type ScenarioInput, simulate } from "../../src/simulate.ts";
+import type { ConfigInput } from "../../src/config/input.ts";
+import type { PoolEvent } from "../../src/contract/event.ts";
+import { type ScenarioInput, simulate } from "../../src/simulate/mod.ts";
 import { type Ran, sluice, temporaryFolder } from "./_io.ts";
 
 const CONFIG: ConfigInput = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
 import { time } from "../../src/cli/print.ts";
-import { LONGEST_DELAY_MS } from "../../src/job.ts";
+import { LONGEST_DELAY_MS } from "../../src/contract/job.ts";
 import { sluice } from "./_io.ts";
 import { type Served, served } from "./_served.ts";
 

@@ -166,7 +166,7 @@ Deno.test("run exits 2 with every fault, 1 when the admin API may not be served"
 Deno.test("run says that the port is in use and nothing else: no pool has started", async () => {
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   await using folder = await folderWith(
-    `import { defineHandler } from "${new URL("../../src/plugin.ts", import.meta.url)}";
+    `import { defineHandler } from "${new URL("../../src/contract/plugin.ts", import.meta.url)}";
      export default defineHandler({
        start: () => Deno.writeTextFileSync(new URL("started", import.meta.url), ""),
        run: () => "done",

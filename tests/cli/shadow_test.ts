@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { ShadowReport } from "../../src/decision.ts";
+import type { ShadowReport } from "../../src/contract/decision.ts";
 import { systemIo } from "../../src/cli/io.ts";
 import { showShadow } from "../../src/cli/shadow.ts";
 import { served } from "./_served.ts";

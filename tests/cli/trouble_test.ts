@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
 import { serveAdmin } from "../../src/admin/mod.ts";
-import type { Job } from "../../src/job.ts";
-import type { Sluice } from "../../src/sluice.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import type { Job } from "../../src/contract/job.ts";
+import type { Sluice } from "../../src/runtime/handles.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { running } from "../admin/_app.ts";
 import { sluice } from "./_io.ts";
 

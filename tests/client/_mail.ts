@@ -5,8 +5,8 @@
  */
 
 import { type Job, start } from "../../mod.ts";
-import type { RemoteJob } from "../../src/client.ts";
-import type { Sluice } from "../../src/sluice.ts";
+import type { RemoteJob } from "../../src/client/mod.ts";
+import type { Sluice } from "../../src/runtime/handles.ts";
 
 /** Jobs of the pools. */
 export type Pools = { mail: RemoteJob<{ to: string }, "urgent" | "batch" | "full"> };

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ClientOptions, ClientTime } from "../../src/client.ts";
+import type { ClientOptions, ClientTime } from "../../src/client/mod.ts";
 
 /** One request that a server saw. */
 export interface Seen {

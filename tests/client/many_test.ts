@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { connect, RequestError, UnavailableError } from "../../src/client.ts";
+import { connect, RequestError, UnavailableError } from "../../src/client/mod.ts";
 import { mail } from "./_mail.ts";
 import { json, scripted, still } from "./_server.ts";
 

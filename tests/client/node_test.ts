@@ -12,7 +12,7 @@ import { findIn, importsOf, resolveImport, ROOT, sourceFiles } from "../_source.
 /** The files that a program loads which imports the client. */
 async function loaded() {
   const files = await sourceFiles("src");
-  const found = new Set(["src/client.ts"]);
+  const found = new Set(["src/client/mod.ts"]);
   for (const path of found) { // grows while it is read
     const file = files.find((file) => file.path === path);
     assert.ok(file !== undefined, path);
@@ -26,10 +26,10 @@ Deno.test("the client imports only its own files and words, no package, no Deno 
 
   const paths = files.map(({ path }) => path);
   assert.deepEqual(paths.filter((path) => !path.startsWith("src/client")), [
-    "src/errors.ts",
-    "src/http_date.ts",
-    "src/job.ts",
-    "src/outcome.ts",
+    "src/base/http_date.ts",
+    "src/contract/errors.ts",
+    "src/contract/job.ts",
+    "src/contract/outcome.ts",
   ]);
   const foreign = files.flatMap((file) =>
     findIn(file, (report) => ({
@@ -44,7 +44,7 @@ Deno.test("the client imports only its own files and words, no package, no Deno 
 });
 
 const PROGRAM = `
-import { connect, DeadlineError, RejectedError, RequestError } from "./src/client.mjs";
+import { connect, DeadlineError, RejectedError, RequestError } from "./src/client/mod.mjs";
 const client = connect(process.argv[2], { token: process.env.TOKEN });
 const { id, ...outcome } = await client.run("mail", { lane: "urgent", payload: { to: "ann" } });
 const many = await client.enqueueAll("mail", [{ lane: "urgent", payload: 1 }, { lane: "none", payload: 2 }]);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { connect, RejectedError, UnavailableError } from "../../src/client.ts";
+import { connect, RejectedError, UnavailableError } from "../../src/client/mod.ts";
 import { readRetryAfter } from "../../src/client/send.ts";
 import { ANN, mail, type Pools } from "./_mail.ts";
 import { dropping, json, scripted, still } from "./_server.ts";

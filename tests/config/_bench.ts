@@ -7,9 +7,9 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
-import type { ConfigInput } from "../../src/config.ts";
-import { ConfigError, type Fault, formatFault, OptionError } from "../../src/errors.ts";
-import { silentLogger } from "../../src/log.ts";
+import type { ConfigInput } from "../../src/config/input.ts";
+import { ConfigError, type Fault, formatFault, OptionError } from "../../src/contract/errors.ts";
+import { silentLogger } from "../../src/runtime/log.ts";
 import {
   defineAdmission,
   defineCap,
@@ -20,9 +20,9 @@ import {
   defineStore,
   type Plugin,
   type PluginContext,
-} from "../../src/plugin.ts";
-import { resolveConfig, type ResolveOptions } from "../../src/resolve.ts";
-import type { Settings } from "../../src/settings.ts";
+} from "../../src/contract/plugin.ts";
+import { resolveConfig, type ResolveOptions } from "../../src/config/resolve.ts";
+import type { Settings } from "../../src/config/settings.ts";
 
 /** What plugins are made with. */
 export const context: PluginContext = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { builtins, defaults } from "../../plugins/mod.ts";
-import { resolveConfig } from "../../src/resolve.ts";
+import { resolveConfig } from "../../src/config/resolve.ts";
 import { linesOf, options as bench, pool } from "./_bench.ts";
 
 /** Names of the caps that a pool of the built-ins comes to. */

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { builtins, defaults } from "../../plugins/mod.ts";
-import type { ConfigInput, PoolInput } from "../../src/config.ts";
+import type { ConfigInput, PoolInput } from "../../src/config/input.ts";
 import { diff, pathOf, poolOf } from "../../src/config/diff.ts";
-import type { ConfigChange } from "../../src/event.ts";
-import { defineHandler } from "../../src/plugin.ts";
-import { resolveConfig } from "../../src/resolve.ts";
-import type { Settings } from "../../src/settings.ts";
+import type { ConfigChange } from "../../src/contract/event.ts";
+import { defineHandler } from "../../src/contract/plugin.ts";
+import { resolveConfig } from "../../src/config/resolve.ts";
+import type { Settings } from "../../src/config/settings.ts";
 
 const handler = (): string => "ok";
 

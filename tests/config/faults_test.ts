@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { builtins, defaults } from "../../plugins/mod.ts";
-import type { ConfigInput } from "../../src/config.ts";
-import { ConfigError } from "../../src/errors.ts";
-import { resolveConfig } from "../../src/resolve.ts";
+import type { ConfigInput } from "../../src/config/input.ts";
+import { ConfigError } from "../../src/contract/errors.ts";
+import { resolveConfig } from "../../src/config/resolve.ts";
 import { sluice, temporaryFolder } from "../cli/_io.ts";
 
 const POOL = { handler: "sleep", size: { min: 0, max: 4 }, lanes: [{ name: "urgent" }] };

@@ -38,7 +38,7 @@ Deno.test("loadExport() takes the default export, or the one after #", async () 
 });
 
 Deno.test("loadExport() takes a plugin with options", async () => {
-  const source = new URL("../../src/plugin.ts", import.meta.url).href;
+  const source = new URL("../../src/contract/plugin.ts", import.meta.url).href;
   const module = `import { defineController } from ${JSON.stringify(source)};
 export const still = defineController({ name: "still", create: () => () => ({ workers: 1, reason: "" }) });`;
   const files = {

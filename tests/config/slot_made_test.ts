@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { defineAdmission, defineController } from "../../src/plugin.ts";
-import type { Verdict } from "../../src/strategy.ts";
+import { defineAdmission, defineController } from "../../src/contract/plugin.ts";
+import type { Verdict } from "../../src/contract/strategy.ts";
 import { errorOf, pool, resolveObject } from "./_bench.ts";
 
 /** What a module in JavaScript may make. */

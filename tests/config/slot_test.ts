@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import * as v from "valibot";
-import { OptionError } from "../../src/errors.ts";
+import { OptionError } from "../../src/contract/errors.ts";
 import {
   defineController,
   defineHandler,
   defineLanePolicy,
   defineStore,
   use,
-} from "../../src/plugin.ts";
-import type { Bound } from "../../src/plugin.ts";
+} from "../../src/contract/plugin.ts";
+import type { Bound } from "../../src/contract/plugin.ts";
 import {
   connections,
   context,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { formatFault } from "../../src/errors.ts";
+import { formatFault } from "../../src/contract/errors.ts";
 import { parseSource } from "../../src/config/source.ts";
 import { faultsOf, pool, resolveFiles, resolveObject } from "./_bench.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { audit } from "../../plugins/store/deno_kv/audit.ts";
+import { audit } from "../../stores/deno_kv/doctor/audit.ts";
 import { type Server, startServer, TOKEN } from "../_kvconnect/server.ts";
-import { openQueue, openStore } from "../plugins/store/deno_kv/_store.ts";
+import { openQueue, openStore } from "../stores/deno_kv/_store.ts";
 import { attached, Instance } from "./_deploy.ts";
 
 interface JobJson {

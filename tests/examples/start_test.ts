@@ -3,8 +3,8 @@ import { parse } from "jsonc-parser";
 import { sendLoad } from "../../examples/load.ts";
 import { type Receiver, startReceiver } from "../../examples/receiver.ts";
 import { start } from "../../mod.ts";
-import type { ConfigInput } from "../../src/config.ts";
-import type { Sluice } from "../../src/sluice.ts";
+import type { ConfigInput } from "../../src/config/input.ts";
+import type { Sluice } from "../../src/runtime/handles.ts";
 import { ROOT } from "../_source.ts";
 
 interface Example {

@@ -6,13 +6,18 @@
 
 import * as v from "valibot";
 import { builtins, defaults } from "../../plugins/mod.ts";
-import type { ConfigInput } from "../../src/config.ts";
-import { type Concern, lint, type Platform } from "../../src/lint.ts";
-import { defineCap, defineController, defineLanePolicy, defineStore } from "../../src/plugin.ts";
-import { resolveConfig } from "../../src/resolve.ts";
-import { makeLane } from "../../src/conformance/views.ts";
-import type { Settings } from "../../src/settings.ts";
-import { memory } from "../../plugins/store/memory/mod.ts";
+import type { ConfigInput } from "../../src/config/input.ts";
+import { type Concern, lint, type Platform } from "../../src/lint/mod.ts";
+import {
+  defineCap,
+  defineController,
+  defineLanePolicy,
+  defineStore,
+} from "../../src/contract/plugin.ts";
+import { resolveConfig } from "../../src/config/resolve.ts";
+import { makeLane } from "../../src/testing/views.ts";
+import type { Settings } from "../../src/config/settings.ts";
+import { memory } from "../../stores/memory/mod.ts";
 
 type Pool = ConfigInput["pools"][string];
 

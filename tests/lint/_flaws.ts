@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ConcernCode, Platform, Severity } from "../../src/lint.ts";
+import type { ConcernCode, Platform, Severity } from "../../src/lint/mod.ts";
 import type { Given } from "./_configs.ts";
 
 /** One lane. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { NamedSlot } from "../../src/config.ts";
+import type { NamedSlot } from "../../src/config/input.ts";
 import { type Flaw, FLOOD, load, run, SPIKE } from "./_flaws.ts";
 
 /** A handler that delivers, and gives each request so long. */

@@ -6,7 +6,7 @@
  */
 
 import assert from "node:assert/strict";
-import type { ConcernCode } from "../../src/lint.ts";
+import type { ConcernCode } from "../../src/lint/mod.ts";
 import { concernsOf } from "./_configs.ts";
 import { LOAD_FLAWS } from "./_load_flaws.ts";
 import { TIME_FLAWS } from "./_time_flaws.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { erlangC, waitsBeyond } from "../../src/erlang.ts";
-import { played } from "../diagnose/_load.ts";
+import { erlangC, waitsBeyond } from "../../src/base/erlang.ts";
+import { played } from "../explain/diagnose/_load.ts";
 
 Deno.test("a real pool under random arrivals and run times waits as Erlang C says", async () => {
   const waits: number[] = [];

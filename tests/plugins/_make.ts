@@ -4,8 +4,8 @@
  * @module
  */
 
-import { bind, type Instances, type Kind, type Plugin } from "../../src/plugin.ts";
-import { randomStream } from "../../src/random.ts";
+import { bind, type Instances, type Kind, type Plugin } from "../../src/contract/plugin.ts";
+import { randomStream } from "../../src/base/random.ts";
 
 /** What a test may say of the pool that a plugin is made for. */
 export interface PoolFacts {

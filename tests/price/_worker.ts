@@ -7,7 +7,7 @@
 
 import { cpuUsage } from "node:process";
 import { admin } from "../../src/admin/mod.ts";
-import type { Logger } from "../../src/job.ts";
+import type { Logger } from "../../src/contract/job.ts";
 import { start } from "../../mod.ts";
 import { sluice as runVerb } from "../cli/_io.ts";
 import { readMetrics } from "./_metrics.ts";

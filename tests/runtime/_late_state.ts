@@ -4,9 +4,9 @@
  * @module
  */
 
-import { MemoryStore } from "../../plugins/store/memory/mod.ts";
-import type { QueueOptions, StateEntry, Store } from "../../src/store.ts";
-import type { VirtualClock } from "../../src/virtual_clock.ts";
+import { MemoryStore } from "../../stores/memory/mod.ts";
+import type { QueueOptions, StateEntry, Store } from "../../src/contract/store.ts";
+import type { VirtualClock } from "../../src/time/virtual_clock.ts";
 
 /** The store in memory, whose shared state answers late, or not at all. */
 export class LateState implements Store {

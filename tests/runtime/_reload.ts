@@ -5,8 +5,8 @@
  */
 
 import assert from "node:assert/strict";
-import type { ConfigInput, PoolInput } from "../../src/config.ts";
-import { ConfigError } from "../../src/errors.ts";
+import type { ConfigInput, PoolInput } from "../../src/config/input.ts";
+import { ConfigError } from "../../src/contract/errors.ts";
 import type { PoolParts } from "../_virtual.ts";
 
 /** A handler that does nothing: the same function in each config. */

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { MemoryStore } from "../../plugins/store/memory/mod.ts";
-import { defineStore, type Plugin } from "../../src/plugin.ts";
-import type { Leased, Queue, QueueOptions } from "../../src/store.ts";
-import type { VirtualClock } from "../../src/virtual_clock.ts";
+import { MemoryStore } from "../../stores/memory/mod.ts";
+import { defineStore, type Plugin } from "../../src/contract/plugin.ts";
+import type { Leased, Queue, QueueOptions } from "../../src/contract/store.ts";
+import type { VirtualClock } from "../../src/time/virtual_clock.ts";
 
 /**
  * Makes the plugin. Each answer comes so many ms later; what was asked for was done at once, but for

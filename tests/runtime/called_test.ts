@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
-import type { ConfigInput } from "../../src/config.ts";
+import type { ConfigInput } from "../../src/config/input.ts";
 
 const ODD: readonly unknown[] = [
   undefined,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { PoolEvent } from "../../src/event.ts";
-import type { Logger } from "../../src/job.ts";
-import { silentLogger } from "../../src/log.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import type { PoolEvent } from "../../src/contract/event.ts";
+import type { Logger } from "../../src/contract/job.ts";
+import { silentLogger } from "../../src/runtime/log.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { sleeper, withPool } from "../_virtual.ts";
 
 const START = Date.UTC(2026, 0, 1);

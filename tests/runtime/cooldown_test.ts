@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { type JobContext, RetryLater, start } from "../../mod.ts";
-import type { ConfigInput } from "../../src/config.ts";
-import type { PoolEvent } from "../../src/event.ts";
-import type { PoolHandle, Sluice } from "../../src/sluice.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import type { ConfigInput } from "../../src/config/input.ts";
+import type { PoolEvent } from "../../src/contract/event.ts";
+import type { PoolHandle, Sluice } from "../../src/runtime/handles.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import type { PoolParts } from "../_virtual.ts";
 
 /** What the receiver answers a job: it takes it; refuses it and names a time, or none; or the handler defers it. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { RetryLater, start } from "../../mod.ts";
-import type { ConfigInput } from "../../src/config.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import type { ConfigInput } from "../../src/config/input.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { type PoolParts, withPool } from "../_virtual.ts";
 
 const lanes = [{

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ConfigInput } from "../../src/config.ts";
+import type { ConfigInput } from "../../src/config/input.ts";
 import type { PoolParts } from "../_virtual.ts";
 import { Bench, type Process } from "../cases/_bench.ts";
 import { DATABASES, DurableBench } from "../cases/_durable.ts";

@@ -7,15 +7,15 @@
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import { start } from "../../mod.ts";
-import { MemoryStore } from "../../plugins/store/memory/mod.ts";
-import type { Job } from "../../src/job.ts";
-import { defineLanePolicy, defineStore, type Plugin } from "../../src/plugin.ts";
-import { randomStream } from "../../src/random.ts";
+import { MemoryStore } from "../../stores/memory/mod.ts";
+import type { Job } from "../../src/contract/job.ts";
+import { defineLanePolicy, defineStore, type Plugin } from "../../src/contract/plugin.ts";
+import { randomStream } from "../../src/base/random.ts";
 import { MeteredStore } from "../../src/simulate/metered_store.ts";
 import { PoolMeter } from "../../src/simulate/meter.ts";
-import type { Queue, QueueOptions, Store } from "../../src/store.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
-import { openStore } from "../plugins/store/deno_kv/_store.ts";
+import type { Queue, QueueOptions, Store } from "../../src/contract/store.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
+import { openStore } from "../stores/deno_kv/_store.ts";
 
 /** One job: when it comes, to which lane, and how long it runs. */
 interface Arrival {

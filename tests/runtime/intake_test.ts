@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import * as v from "valibot";
-import type { NewJob } from "../../src/job.ts";
-import { defineHandler } from "../../src/plugin.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import type { NewJob } from "../../src/contract/job.ts";
+import { defineHandler } from "../../src/contract/plugin.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { withPool } from "../_virtual.ts";
 
 const CYCLE: Record<string, unknown> = {};

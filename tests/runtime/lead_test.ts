@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
-import type { PoolEvent } from "../../src/event.ts";
-import type { Sluice } from "../../src/sluice.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import type { PoolEvent } from "../../src/contract/event.ts";
+import type { Sluice } from "../../src/runtime/handles.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { type PoolParts, sleeper } from "../_virtual.ts";
 import { config } from "./_reload.ts";
 import { slowStore } from "./_slow_store.ts";

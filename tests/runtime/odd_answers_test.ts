@@ -6,9 +6,9 @@
 
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
-import { MemoryStore } from "../../plugins/store/memory/mod.ts";
-import type { PoolEvent } from "../../src/event.ts";
-import type { Job, Logger } from "../../src/job.ts";
+import { MemoryStore } from "../../stores/memory/mod.ts";
+import type { PoolEvent } from "../../src/contract/event.ts";
+import type { Job, Logger } from "../../src/contract/job.ts";
 import {
   defineAdmission,
   defineCap,
@@ -18,11 +18,11 @@ import {
   defineRetirement,
   defineStore,
   type Plugin,
-} from "../../src/plugin.ts";
-import type { StandardSchema } from "../../src/standard_schema.ts";
-import type { Queue, QueueOptions } from "../../src/store.ts";
-import type { PoolView } from "../../src/view.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+} from "../../src/contract/plugin.ts";
+import type { StandardSchema } from "../../src/contract/standard_schema.ts";
+import type { Queue, QueueOptions } from "../../src/contract/store.ts";
+import type { PoolView } from "../../src/contract/view.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { type PoolParts, withPool } from "../_virtual.ts";
 import { config } from "./_reload.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import assert from "node:assert/strict";
-import type { Job, Logger } from "../../src/job.ts";
+import type { Job, Logger } from "../../src/contract/job.ts";
 import { start } from "../../mod.ts";
 import { withPool } from "../_virtual.ts";
 

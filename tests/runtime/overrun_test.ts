@@ -7,14 +7,14 @@
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import { type ConfigInput, start } from "../../mod.ts";
-import { MemoryStore } from "../../plugins/store/memory/mod.ts";
-import type { PoolEvent } from "../../src/event.ts";
-import type { Job } from "../../src/job.ts";
-import { defineStore, type Plugin } from "../../src/plugin.ts";
-import type { Queue, QueueOptions, Store } from "../../src/store.ts";
-import type { JobHandle, Sluice } from "../../src/sluice.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
-import { openStore } from "../plugins/store/deno_kv/_store.ts";
+import { MemoryStore } from "../../stores/memory/mod.ts";
+import type { PoolEvent } from "../../src/contract/event.ts";
+import type { Job } from "../../src/contract/job.ts";
+import { defineStore, type Plugin } from "../../src/contract/plugin.ts";
+import type { Queue, QueueOptions, Store } from "../../src/contract/store.ts";
+import type { JobHandle, Sluice } from "../../src/runtime/handles.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
+import { openStore } from "../stores/deno_kv/_store.ts";
 import type { PoolParts } from "../_virtual.ts";
 
 /** Most handlers at once, by key and in all. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { MemoryStore } from "../../plugins/store/memory/mod.ts";
+import { MemoryStore } from "../../stores/memory/mod.ts";
 import { Pauses } from "../../src/runtime/pauses.ts";
 import type { PoolState } from "../../src/runtime/pool_state.ts";
-import type { StateEntry, Store } from "../../src/store.ts";
+import type { StateEntry, Store } from "../../src/contract/store.ts";
 import { Bench } from "../cases/_bench.ts";
 import { LateState, starting } from "./_late_state.ts";
 

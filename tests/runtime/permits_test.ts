@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { MemoryStore } from "../../plugins/store/memory/mod.ts";
+import { MemoryStore } from "../../stores/memory/mod.ts";
 import { LateState, starting } from "./_late_state.ts";
-import type { JobContext } from "../../src/job.ts";
-import type { Store } from "../../src/store.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import type { JobContext } from "../../src/contract/job.ts";
+import type { Store } from "../../src/contract/store.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { type PoolParts, sleeper } from "../_virtual.ts";
 import { Bench, type Process, withBench } from "../cases/_bench.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { Fatal, RejectedError, RetryLater } from "../../src/errors.ts";
-import { type Job, type JobContext, LONGEST_DELAY_MS } from "../../src/job.ts";
-import type { JobHandle } from "../../src/sluice.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import { Fatal, RejectedError, RetryLater } from "../../src/contract/errors.ts";
+import { type Job, type JobContext, LONGEST_DELAY_MS } from "../../src/contract/job.ts";
+import type { JobHandle } from "../../src/runtime/handles.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { sleeper, withPool } from "../_virtual.ts";
 
 Deno.test("Pool runs a posted job and tells how it ended", async () => {
@@ -279,7 +279,7 @@ Deno.test("Pool refuses an override that does not fit", async () => {
 
 Deno.test("Pool opens what a worker owns once, and closes it when the worker leaves", async () => {
   const log: string[] = [];
-  const { defineHandler } = await import("../../src/plugin.ts");
+  const { defineHandler } = await import("../../src/contract/plugin.ts");
   const handler = defineHandler({
     start: (id) => (log.push(`open ${id}`), { id }),
     run: (_job, { resource }: JobContext<{ id: string }>) => resource.id,
@@ -304,7 +304,7 @@ Deno.test("Pool opens what a worker owns once, and closes it when the worker lea
 Deno.test("Pool starts no worker in a loop when its start fails", async () => {
   const clock = new VirtualClock();
   let opened = 0;
-  const { defineHandler } = await import("../../src/plugin.ts");
+  const { defineHandler } = await import("../../src/contract/plugin.ts");
   const handler = defineHandler({
     start: (): undefined => {
       opened++;

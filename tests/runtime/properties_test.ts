@@ -6,11 +6,11 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { PoolEvent } from "../../src/event.ts";
-import { Fatal, RejectedError, RetryLater } from "../../src/errors.ts";
-import type { Job, JobContext } from "../../src/job.ts";
-import type { JobHandle, PoolHandle } from "../../src/sluice.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import type { PoolEvent } from "../../src/contract/event.ts";
+import { Fatal, RejectedError, RetryLater } from "../../src/contract/errors.ts";
+import type { Job, JobContext } from "../../src/contract/job.ts";
+import type { JobHandle, PoolHandle } from "../../src/runtime/handles.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { withPool } from "../_virtual.ts";
 
 const CAP = 5;

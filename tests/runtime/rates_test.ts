@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { VirtualClock } from "../../src/virtual_clock.ts";
+import type { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { assertRate } from "../_rate.ts";
 import { type PoolParts, withPool } from "../_virtual.ts";
 import { withBench } from "../cases/_bench.ts";
-import type { PoolEvent } from "../../src/event.ts";
+import type { PoolEvent } from "../../src/contract/event.ts";
 
 function paced(callsPerSec: number, more: object = {}): PoolParts {
   return {

@@ -6,14 +6,14 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ConfigError, RejectedError } from "../../src/errors.ts";
-import type { PoolEvent } from "../../src/event.ts";
-import type { Job, JobContext } from "../../src/job.ts";
-import { defineHandler } from "../../src/plugin.ts";
-import type { JobHandle, PoolHandle, Sluice } from "../../src/sluice.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import { ConfigError, RejectedError } from "../../src/contract/errors.ts";
+import type { PoolEvent } from "../../src/contract/event.ts";
+import type { Job, JobContext } from "../../src/contract/job.ts";
+import { defineHandler } from "../../src/contract/plugin.ts";
+import type { JobHandle, PoolHandle, Sluice } from "../../src/runtime/handles.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { start } from "../../mod.ts";
-import type { ConfigInput } from "../../src/config.ts";
+import type { ConfigInput } from "../../src/config/input.ts";
 import type { PoolParts } from "../_virtual.ts";
 import { config } from "./_reload.ts";
 import { slowStore } from "./_slow_store.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { MemoryStore } from "../../plugins/store/memory/mod.ts";
-import { defineHandler, defineStore } from "../../src/plugin.ts";
-import type { Queue, QueueOptions } from "../../src/store.ts";
+import { MemoryStore } from "../../stores/memory/mod.ts";
+import { defineHandler, defineStore } from "../../src/contract/plugin.ts";
+import type { Queue, QueueOptions } from "../../src/contract/store.ts";
 import { supervise } from "../../src/runtime/supervisor.ts";
-import { resolveConfig } from "../../src/resolve.ts";
+import { resolveConfig } from "../../src/config/resolve.ts";
 import { builtins, defaults } from "../../plugins/mod.ts";
 import { start } from "../../mod.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { sleeper, withPool } from "../_virtual.ts";
 import { config, faultsOf, ok } from "./_reload.ts";
 import { slowStore } from "./_slow_store.ts";

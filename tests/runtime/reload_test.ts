@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { NamedSlot, PoolInput } from "../../src/config.ts";
-import { defineCap, defineController, defineHandler } from "../../src/plugin.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import type { NamedSlot, PoolInput } from "../../src/config/input.ts";
+import { defineCap, defineController, defineHandler } from "../../src/contract/plugin.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { sleeper, withPool } from "../_virtual.ts";
 import { config, ok } from "./_reload.ts";
 

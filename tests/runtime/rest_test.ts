@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { defineController } from "../../src/plugin.ts";
-import type { PoolSnapshot } from "../../src/sluice.ts";
-import type { WindowStats } from "../../src/view.ts";
+import { defineController } from "../../src/contract/plugin.ts";
+import type { PoolSnapshot } from "../../src/runtime/handles.ts";
+import type { WindowStats } from "../../src/contract/view.ts";
 import { sleeper, withPool } from "../_virtual.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 
 Deno.test("A pool that rested reckons a burst at once, as one that ticked on would", async () => {
   const clock = new VirtualClock();

@@ -5,8 +5,8 @@
 
 import assert from "node:assert/strict";
 import { type ConfigInput, type JobRecord, type Sluice, start } from "../../mod.ts";
-import { denoKv } from "../../plugins/store/deno_kv/mod.ts";
-import type { DenoKvOptions } from "../../plugins/store/deno_kv/mod.ts";
+import { denoKv } from "../../stores/deno_kv/mod.ts";
+import type { DenoKvOptions } from "../../stores/deno_kv/mod.ts";
 import { startServer, TOKEN } from "../_kvconnect/server.ts";
 
 type Pool = ConfigInput["pools"][string];

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import * as v from "valibot";
 import { defineHandler, start } from "../../mod.ts";
-import { MemoryStore } from "../../plugins/store/memory/mod.ts";
-import { silentLogger } from "../../src/log.ts";
-import type { StateEntry, Store } from "../../src/store.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import { MemoryStore } from "../../stores/memory/mod.ts";
+import { silentLogger } from "../../src/runtime/log.ts";
+import type { StateEntry, Store } from "../../src/contract/store.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { type PoolParts, withPool } from "../_virtual.ts";
 import { withBench } from "../cases/_bench.ts";
 

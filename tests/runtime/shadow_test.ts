@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
-import type { Controller } from "../../src/strategy.ts";
-import { defineController } from "../../src/plugin.ts";
-import { simulate } from "../../src/simulate.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import type { Controller } from "../../src/contract/strategy.ts";
+import { defineController } from "../../src/contract/plugin.ts";
+import { simulate } from "../../src/simulate/mod.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { Shadow } from "../../src/runtime/shadow.ts";
 import { EventHub } from "../../src/runtime/event_hub.ts";
-import { Redaction } from "../../src/redaction.ts";
-import { silentLogger } from "../../src/log.ts";
+import { Redaction } from "../../src/config/redaction.ts";
+import { silentLogger } from "../../src/runtime/log.ts";
 import type { PoolState } from "../../src/runtime/pool_state.ts";
-import type { PoolHandle } from "../../src/sluice.ts";
-import type { ShadowReport } from "../../src/decision.ts";
-import { makeView } from "../../src/conformance/views.ts";
+import type { PoolHandle } from "../../src/runtime/handles.ts";
+import type { ShadowReport } from "../../src/contract/decision.ts";
+import { makeView } from "../../src/testing/views.ts";
 import { sleeper, withPool } from "../_virtual.ts";
 import { config, ok } from "./_reload.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Logger } from "../../src/job.ts";
+import type { Logger } from "../../src/contract/job.ts";
 import { withPool } from "../_virtual.ts";
 
 function recorder(): { readonly log: Logger; readonly warned: unknown[] } {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { sleeper, withPool } from "../_virtual.ts";
 
 /** What a slice answers, and when, while the clock moves on. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
-import { pause, type Timer } from "../../src/clock.ts";
-import type { PoolEvent } from "../../src/event.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import { pause, type Timer } from "../../src/time/clock.ts";
+import type { PoolEvent } from "../../src/contract/event.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { config } from "./_reload.ts";
 import { slowStore } from "./_slow_store.ts";
 

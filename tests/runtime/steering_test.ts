@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import type { Job } from "../../src/job.ts";
+import type { Job } from "../../src/contract/job.ts";
 import {
   defineAdmission,
   defineCap,
   defineController,
   defineLanePolicy,
   defineRetirement,
-} from "../../src/plugin.ts";
-import type { PoolView } from "../../src/view.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+} from "../../src/contract/plugin.ts";
+import type { PoolView } from "../../src/contract/view.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { sleeper, withPool } from "../_virtual.ts";
 
 /** A controller that wants what a variable says. */
@@ -85,7 +85,7 @@ Deno.test("A retirement never interrupts a job, and growth takes it back first",
 Deno.test("Workers on their way are counted: a slow start causes no second one", async () => {
   const clock = new VirtualClock();
   let opened = 0;
-  const { defineHandler } = await import("../../src/plugin.ts");
+  const { defineHandler } = await import("../../src/contract/plugin.ts");
   const handler = defineHandler({
     start: () => {
       opened++;

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
-import { MemoryStore } from "../../plugins/store/memory/mod.ts";
-import { defineStore } from "../../src/plugin.ts";
-import type { Job } from "../../src/job.ts";
-import type { QueueOptions } from "../../src/store.ts";
-import type { PoolEvent } from "../../src/event.ts";
-import type { PoolHandle, StopReport } from "../../src/sluice.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import { MemoryStore } from "../../stores/memory/mod.ts";
+import { defineStore } from "../../src/contract/plugin.ts";
+import type { Job } from "../../src/contract/job.ts";
+import type { QueueOptions } from "../../src/contract/store.ts";
+import type { PoolEvent } from "../../src/contract/event.ts";
+import type { PoolHandle, StopReport } from "../../src/runtime/handles.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { FaultyStore } from "../cases/_bench.ts";
 import { config } from "./_reload.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
-import { MemoryStore } from "../../plugins/store/memory/mod.ts";
-import { defineStore, type Plugin } from "../../src/plugin.ts";
-import type { Store } from "../../src/store.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import { MemoryStore } from "../../stores/memory/mod.ts";
+import { defineStore, type Plugin } from "../../src/contract/plugin.ts";
+import type { Store } from "../../src/contract/store.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { SkewedClock } from "../chaos/clock.ts";
 import { config } from "./_reload.ts";
 

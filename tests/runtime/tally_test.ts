@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { Fatal, RejectedError, RetryLater } from "../../src/errors.ts";
-import type { LaneTally } from "../../src/tally.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import { Fatal, RejectedError, RetryLater } from "../../src/contract/errors.ts";
+import type { LaneTally } from "../../src/planning/tally.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { sleeper, withPool } from "../_virtual.ts";
 
 const SIZE = { min: 1, max: 1 };

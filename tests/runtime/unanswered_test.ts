@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
-import { MemoryStore } from "../../plugins/store/memory/mod.ts";
-import { StoreError } from "../../src/errors.ts";
-import type { PoolEvent } from "../../src/event.ts";
-import { defineStore } from "../../src/plugin.ts";
-import type { Plugin } from "../../src/plugin.ts";
-import type { Queue, QueueOptions, StateEntry } from "../../src/store.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import { MemoryStore } from "../../stores/memory/mod.ts";
+import { StoreError } from "../../src/contract/errors.ts";
+import type { PoolEvent } from "../../src/contract/event.ts";
+import { defineStore } from "../../src/contract/plugin.ts";
+import type { Plugin } from "../../src/contract/plugin.ts";
+import type { Queue, QueueOptions, StateEntry } from "../../src/contract/store.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { config } from "./_reload.ts";
 
 /** A store whose `add` is answered when its test says so. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { randomStream } from "../../src/random.ts";
+import { randomStream } from "../../src/base/random.ts";
 import { arrivalTimes } from "../../src/simulate/arrivals.ts";
 
 type Of = Parameters<typeof arrivalTimes>[0];

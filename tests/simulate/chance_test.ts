@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { randomStream } from "../../src/random.ts";
+import { randomStream } from "../../src/base/random.ts";
 import { durations } from "../../src/simulate/chance.ts";
 import type { Duration } from "../../src/simulate/scenario.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import assert from "node:assert/strict";
-import { simulate } from "../../src/simulate.ts";
+import { simulate } from "../../src/simulate/mod.ts";
 import { scenarioSchema } from "../../src/simulate/json_schema.ts";
 import type { ScenarioInput } from "../../src/simulate/scenario.ts";
 import { keysIn, keysOf, type Schema } from "../_every_key.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { ConfigInput, PoolInput } from "../../src/config.ts";
-import { defineController } from "../../src/plugin.ts";
-import { type ScenarioInput, simulate } from "../../src/simulate.ts";
+import type { ConfigInput, PoolInput } from "../../src/config/input.ts";
+import { defineController } from "../../src/contract/plugin.ts";
+import { type ScenarioInput, simulate } from "../../src/simulate/mod.ts";
 
 function config(parts: Partial<PoolInput>): ConfigInput {
   const pool = { handler: "sleep", size: { min: 2, max: 8 }, lanes: [{ name: "high" }], ...parts };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { randomStream } from "../../src/random.ts";
+import { randomStream } from "../../src/base/random.ts";
 import { Durations } from "../../src/simulate/quantiles.ts";
-import { quantile } from "../../src/stats.ts";
+import { quantile } from "../../src/base/stats.ts";
 
 Deno.test("Durations has exact quantiles of what it was given, by nearest rank", () => {
   const durations = new Durations();

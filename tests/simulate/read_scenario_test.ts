@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { builtins, defaults } from "../../plugins/mod.ts";
-import { ConfigError } from "../../src/errors.ts";
-import { resolveConfig } from "../../src/resolve.ts";
+import { ConfigError } from "../../src/contract/errors.ts";
+import { resolveConfig } from "../../src/config/resolve.ts";
 import { readScenario } from "../../src/simulate/read_scenario.ts";
 import type { ScenarioInput } from "../../src/simulate/scenario.ts";
 import { temporaryFolder } from "../cli/_io.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { RecordedAttempts, runsInTurn } from "../../src/simulate/recorded.ts";
 import { scenarioText } from "../../src/simulate/scenario_text.ts";
-import { type LaneLoad, type LaneReport, simulate } from "../../src/simulate.ts";
+import { type LaneLoad, type LaneReport, simulate } from "../../src/simulate/mod.ts";
 
 const CONFIG = {
   pools: {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { Fatal, RetryLater } from "../../mod.ts";
-import type { ConfigInput } from "../../src/config.ts";
-import type { PoolEvent } from "../../src/event.ts";
-import { randomStream } from "../../src/random.ts";
+import type { ConfigInput } from "../../src/config/input.ts";
+import type { PoolEvent } from "../../src/contract/event.ts";
+import { randomStream } from "../../src/base/random.ts";
 import { Recorder } from "../../src/simulate/recorder.ts";
-import type { LaneLoad, ScenarioInput } from "../../src/simulate.ts";
-import { simulate } from "../../src/simulate.ts";
-import type { PoolHandle } from "../../src/sluice.ts";
-import { VirtualClock } from "../../src/virtual_clock.ts";
+import type { LaneLoad, ScenarioInput } from "../../src/simulate/mod.ts";
+import { simulate } from "../../src/simulate/mod.ts";
+import type { PoolHandle } from "../../src/runtime/handles.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { type PoolParts, type Virtual, withPool } from "../_virtual.ts";
 
 /** What a job of a test does: run so long, then end as it says. */

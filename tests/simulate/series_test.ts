@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { LaneSeries } from "../../src/simulate.ts";
+import type { LaneSeries } from "../../src/simulate/mod.ts";
 import { type LaneSample, type Sample, Series } from "../../src/simulate/series.ts";
 
 const LANES = [{ name: "high", targetWaitMs: 50 }];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { ConfigError } from "../../src/errors.ts";
-import { simulate } from "../../src/simulate.ts";
+import { ConfigError } from "../../src/contract/errors.ts";
+import { simulate } from "../../src/simulate/mod.ts";
 import type { ScenarioInput } from "../../src/simulate/scenario.ts";
 
 const CONFIG = {

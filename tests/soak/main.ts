@@ -18,7 +18,7 @@ const isWell = [await soakStore(minutes / 2), await soakTheService(minutes / 2)]
 Deno.exit(isWell.every(Boolean) ? 0 : 1);
 
 async function soakStore(minutes: number): Promise<boolean> {
-  const script = new URL("../plugins/store/deno_kv/soak.ts", import.meta.url).pathname;
+  const script = new URL("../stores/deno_kv/soak.ts", import.meta.url).pathname;
   const { success } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "--no-prompt", "-A", "--unstable-kv", script, String(minutes), String(seed)],
     stdout: "inherit",

@@ -4,8 +4,8 @@
  * is locked, descriptors run out and wall clocks step. No acknowledged job may be lost.
  */
 
-import { messageOf } from "../../src/errors.ts";
-import { randomStream } from "../../src/random.ts";
+import { randomStream } from "../../src/base/random.ts";
+import { messageOf } from "../../src/contract/errors.ts";
 import { DATA, DRAIN_MS, LANES, LEASE_MS, writeConfig } from "./_config.ts";
 import { Crowd, MANNERS, readEvents } from "./_crowd.ts";
 import { doctor, fill, lock, takeAway } from "./_disk.ts";

@@ -5,9 +5,9 @@
  */
 
 import type { GenericSchema } from "valibot";
-import { MOST_STREAMS } from "../event_feed.ts";
-import { BURST, REFILL_MS } from "../login_limit.ts";
-import { MAX_RUNNING } from "../operations.ts";
+import { MOST_STREAMS } from "../api/event_feed.ts";
+import { BURST, REFILL_MS } from "../access/login_limit.ts";
+import { MAX_RUNNING } from "../api/operations.ts";
 import {
   drainShape,
   jobShape,
@@ -16,7 +16,7 @@ import {
   overrideShape,
   pauseShape,
   reloadShape,
-} from "../shape.ts";
+} from "../api/shape.ts";
 import type { AnswerName } from "./answers.ts";
 
 /** Bodies by name. */

@@ -9,10 +9,10 @@
 import { Hono } from "hono";
 import type { BlankEnv } from "hono/types";
 import type { FC } from "hono/jsx";
-import type { AdminContext } from "../context.ts";
-import { answerPage, frameOf, type FrameProps, Layout } from "../layout.tsx";
-import { baseOf } from "../origin.ts";
-import { answer } from "../problem.ts";
+import type { AdminContext } from "../api/context.ts";
+import { answerPage, frameOf, type FrameProps, Layout } from "../pages/layout.tsx";
+import { baseOf } from "../http/origin.ts";
+import { answer } from "../http/problem.ts";
 import { openApi } from "./document.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
 

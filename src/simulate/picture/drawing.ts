@@ -4,7 +4,7 @@
  * @module
  */
 
-import { duration } from "../../figures.ts";
+import { duration } from "../../base/format.ts";
 import type { PoolReport } from "../report.ts";
 import { agePlot, mostAge } from "./age_plot.ts";
 import { type Markup, markup } from "./markup.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { duration } from "../../figures.ts";
+import { duration } from "../../base/format.ts";
 import type { FailingStrategy, PoolReport } from "../report.ts";
 
 /** What is said of one strategy. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { duration } from "../../figures.ts";
+import { duration } from "../../base/format.ts";
 import { compare, sentencesOf } from "../compare.ts";
 import { type Scales, scalesOf } from "./drawing.ts";
 import { Markup, markup } from "./markup.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { duration } from "../../figures.ts";
+import { duration } from "../../base/format.ts";
 import type { LaneReport, PoolReport } from "../report.ts";
 import { changesOf, type TargetChange } from "./changes.ts";
 import { failuresOf } from "./failures.ts";

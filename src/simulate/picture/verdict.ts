@@ -4,7 +4,7 @@
  * @module
  */
 
-import { counted, duration } from "../../figures.ts";
+import { counted, duration } from "../../base/format.ts";
 import type { LaneReport, LaneSeries, PoolReport } from "../report.ts";
 import { short } from "./words.ts";
 

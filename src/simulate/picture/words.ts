@@ -4,7 +4,7 @@
  * @module
  */
 
-import { grouped } from "../../figures.ts";
+import { grouped } from "../../base/format.ts";
 
 /** A duration at an axis, with the one unit that suits it. */
 export function tick(ms: number): string {

@@ -6,9 +6,9 @@ import { Hono } from "hono";
 import { type AnswerName, answerShapes } from "../../../src/admin/openapi/answers.ts";
 import { openApi } from "../../../src/admin/openapi/document.ts";
 import { endpoints } from "../../../src/admin/openapi/endpoints.ts";
-import { jobShape } from "../../../src/admin/shape.ts";
-import { LONGEST_DELAY_MS } from "../../../src/job.ts";
-import { isSubmitted } from "../../../src/admin/submitted.ts";
+import { jobShape } from "../../../src/admin/api/shape.ts";
+import { LONGEST_DELAY_MS } from "../../../src/contract/job.ts";
+import { isSubmitted } from "../../../src/admin/api/submitted.ts";
 import { type Running, running } from "../_app.ts";
 
 const ADMIN = "admin-token-0123456789";

@@ -13,7 +13,7 @@ import type {
   Renewal,
   StateEntry,
   Store,
-} from "../../../src/store.ts";
+} from "../../../src/contract/store.ts";
 import type { SkewedClock } from "../clock.ts";
 
 /** What the store of all processes is like now. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { randomStream } from "../../../src/random.ts";
+import { randomStream } from "../../../src/base/random.ts";
 import { Chance } from "../chance.ts";
 
 /** Where the jobs of a life are kept. */

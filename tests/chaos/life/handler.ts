@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { Clock } from "../../../src/clock.ts";
-import { Fatal, RetryLater } from "../../../src/errors.ts";
-import type { Job, JobContext } from "../../../src/job.ts";
+import type { Clock } from "../../../src/time/clock.ts";
+import { Fatal, RetryLater } from "../../../src/contract/errors.ts";
+import type { Job, JobContext } from "../../../src/contract/job.ts";
 import type { Plan } from "./draw.ts";
 
 /** Who watches the handlers of one process. */

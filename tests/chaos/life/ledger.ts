@@ -4,9 +4,9 @@
  * @module
  */
 
-import { RetryLater } from "../../../src/errors.ts";
-import type { PoolEvent } from "../../../src/event.ts";
-import type { Job, JobRecord } from "../../../src/job.ts";
+import type { PoolEvent } from "../../../src/contract/event.ts";
+import type { Job, JobRecord } from "../../../src/contract/job.ts";
+import { RetryLater } from "../../../src/contract/errors.ts";
 import type { Life, LifeLane, Plan } from "./draw.ts";
 
 /** What is known of one job. */

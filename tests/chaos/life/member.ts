@@ -5,11 +5,11 @@
  */
 
 import { start } from "../../../mod.ts";
-import type { ConfigInput } from "../../../src/config.ts";
-import type { JobHandle, PoolHandle, Sluice, StopReport } from "../../../src/sluice.ts";
-import { defineStore } from "../../../src/plugin.ts";
+import type { ConfigInput } from "../../../src/config/input.ts";
+import type { JobHandle, PoolHandle, Sluice, StopReport } from "../../../src/runtime/handles.ts";
+import { defineStore } from "../../../src/contract/plugin.ts";
 import { SkewedClock } from "../clock.ts";
-import type { VirtualClock } from "../../../src/virtual_clock.ts";
+import type { VirtualClock } from "../../../src/time/virtual_clock.ts";
 import type { Door } from "./door.ts";
 import type { Life, Plan } from "./draw.ts";
 import { handlerOn } from "./handler.ts";

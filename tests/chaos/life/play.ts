@@ -6,13 +6,13 @@
  */
 
 import { setImmediate } from "node:timers/promises";
-import { audit } from "../../../plugins/store/deno_kv/audit.ts";
-import { MemoryStore } from "../../../plugins/store/memory/mod.ts";
-import { RejectedError, StoreError } from "../../../src/errors.ts";
-import type { JobRecord } from "../../../src/job.ts";
-import { randomStream } from "../../../src/random.ts";
-import { VirtualClock } from "../../../src/virtual_clock.ts";
-import { deafStore, twinOf } from "../../plugins/store/deno_kv/_commits.ts";
+import { audit } from "../../../stores/deno_kv/doctor/audit.ts";
+import { MemoryStore } from "../../../stores/memory/mod.ts";
+import { RejectedError, StoreError } from "../../../src/contract/errors.ts";
+import type { JobRecord } from "../../../src/contract/job.ts";
+import { randomStream } from "../../../src/base/random.ts";
+import { VirtualClock } from "../../../src/time/virtual_clock.ts";
+import { deafStore, twinOf } from "../../stores/deno_kv/_commits.ts";
 import { watchCounters } from "./counters.ts";
 import { Door, Surroundings } from "./door.ts";
 import { type Batch, type Life, lifeOf, type LifeStep, type LifeStore, type Plan } from "./draw.ts";

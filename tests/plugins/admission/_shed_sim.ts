@@ -5,12 +5,12 @@
  * @module
  */
 
-import { makeLane, makeView, makeWindow } from "../../../src/conformance/views.ts";
-import { Heap } from "../../../src/heap.ts";
-import { randomStream } from "../../../src/random.ts";
-import { RateMeter, SampleRing, SmoothMean } from "../../../src/stats.ts";
-import type { Admission } from "../../../src/strategy.ts";
-import type { LaneView, PoolView } from "../../../src/view.ts";
+import { makeLane, makeView, makeWindow } from "../../../src/testing/views.ts";
+import { Heap } from "../../../src/base/heap.ts";
+import { randomStream } from "../../../src/base/random.ts";
+import { RateMeter, SampleRing, SmoothMean } from "../../../src/base/stats.ts";
+import type { Admission } from "../../../src/contract/strategy.ts";
+import type { LaneView, PoolView } from "../../../src/contract/view.ts";
 
 /** What to run. */
 export interface ShedScenario {

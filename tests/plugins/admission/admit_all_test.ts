@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { admitAll } from "../../../plugins/admission/admit_all.ts";
-import { makeView } from "../../../src/conformance/views.ts";
+import { makeView } from "../../../src/testing/views.ts";
 import { faultsOf, make } from "../_make.ts";
 
 Deno.test("admitAll takes every job in, however full the pool is, and drops none as late", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { shedAtCap } from "../../../plugins/admission/shed_at_cap.ts";
-import { makeView } from "../../../src/conformance/views.ts";
+import { makeView } from "../../../src/testing/views.ts";
 import { make } from "../_make.ts";
 
 /** A job for a lane whose idle workers are held back by a start rate: ms until it is told to come back, 0 if it is taken in. */

@@ -6,8 +6,8 @@ import {
   makeView,
   makeWorker,
   type ViewOverrides,
-} from "../../../src/conformance/views.ts";
-import type { Admission, Verdict } from "../../../src/strategy.ts";
+} from "../../../src/testing/views.ts";
+import type { Admission, Verdict } from "../../../src/contract/strategy.ts";
 import { faultsOf, make } from "../_make.ts";
 
 const noChance = { random: () => 0 };

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { makeView, VIEW_NOW_MS, type ViewOverrides } from "../../../src/conformance/views.ts";
-import type { Cap, Limit } from "../../../src/strategy.ts";
-import type { Totals } from "../../../src/view.ts";
+import { makeView, VIEW_NOW_MS, type ViewOverrides } from "../../../src/testing/views.ts";
+import type { Cap, Limit } from "../../../src/contract/strategy.ts";
+import type { Totals } from "../../../src/contract/view.ts";
 
 /** The pool as it is for a while. */
 export interface PoolFigures {

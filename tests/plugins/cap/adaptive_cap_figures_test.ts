@@ -2,10 +2,10 @@
 // the default controller, 20 ms jobs, a target of 50 ms, timers that fire 0.5 ms late on average.
 
 import assert from "node:assert/strict";
-import { defineAdmission } from "../../../src/plugin.ts";
-import { randomStream } from "../../../src/random.ts";
-import { type LaneLoad, type PoolReport, simulate } from "../../../src/simulate.ts";
-import type { ScenarioFault } from "../../../src/simulate.ts";
+import { defineAdmission } from "../../../src/contract/plugin.ts";
+import { randomStream } from "../../../src/base/random.ts";
+import { type LaneLoad, type PoolReport, simulate } from "../../../src/simulate/mod.ts";
+import type { ScenarioFault } from "../../../src/simulate/mod.ts";
 
 const fixed = { kind: "fixed", ms: 20 } as const;
 const poisson = (perSec: number) => ({ kind: "poisson", perSec }) as const;

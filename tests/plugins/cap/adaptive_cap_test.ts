@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { adaptiveCap } from "../../../plugins/cap/adaptive_cap.ts";
-import { makeView } from "../../../src/conformance/views.ts";
-import type { Cap, Limit } from "../../../src/strategy.ts";
+import { makeView } from "../../../src/testing/views.ts";
+import type { Cap, Limit } from "../../../src/contract/strategy.ts";
 import { faultsOf, make } from "../_make.ts";
 import { GateDrive, type PoolFigures } from "./_gate_drive.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { apiRateCap, type ApiRateCapOptions } from "../../../plugins/cap/api_rate_cap.ts";
-import { makeSummary, makeView } from "../../../src/conformance/views.ts";
-import type { Cap, Limit } from "../../../src/strategy.ts";
+import { makeSummary, makeView } from "../../../src/testing/views.ts";
+import type { Cap, Limit } from "../../../src/contract/strategy.ts";
 import { faultsOf, make } from "../_make.ts";
 
 function limit(options: ApiRateCapOptions): Limit {

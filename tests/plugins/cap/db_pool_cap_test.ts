@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { dbPoolCap, type DbPoolCapOptions } from "../../../plugins/cap/db_pool_cap.ts";
-import { makeView } from "../../../src/conformance/views.ts";
+import { makeView } from "../../../src/testing/views.ts";
 import { faultsOf, make } from "../_make.ts";
 
 function workers(options: DbPoolCapOptions): number {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { fixedCap } from "../../../plugins/cap/fixed_cap.ts";
-import { makeView } from "../../../src/conformance/views.ts";
+import { makeView } from "../../../src/testing/views.ts";
 import { faultsOf, make } from "../_make.ts";
 
 Deno.test("fixedCap allows its number of workers, whatever is wanted", () => {

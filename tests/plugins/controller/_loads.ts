@@ -4,7 +4,7 @@
  * @module
  */
 
-import { randomStream } from "../../../src/random.ts";
+import { randomStream } from "../../../src/base/random.ts";
 import type { QueueSim } from "./_queue_sim.ts";
 
 /** A rate that holds until `untilMs`. */

@@ -5,8 +5,8 @@
  */
 
 import assert from "node:assert/strict";
-import { bind, type Plugin, type PluginContext } from "../../../src/plugin.ts";
-import type { Controller } from "../../../src/strategy.ts";
+import { bind, type Plugin, type PluginContext } from "../../../src/contract/plugin.ts";
+import type { Controller } from "../../../src/contract/strategy.ts";
 
 const silent = () => {};
 

@@ -5,10 +5,10 @@
  * @module
  */
 
-import { Heap } from "../../../src/heap.ts";
-import type { Controller } from "../../../src/strategy.ts";
-import { makeTotals, makeWindow, makeWorker, VIEW_NOW_MS } from "../../../src/testing.ts";
-import type { PoolView, Totals, WorkerState, WorkerView } from "../../../src/view.ts";
+import { Heap } from "../../../src/base/heap.ts";
+import type { Controller } from "../../../src/contract/strategy.ts";
+import { makeTotals, makeWindow, makeWorker, VIEW_NOW_MS } from "../../../src/testing/mod.ts";
+import type { PoolView, Totals, WorkerState, WorkerView } from "../../../src/contract/view.ts";
 import { type Flow, Lane } from "./_sim_lane.ts";
 
 /** One run. */

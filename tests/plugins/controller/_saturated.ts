@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type LaneOverrides, makeView, type ViewOverrides } from "../../../src/testing.ts";
+import { type LaneOverrides, makeView, type ViewOverrides } from "../../../src/testing/mod.ts";
 
 /** All workers run a 20 ms job of a lane with a target of 50 ms. */
 export function saturated(

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { RateMeter, SmoothMean } from "../../../src/stats.ts";
-import { makeWindow } from "../../../src/testing.ts";
-import type { LaneView } from "../../../src/view.ts";
+import { RateMeter, SmoothMean } from "../../../src/base/stats.ts";
+import { makeWindow } from "../../../src/testing/mod.ts";
+import type { LaneView } from "../../../src/contract/view.ts";
 
 /** What comes into one lane. */
 export interface Flow {

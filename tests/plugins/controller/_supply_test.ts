@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { ageScaler } from "../../../plugins/controller/age_scaler.ts";
-import { type LaneOverrides, makeView, VIEW_NOW_MS } from "../../../src/testing.ts";
-import type { WorkerState } from "../../../src/view.ts";
+import { type LaneOverrides, makeView, VIEW_NOW_MS } from "../../../src/testing/mod.ts";
+import type { WorkerState } from "../../../src/contract/view.ts";
 import { make } from "./_make.ts";
 import { saturated } from "./_saturated.ts";
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { ageScaler } from "../../../plugins/controller/age_scaler.ts";
-import { randomStream } from "../../../src/random.ts";
+import { randomStream } from "../../../src/base/random.ts";
 import {
   even,
   eventsInMinute,

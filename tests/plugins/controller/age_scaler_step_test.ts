@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ageScaler } from "../../../plugins/controller/age_scaler.ts";
-import { makeView, VIEW_NOW_MS, type ViewOverrides } from "../../../src/testing.ts";
+import { makeView, VIEW_NOW_MS, type ViewOverrides } from "../../../src/testing/mod.ts";
 import { even, eventsInMinute, highest, poisson, STEP, targetAt } from "./_loads.ts";
 import { make } from "./_make.ts";
 import { QueueSim } from "./_queue_sim.ts";

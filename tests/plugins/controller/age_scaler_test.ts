@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ageScaler } from "../../../plugins/controller/age_scaler.ts";
-import { OptionError } from "../../../src/errors.ts";
-import { type LaneOverrides, makeView, VIEW_NOW_MS } from "../../../src/testing.ts";
+import { OptionError } from "../../../src/contract/errors.ts";
+import { type LaneOverrides, makeView, VIEW_NOW_MS } from "../../../src/testing/mod.ts";
 import { faults, make } from "./_make.ts";
 import { saturated } from "./_saturated.ts";
 

@@ -2,8 +2,8 @@ import { ageScaler } from "../../../plugins/controller/age_scaler.ts";
 import { depthScaler } from "../../../plugins/controller/depth_scaler.ts";
 import { fixed } from "../../../plugins/controller/fixed.ts";
 import { littlesLaw } from "../../../plugins/controller/littles_law.ts";
-import { checkController } from "../../../src/testing.ts";
-import { use } from "../../../src/plugin.ts";
+import { checkController } from "../../../src/testing/mod.ts";
+import { use } from "../../../src/contract/plugin.ts";
 
 Deno.test("ageScaler passes checkController, with each rule", () => {
   checkController(ageScaler);

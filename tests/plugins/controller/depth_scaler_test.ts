@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { depthScaler } from "../../../plugins/controller/depth_scaler.ts";
-import { makeView } from "../../../src/testing.ts";
+import { makeView } from "../../../src/testing/mod.ts";
 import { even, highest, poisson, STEP } from "./_loads.ts";
 import { faults, make } from "./_make.ts";
 import { QueueSim } from "./_queue_sim.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { fixed } from "../../../plugins/controller/fixed.ts";
-import { makeView } from "../../../src/testing.ts";
+import { makeView } from "../../../src/testing/mod.ts";
 import { faults, make } from "./_make.ts";
 
 Deno.test("fixed asks for size.max, when no count is given", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { littlesLaw } from "../../../plugins/controller/littles_law.ts";
-import { makeView, VIEW_NOW_MS } from "../../../src/testing.ts";
+import { makeView, VIEW_NOW_MS } from "../../../src/testing/mod.ts";
 import { highest, poisson, STEP, targetAt } from "./_loads.ts";
 import { faults, make } from "./_make.ts";
 import { QueueSim } from "./_queue_sim.ts";

@@ -5,8 +5,8 @@
  */
 
 import assert from "node:assert/strict";
-import type { Job, JobContext, Logger } from "../../../src/job.ts";
-import { bind, type Handler, type Plugin } from "../../../src/plugin.ts";
+import type { Job, JobContext, Logger } from "../../../src/contract/job.ts";
+import { bind, type Handler, type Plugin } from "../../../src/contract/plugin.ts";
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { http } from "../../../plugins/handler/http.ts";
-import { AbortedError, Fatal, RetryLater } from "../../../src/errors.ts";
-import { type Job, LONGEST_DELAY_MS } from "../../../src/job.ts";
+import { AbortedError, Fatal, RetryLater } from "../../../src/contract/errors.ts";
+import { type Job, LONGEST_DELAY_MS } from "../../../src/contract/job.ts";
 import { contextOf, faultsOf, handlerOf, jobOf, type RecordedContext } from "./_run.ts";
 
 /** Serves `answer` on loopback while `body` runs. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { sleep } from "../../../plugins/handler/sleep.ts";
-import { AbortedError } from "../../../src/errors.ts";
+import { AbortedError } from "../../../src/contract/errors.ts";
 import { contextOf, faultsOf, handlerOf, jobOf } from "./_run.ts";
 
 Deno.test("sleep ends after the payload's ms rather than the option's", async () => {

@@ -8,12 +8,12 @@
  * @module
  */
 
-import { makeLane, makeView } from "../../../src/conformance/views.ts";
-import { Heap } from "../../../src/heap.ts";
-import { randomStream } from "../../../src/random.ts";
-import { quantile, RateMeter, SmoothMean } from "../../../src/stats.ts";
-import type { LanePolicy } from "../../../src/strategy.ts";
-import type { LaneView, PoolView } from "../../../src/view.ts";
+import { makeLane, makeView } from "../../../src/testing/views.ts";
+import { Heap } from "../../../src/base/heap.ts";
+import { randomStream } from "../../../src/base/random.ts";
+import { quantile, RateMeter, SmoothMean } from "../../../src/base/stats.ts";
+import type { LanePolicy } from "../../../src/contract/strategy.ts";
+import type { LaneView, PoolView } from "../../../src/contract/view.ts";
 
 /** What one run came to. */
 export interface LanesResult {

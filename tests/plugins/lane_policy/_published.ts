@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { LanePolicy } from "../../../src/strategy.ts";
+import type { LanePolicy } from "../../../src/contract/strategy.ts";
 import { type LanesResult, simulateLanes } from "./_lanes_sim.ts";
 
 const SEEDS = 20;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { dedicatedLanes } from "../../../plugins/lane_policy/dedicated_lanes.ts";
-import { makeView } from "../../../src/conformance/views.ts";
-import { OptionError } from "../../../src/errors.ts";
+import { makeView } from "../../../src/testing/views.ts";
+import { OptionError } from "../../../src/contract/errors.ts";
 import { faultsOf, make } from "../_make.ts";
 import { meanOfRuns, near } from "./_published.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { fifo } from "../../../plugins/lane_policy/fifo.ts";
-import { makeView } from "../../../src/conformance/views.ts";
+import { makeView } from "../../../src/testing/views.ts";
 import { faultsOf, make } from "../_make.ts";
 import { meanOfRuns, near } from "./_published.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { reservedLane } from "../../../plugins/lane_policy/reserved_lane.ts";
-import { type LaneOverrides, makeView } from "../../../src/conformance/views.ts";
-import { OptionError } from "../../../src/errors.ts";
-import type { LanePolicy } from "../../../src/strategy.ts";
-import type { PoolView } from "../../../src/view.ts";
+import { type LaneOverrides, makeView } from "../../../src/testing/views.ts";
+import { OptionError } from "../../../src/contract/errors.ts";
+import type { LanePolicy } from "../../../src/contract/strategy.ts";
+import type { PoolView } from "../../../src/contract/view.ts";
 import { faultsOf, make } from "../_make.ts";
 
 /** A pool of `live` workers whose lanes all have work, with so many jobs running in each. */

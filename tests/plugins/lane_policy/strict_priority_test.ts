@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { strictPriority } from "../../../plugins/lane_policy/strict_priority.ts";
-import { makeView } from "../../../src/conformance/views.ts";
+import { makeView } from "../../../src/testing/views.ts";
 import { faultsOf, make } from "../_make.ts";
 import { meanOfRuns, near } from "./_published.ts";
 

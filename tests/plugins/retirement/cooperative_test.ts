@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cooperative } from "../../../plugins/retirement/cooperative.ts";
-import { makeView, VIEW_NOW_MS } from "../../../src/conformance/views.ts";
-import type { PoolView, WorkerState } from "../../../src/view.ts";
+import { makeView, VIEW_NOW_MS } from "../../../src/testing/views.ts";
+import type { PoolView, WorkerState } from "../../../src/contract/view.ts";
 import { faultsOf, make } from "../_make.ts";
 
 /** Workers `w1`, `w2` and so on, each in its state for so many ms. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { idleOnly } from "../../../plugins/retirement/idle_only.ts";
-import { makeView, VIEW_NOW_MS } from "../../../src/conformance/views.ts";
+import { makeView, VIEW_NOW_MS } from "../../../src/testing/views.ts";
 import { faultsOf, make } from "../_make.ts";
 
 const view = makeView({

@@ -1,7 +1,7 @@
 // A report made by hand: three seconds of one pool with two lanes.
 
-import type { Decision } from "../../../src/decision.ts";
-import type { LaneReport, LaneSeries, PoolReport, Report } from "../../../src/simulate.ts";
+import type { Decision } from "../../../src/contract/decision.ts";
+import type { LaneReport, LaneSeries, PoolReport, Report } from "../../../src/simulate/mod.ts";
 
 /** A decision, and no more of it than pictures read. */
 export function decision(atMs: number, from: number, to: number): Decision {

@@ -1,0 +1,147 @@
+/**
+ * Routes about the whole: health, config, plugins, metrics.
+ *
+ * @module
+ */
+
+import { type Context, Hono } from "hono";
+import type { BlankEnv } from "hono/types";
+import { isLoopback } from "../../config/loopback.ts";
+import type { Bound } from "../../contract/plugin.ts";
+import { optionsSchema } from "../../config/schema.ts";
+import type { PoolHandle, PoolSnapshot } from "../../runtime/handles.ts";
+import { peerOf } from "../access/actor.ts";
+import type { PluginJson, Readiness, SystemRoutes } from "../http/wire.ts";
+import type { AdminContext } from "./context.ts";
+import { METRICS_TYPE, renderInTurns } from "./metrics.ts";
+import { answer, API_HEADERS, refuseQuery } from "../http/problem.ts";
+import { StoreLooks } from "./store_looks.ts";
+
+/** A pool that has waited for its store for so long claims nothing, ms. */
+const LOOP_STANDS_AFTER_MS = 5_000;
+
+/** A store that failed to take a job is not tried again by whoever heeds it: for so long it counts, ms. */
+const REFUSES_FOR_MS = 10_000;
+
+/** A pool whose workers are all stuck is not ready once a job has waited for so long, ms. */
+const HUNG_AFTER_MS = 60_000;
+
+/**
+ * Makes the routes that are open to all: they tell no names and no figures to those who may not ask for them.
+ *
+ * @internal
+ */
+export function healthRoutes(context: AdminContext): Hono<BlankEnv, SystemRoutes, "/"> {
+  const looks = new StoreLooks();
+  const routes = new Hono()
+    .get("/healthz", () => answer({ ok: true }, 200))
+    .get("/readyz", async (c) => {
+      const { pools } = context.sluice;
+      await looks.again(pools);
+      const hindrances = pools.flatMap((pool) => hindrancesOf(pool, looks));
+      const found = readinessOf(hindrances, mayKnowNames(c, context));
+      return answer(found, found.ready ? 200 : 503);
+    });
+  // The routes of the whole are made in two parts: these stand before the guard.
+  return routes as unknown as Hono<BlankEnv, SystemRoutes, "/">;
+}
+
+/**
+ * Makes the routes that are guarded.
+ *
+ * @internal
+ */
+export function systemRoutes(context: AdminContext): Hono<BlankEnv> {
+  const { sluice } = context;
+  return new Hono()
+    .get("/api/config", (c) => refuseQuery(c) ?? answer(context.show(sluice.config), 200))
+    .get("/api/plugins", (c) => refuseQuery(c) ?? answer(allPlugins(context), 200))
+    .get(
+      "/metrics",
+      async () =>
+        new Response(await renderInTurns(sluice.pools), {
+          headers: { ...API_HEADERS, "content-type": METRICS_TYPE },
+        }),
+    );
+}
+
+/** Something that keeps a pool from its work. */
+interface Hindrance {
+  /** Name of the pool. */
+  readonly pool: string;
+  /** What it is, said of "a pool": `is draining`. */
+  readonly says: string;
+}
+
+/** Names of pools are for those who may ask for the pools. */
+function mayKnowNames(c: Context, { identify }: AdminContext): boolean {
+  const actor = identify(c);
+  if (actor?.by !== "loopback") return actor !== undefined;
+  const peer = peerOf(c.env);
+  return peer === undefined || isLoopback(peer);
+}
+
+function readinessOf(found: readonly Hindrance[], named: boolean): Readiness {
+  if (found.length === 0) return { ready: true };
+  const reasons = found.map(({ pool, says }) => `${named ? `Pool "${pool}"` : "A pool"} ${says}`);
+  return { ready: false, reasons: [...new Set(reasons)] };
+}
+
+function hindrancesOf(handle: PoolHandle, looks: StoreLooks): readonly Hindrance[] {
+  const says = [...hindrancesIn(handle.snapshot())];
+  if (looks.failed(handle)) says.push("has a store that does not answer");
+  return says.map((text) => ({ pool: handle.name, says: text }));
+}
+
+function* hindrancesIn(pool: PoolSnapshot): Iterable<string> {
+  if (pool.stopped) yield "has stopped";
+  else if (pool.draining) yield "is draining";
+  else if (pool.decision === undefined) yield "has not made its first decision";
+  if (pool.stale) yield "has a store that could not be read or written";
+  if (refusesJobs(pool)) yield "has a store that did not take the latest job";
+  if (pool.storeWaitMs >= LOOP_STANDS_AFTER_MS) yield "has a loop that does not advance";
+  if (isHung(pool)) yield "has no worker that could take a job: all are stuck";
+}
+
+function refusesJobs({ nowMs, storeRefusedAtMs = -Infinity }: PoolSnapshot): boolean {
+  return nowMs - storeRefusedAtMs < REFUSES_FOR_MS;
+}
+
+function isHung({ live, workers, lanes }: PoolSnapshot): boolean {
+  return live === 0 && workers.some(({ state }) => state === "stuck") &&
+    lanes.some(({ ready, oldestWaitMs }) => ready > 0 && oldestWaitMs >= HUNG_AFTER_MS);
+}
+
+/** The store and the plugins of each pool. */
+export function allPlugins(context: AdminContext): readonly PluginJson[] {
+  const { store, pools } = context.sluice;
+  return [shown("", store, context), ...pools.flatMap((pool) => pluginsOf(pool, context))];
+}
+
+function pluginsOf(pool: PoolHandle, context: AdminContext): readonly PluginJson[] {
+  const { settings } = pool;
+  const of = (bound: Bound): PluginJson => shown(pool.name, bound, context);
+  const handlers = [...settings.handlers].map(([type, bound]) =>
+    type === "" ? of(bound) : { ...of(bound), type }
+  );
+  return [
+    ...handlers,
+    of(settings.controller),
+    of(settings.lanePolicy),
+    ...settings.caps.map((cap) => of(cap.bound)),
+    of(settings.retirement),
+    of(settings.admission),
+  ];
+}
+
+/** A plugin as shown, with what its options may be. */
+function shown(pool: string, bound: Bound, context: AdminContext): PluginJson {
+  const { kind, name, given, schema } = bound;
+  return {
+    pool,
+    kind,
+    name,
+    ...(given === undefined ? {} : { with: context.show(given) }),
+    options: optionsSchema({ options: schema }),
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * Files that pages need: style, scripts, the icon. They come with the module graph, as text, so that
+ * they are there wherever the package is loaded from, and no permission to read is needed.
+ *
+ * @module
+ */
+
+import { Hono } from "hono";
+import { etag } from "hono/etag";
+import type { BlankEnv } from "hono/types";
+import actions from "../assets/actions.js" with { type: "text" };
+import chartData from "../assets/chart_data.js" with { type: "text" };
+import chartOptions from "../assets/chart_options.js" with { type: "text" };
+import dom from "../assets/dom.js" with { type: "text" };
+import figures from "../assets/figures.js" with { type: "text" };
+import frame from "../assets/frame.js" with { type: "text" };
+import frameStyle from "../assets/frame.css" with { type: "text" };
+import icon from "../assets/icon.svg" with { type: "text" };
+import jobsStyle from "../assets/jobs.css" with { type: "text" };
+import live from "../assets/live.js" with { type: "text" };
+import localTime from "../assets/local_time.js" with { type: "text" };
+import morph from "../assets/morph.js" with { type: "text" };
+import override from "../assets/override.js" with { type: "text" };
+import partsStyle from "../assets/parts.css" with { type: "text" };
+import poolCharts from "../assets/pool_charts.js" with { type: "text" };
+import poolsStyle from "../assets/pools.css" with { type: "text" };
+import reload from "../assets/reload.js" with { type: "text" };
+import retry from "../assets/retry.js" with { type: "text" };
+import theme from "../assets/theme.js" with { type: "text" };
+import uplot from "uplot/dist/uPlot.iife.min.js" with { type: "text" };
+import uplotStyle from "uplot/dist/uPlot.min.css" with { type: "text" };
+import { API_HEADERS, problem } from "../http/problem.ts";
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml",
+};
+
+/** Files by name. */
+const FILES: Readonly<Record<string, string>> = {
+  "actions.js": actions,
+  "chart_data.js": chartData,
+  "chart_options.js": chartOptions,
+  "dom.js": dom,
+  "figures.js": figures,
+  "frame.js": frame,
+  "icon.svg": icon,
+  "live.js": live,
+  "local_time.js": localTime,
+  "morph.js": morph,
+  "override.js": override,
+  "pool_charts.js": poolCharts,
+  "reload.js": reload,
+  "retry.js": retry,
+  "style.css": frameStyle + partsStyle + poolsStyle + jobsStyle,
+  "theme.js": theme,
+  "uplot.css": uplotStyle,
+  "uplot.js": uplot,
+};
+
+/**
+ * Makes the routes of files that pages need. They are open to all: the login page needs them.
+ *
+ * @internal
+ */
+export function assetRoutes(): Hono<BlankEnv> {
+  return new Hono().get("/assets/:name", etag(), (c) => {
+    const name = c.req.param("name");
+    const text = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
+    if (text === undefined) return problem(404, "No file of that name is part of the pages");
+    return c.body(text, 200, {
+      ...API_HEADERS,
+      // Asked for anew with each page, and answered 304: after an update no page runs an old script.
+      "cache-control": "no-cache",
+      "content-type": TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "text/plain",
+      "cross-origin-resource-policy": "same-origin",
+    });
+  });
+}

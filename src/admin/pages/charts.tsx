@@ -1,0 +1,116 @@
+/**
+ * Demand and supply of a pool: two charts that a script draws, in words and as a table for all others.
+ *
+ * @module
+ */
+
+/** @jsxImportSource hono/jsx */
+
+import type { FC } from "hono/jsx";
+import { counted, duration, grouped, rate } from "../../base/format.ts";
+import type { History, Sample } from "../../planning/history.ts";
+import type { ShownPool } from "./pool_state.tsx";
+import { Time } from "./time.tsx";
+
+/** Rows of the table. */
+const ROWS = 12;
+
+/** The charts look back so far at first, ms. */
+const BACK_MS = 120_000;
+
+/** Demand above supply, over the same time. */
+export function Charts(
+  { pool, history, base }: { pool: ShownPool; history: History; base: string },
+): ReturnType<FC> {
+  const path = `${base}/api/pools/${encodeURIComponent(pool.pool)}`;
+  return (
+    <section aria-label="Demand and supply" class="card charts">
+      <div id="charts" class="scripted" data-keep="on" data-path={path}></div>
+      <p id="demand-words" class="soft" data-now-ms={pool.nowMs}>{demandOf(pool, history)}</p>
+      <p id="supply-words" class="soft">{supplyOf(pool, history)}</p>
+      <Figures samples={history.samples} />
+    </section>
+  );
+}
+
+const Figures: FC<{ samples: readonly Sample[] }> = ({ samples }) => {
+  const shown = samples.slice(-ROWS).toReversed();
+  const lanes = shown[0]?.lanes ?? [];
+  return (
+    <details>
+      <summary>The latest figures as a table</summary>
+      {shown.length === 0
+        ? <p class="soft">There are no samples yet.</p>
+        : (
+          <div class="scroll" tabindex={0} role="region" aria-label="Latest figures">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Time</th>
+                  {lanes.map(({ name }) => (
+                    <>
+                      <th scope="col">{name}: in/s</th>
+                      <th scope="col">{name}: oldest wait</th>
+                    </>
+                  ))}
+                  <th scope="col">Busy</th>
+                  <th scope="col">Workers</th>
+                  <th scope="col">Target</th>
+                  <th scope="col">Limit</th>
+                </tr>
+              </thead>
+              <tbody>
+                {shown.map((sample) => (
+                  <tr data-key={String(sample.atMs)}>
+                    <th scope="row">
+                      <Time atMs={sample.atMs} />
+                    </th>
+                    {sample.lanes.map((lane) => (
+                      <>
+                        <td>{rate(lane.arrivalsPerSec)}</td>
+                        <td>{duration(lane.oldestWaitMs)}</td>
+                      </>
+                    ))}
+                    <td>{grouped(sample.busy)}</td>
+                    <td>{grouped(sample.live)}</td>
+                    <td>{grouped(sample.target)}</td>
+                    <td>{grouped(sample.limit)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+    </details>
+  );
+};
+
+function demandOf(pool: ShownPool, { samples }: History): string {
+  const recent = latestOf(samples, pool.nowMs);
+  const lanes = pool.lanes.map((lane, index) => {
+    const most = Math.max(
+      lane.oldestWaitMs,
+      ...recent.map((sample) => sample.lanes[index]?.oldestWaitMs ?? 0),
+    );
+    const target = lane.targetWaitMs === null ? "" : `, target ${duration(lane.targetWaitMs)}`;
+    return `${lane.name} ${rate(lane.arrivalsPerSec)}/s, oldest wait ${
+      duration(lane.oldestWaitMs)
+    }, at most ${duration(most)}${target}`;
+  });
+  return `Demand over two minutes: ${lanes.join("; ")}.`;
+}
+
+function supplyOf(pool: ShownPool, { samples }: History): string {
+  const counts = [...latestOf(samples, pool.nowMs).map(({ live }) => live), pool.live];
+  const limit = Number.isFinite(pool.limit) ? `, limit ${grouped(pool.limit)}` : "";
+  return `Supply over two minutes: ${grouped(pool.busy)} of ${
+    counted(pool.live, "worker")
+  } busy${limit}; between ` +
+    `${grouped(Math.min(...counts))} and ${counted(Math.max(...counts), "worker")}.`;
+}
+
+/** Samples of the last two minutes, and the one before: a pool at rest takes none, and is as it was then. */
+function latestOf(samples: readonly Sample[], nowMs: number): readonly Sample[] {
+  const first = samples.findIndex(({ atMs }) => atMs >= nowMs - BACK_MS);
+  return samples.slice(first === -1 ? -1 : Math.max(0, first - 1));
+}

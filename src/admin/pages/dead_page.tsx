@@ -1,0 +1,150 @@
+/**
+ * The page of dead letters: what failed for good, retried or discarded one by one or all that match.
+ *
+ * @module
+ */
+
+/** @jsxImportSource hono/jsx */
+
+import { type Context, Hono } from "hono";
+import type { BlankEnv } from "hono/types";
+import type { FC } from "hono/jsx";
+import type { OperationJson } from "../http/wire.ts";
+import { Act, shellWord } from "./act.tsx";
+import type { AdminContext } from "../api/context.ts";
+import { FilterForm } from "./job_filter.tsx";
+import { findJobs, type JobFilter, readSearch } from "../api/job_query.ts";
+import { JobTable } from "./job_table.tsx";
+import { Faults, isLive, Pages } from "./jobs_page.tsx";
+import { answerPage, frameOf, Layout, mayWrite } from "./layout.tsx";
+import { OperationList } from "./operation_list.tsx";
+
+/** How long an operation that has ended is shown, ms. */
+const SHOWN_MS = 60_000;
+
+/**
+ * Makes the route.
+ *
+ * @internal
+ */
+export function deadPageRoutes(context: AdminContext): Hono<BlankEnv> {
+  return new Hono().get("/dead", (c) => show(c, context));
+}
+
+async function show(c: Context, context: AdminContext): Promise<Response> {
+  const frame = frameOf(c, context);
+  const { base, actor } = frame;
+  const path = `${base}/dead`;
+  const search = readSearch(c, context, "dead");
+  const { filter, faults, pools } = search;
+  const found = faults.length > 0 ? undefined : await findJobs(search, context);
+  const operations = recent(context);
+  const writes = mayWrite(actor);
+  const names = [...new Set(found?.jobs.map(({ pool }) => pool))];
+  return await answerPage(
+    c,
+    <Layout
+      {...frame}
+      title="Dead letters"
+      place="dead"
+      live={isLive(search) || operations.some(({ status }) => status === "running")}
+    >
+      <FilterForm action={path} filter={filter} context={context} states={false} />
+      <Faults faults={faults} />
+      <OperationList operations={operations} writes={writes} />
+      {found !== undefined && found.jobs.length > 0 && (
+        <>
+          {writes && (
+            <Bulk
+              filter={filter}
+              // With a further page, other pools may have some too.
+              pools={found.next === undefined ? names : pools.map(({ name }) => name)}
+            />
+          )}
+          <JobTable
+            base={base}
+            label="Dead jobs"
+            jobs={found.jobs}
+            context={context}
+            writes={writes}
+            dead
+          />
+        </>
+      )}
+      {found?.jobs.length === 0 && <NoneDead filter={filter} more={found.next !== undefined} />}
+      {found !== undefined && <Pages path={path} filter={filter} found={found} />}
+    </Layout>,
+    faults.length > 0 ? 400 : 200,
+  );
+}
+
+/** Operations that run, or have ended a moment ago. */
+function recent({ operations, clock }: AdminContext): readonly OperationJson[] {
+  const sinceMs = clock.nowMs() - SHOWN_MS;
+  return operations.list().filter(({ endedAtMs }) => (endedAtMs ?? Infinity) > sinceMs);
+}
+
+const NoneDead: FC<{ filter: JobFilter; more: boolean }> = ({ filter, more }) => (
+  <p class="card empty">
+    {more
+      ? "None of those looked at so far has that text in it: go on to the next page."
+      : filter.match !== "" || filter.pool !== "" || filter.lane !== ""
+      ? "No dead job matches."
+      : "No job is dead. Those that fail for good are kept here, see “keep” in the config."}
+  </p>
+);
+
+const Bulk: FC<{ filter: JobFilter; pools: readonly string[] }> = ({ filter, pools }) => (
+  <div class="card bulk">
+    {pools.map((pool) => {
+      const chosen = `all dead jobs of "${pool}"${saidOf(filter)}`;
+      return (
+        <div data-key={pool} class="row" role="group" aria-label={`All that match in ${pool}`}>
+          <span>
+            {filter.match === "" && filter.lane === "" ? "All" : "All that match"} in{" "}
+            <strong>{pool}</strong>
+          </span>
+          <Act
+            path={`/api/pools/${encodeURIComponent(pool)}/operations`}
+            body={{ retry: true, ...bodyOf(filter) }}
+            ask={`Retry ${chosen}?`}
+            more="Each is ready again, at the end of its lane, with all its attempts. It goes on in the background and can be cancelled."
+            cli={`sluice dlq retry ${shellWord(pool)} --all${optionsOf(filter)}`}
+            label="Retry them"
+            done="The retry has begun"
+            name={`Retry all in ${pool}`}
+          >
+            Retry all…
+          </Act>
+          <Act
+            path={`/api/pools/${encodeURIComponent(pool)}/operations`}
+            body={{ discard: true, ...bodyOf(filter) }}
+            ask={`Discard ${chosen}?`}
+            more="They are forgotten, with their payloads and errors. This cannot be taken back."
+            cli={`sluice dlq discard ${shellWord(pool)} --all${optionsOf(filter)}`}
+            label="Discard them"
+            done="The discard has begun"
+            name={`Discard all in ${pool}`}
+            danger
+          >
+            Discard all…
+          </Act>
+        </div>
+      );
+    })}
+  </div>
+);
+
+function saidOf({ lane, match }: JobFilter): string {
+  const inLane = lane === "" ? "" : `, lane "${lane}"`;
+  return match === "" ? inLane : `${inLane} with "${match}" in them`;
+}
+
+function bodyOf({ lane, match }: JobFilter): object {
+  return { ...(lane === "" ? {} : { lane }), ...(match === "" ? {} : { match }) };
+}
+
+function optionsOf({ lane, match }: JobFilter): string {
+  const inLane = lane === "" ? "" : ` --lane ${shellWord(lane)}`;
+  return match === "" ? inLane : `${inLane} --match ${shellWord(match)}`;
+}

@@ -1,0 +1,172 @@
+/**
+ * The page of one pool: demand and supply, lanes, what is amiss, decisions, actions.
+ *
+ * @module
+ */
+
+/** @jsxImportSource hono/jsx */
+
+import { type Context, Hono } from "hono";
+import type { BlankEnv } from "hono/types";
+import type { FC } from "hono/jsx";
+import type { Decision } from "../../contract/decision.ts";
+import { duration, grouped, rate } from "../../base/format.ts";
+import type { History } from "../../planning/history.ts";
+import { suggestion } from "../../base/suggest.ts";
+import { whyOf } from "../../explain/reason.ts";
+import { Fact } from "./cells.tsx";
+import { Charts } from "./charts.tsx";
+import type { AdminContext } from "../api/context.ts";
+import { DecisionLog } from "./decision_log.tsx";
+import { LaneTable, type ReserveOf, reserveOf } from "./lane_table.tsx";
+import { answerPage, frameOf, type FrameProps, Layout, mayWrite } from "./layout.tsx";
+import { shownPool } from "./overview.tsx";
+import { OverrideNotice, PoolActions } from "./pool_actions.tsx";
+import { oldestWaitMs } from "./pool_order.ts";
+import { findingClass, isWell, Marks, Meanings, type ShownPool } from "./pool_state.tsx";
+import { queryFaults, queryNumber } from "../http/problem.ts";
+import { badQuery } from "./trouble.tsx";
+
+/** Without a script the page is loaded anew after so long, s. */
+const REFRESH_SECONDS = 5;
+
+/**
+ * Makes the route.
+ *
+ * @internal
+ */
+export function poolPageRoutes(context: AdminContext): Hono<BlankEnv> {
+  return new Hono().get("/pools/:pool", (c) => show(c, context));
+}
+
+function show(c: Context, context: AdminContext): Response | Promise<Response> {
+  const refresh = queryNumber(c, "refresh", { min: 0, max: 3_600, default: REFRESH_SECONDS });
+  const decisions = queryNumber(c, "decisions", { min: 1, max: 1_000, default: 100 });
+  const faults = queryFaults(c, ["refresh", "decisions"]);
+  if (typeof refresh === "object") return badQuery(c, context, [refresh, ...faults]);
+  if (typeof decisions === "object") return badQuery(c, context, [decisions, ...faults]);
+  if (faults.length > 0) return badQuery(c, context, faults);
+  const frame = frameOf(c, context);
+  const name = c.req.param("pool") ?? "";
+  const handle = context.target(name)?.handle;
+  if (handle === undefined) {
+    const names = context.sluice.pools.map((pool) => pool.name);
+    return answerPage(c, <Missing {...frame} name={name} names={names} />, 404);
+  }
+  const log = handle.explain(decisions + 1);
+  return answerPage(
+    c,
+    <PoolPage
+      {...frame}
+      pool={shownPool(handle)}
+      history={handle.history()}
+      log={log.slice(0, decisions)}
+      hasMore={log.length > decisions}
+      reserve={reserveOf(handle.settings)}
+      most={handle.settings.size.max}
+      refresh={refresh}
+    />,
+  );
+}
+
+const Missing: FC<FrameProps & { name: string; names: readonly string[] }> = (props) => (
+  <Layout base={props.base} actor={props.actor} title="No such pool" place="pools">
+    <p class="card empty">
+      No pool is named "{props.name.slice(0, 100)}"{suggestion(props.name, props.names)}.{" "}
+      <a href={props.base || "/"}>All pools</a>
+    </p>
+  </Layout>
+);
+
+interface PoolPageProps extends FrameProps {
+  readonly pool: ShownPool;
+  readonly history: History;
+  readonly log: readonly Decision[];
+  readonly hasMore: boolean;
+  readonly reserve: ReserveOf;
+  readonly most: number;
+  readonly refresh: number;
+}
+
+const PoolPage: FC<PoolPageProps> = (props) => {
+  const { base, actor, pool, history, log, hasMore, reserve, most, refresh } = props;
+  const writes = mayWrite(actor) && !pool.draining;
+  return (
+    <Layout
+      base={base}
+      actor={actor}
+      title={pool.pool}
+      place="pools"
+      beside={
+        <>
+          <Marks pool={pool} />
+          {writes && <PoolActions pool={pool} most={most} />}
+        </>
+      }
+      libraries={["uplot.js"]}
+      scripts={["pool_charts.js", ...(writes ? ["override.js"] : [])]}
+      styles={["uplot.css"]}
+      live
+      refresh={refresh}
+    >
+      {!pool.stopped && <p class="lead">{whyOf(pool)}</p>}
+      <div class="meanings">
+        <Meanings pool={pool} />
+        {isWell(pool) && <p class="meaning good">No lane waits longer than its target.</p>}
+      </div>
+      <OverrideNotice pool={pool} writes={writes} />
+      <Findings pool={pool} />
+      <Facts pool={pool} />
+      <Charts pool={pool} history={history} base={base} />
+      <h2 id="lanes">Lanes</h2>
+      <LaneTable pool={pool} reserve={reserve} writes={writes} />
+      <h2 id="decisions">Decisions</h2>
+      <DecisionLog pool={pool.pool} log={log} hasMore={hasMore} />
+    </Layout>
+  );
+};
+
+const Facts: FC<{ pool: ShownPool }> = ({ pool }) => {
+  const { window, size } = pool;
+  const limit = Number.isFinite(pool.limit) ? `, limit ${grouped(pool.limit)}` : "";
+  return (
+    <dl class="facts">
+      <Fact name="Workers busy" text={`${grouped(pool.busy)} of ${grouped(pool.live)}${limit}`} />
+      <Fact
+        name="Target"
+        text={`${pool.stopped ? "none" : pool.target} (${size.min} to ${size.max})`}
+      />
+      <Fact
+        name="Ready jobs"
+        text={grouped(pool.lanes.reduce((sum, { ready }) => sum + ready, 0))}
+      />
+      <Fact name="Oldest wait" text={duration(oldestWaitMs(pool))} />
+      <Fact name="In per s" text={rate(window.arrivalsPerSec)} />
+      <Fact name="Done per s" text={rate(window.completionsPerSec)} />
+      <Fact
+        name="Failed per s"
+        text={rate(window.failuresPerSec)}
+        bad={window.failuresPerSec > 0}
+      />
+      <Fact name="Shed per s" text={rate(window.shedPerSec)} bad={window.shedPerSec > 0} />
+      {pool.peers > 1 && <Fact name="Processes" text={`${pool.peers}`} />}
+    </dl>
+  );
+};
+
+const Findings: FC<{ pool: ShownPool }> = ({ pool }) => (
+  <>
+    {pool.diagnosis.map((finding) => (
+      <div
+        data-key={`${finding.code} ${finding.lane ?? ""}`}
+        class={`${findingClass(finding)} card`}
+      >
+        <h2>{finding.code.replaceAll("-", " ")}</h2>
+        <p>{finding.saw}.</p>
+        <p>
+          <strong>What to change:</strong> {finding.change}.
+        </p>
+      </div>
+    ))}
+  </>
+);

@@ -1,0 +1,136 @@
+/**
+ * How a pool stands, in marks: each says in words what its color says.
+ *
+ * @module
+ */
+
+/** @jsxImportSource hono/jsx */
+
+import type { FC } from "hono/jsx";
+import { type Finding, lanesOverTarget, PRESSING_CODES } from "../../explain/diagnose.ts";
+import { agreeing, duration } from "../../base/format.ts";
+import type { PoolSnapshot } from "../../runtime/handles.ts";
+import { STOPPED } from "../../explain/reason.ts";
+
+/** A pool with what its recent past shows. */
+export interface ShownPool extends PoolSnapshot {
+  /** What is amiss, most pressing first. */
+  readonly diagnosis: readonly Finding[];
+}
+
+/** One mark. */
+export interface PoolMark {
+  /** What it says. */
+  readonly text: string;
+  /** `bad`: jobs suffer. `warn`: jobs wait, or someone or something holds the pool. `good`: all is well. */
+  readonly tone: "bad" | "warn" | "good";
+  /** What it means, as a sentence. `undefined`: the text says it all. */
+  readonly means?: string;
+}
+
+/** All that is to be said of how a pool stands, most pressing first. Never empty. */
+export function marksOf(pool: ShownPool): readonly PoolMark[] {
+  const marks = [...troubles(pool), ...late(pool), ...holds(pool)];
+  if (marks.length > 0) return marks;
+  if (pool.decision === undefined) {
+    return [{ text: "starting", tone: "warn", means: "It has not made its first decision yet." }];
+  }
+  return [{ text: "ok", tone: "good" }];
+}
+
+/** True if someone should look at the pool. */
+export function needsAttention(pool: ShownPool): boolean {
+  return marksOf(pool).some(({ tone }) => tone === "bad");
+}
+
+/** True if nothing is to be said of the pool. */
+export function isWell(pool: ShownPool): boolean {
+  return marksOf(pool).every(({ tone }) => tone === "good");
+}
+
+/** The marks of a pool. */
+export function Marks({ pool }: { pool: ShownPool }): ReturnType<FC> {
+  return (
+    <span class="marks">
+      {marksOf(pool).map(({ text, tone, means }) => (
+        <span data-key={text} class={`mark ${tone}`} title={means}>{text}</span>
+      ))}
+    </span>
+  );
+}
+
+/** What marks mean, where they do not say it all: of all, or of one tone. */
+export function Meanings(
+  { pool, tone: only }: { pool: ShownPool; tone?: PoolMark["tone"] },
+): ReturnType<FC> {
+  const marks = marksOf(pool).filter(({ tone, means }) =>
+    means !== undefined && (only === undefined || tone === only)
+  );
+  return (
+    <>
+      {marks.map(({ text, tone, means }) => (
+        <p data-key={text} class={tone === "bad" ? "meaning bad" : "meaning"}>
+          <strong>{text}:</strong> {means}
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** Class of what tells of a finding: as pressing as its mark is. */
+export function findingClass({ code }: Finding): string {
+  return PRESSING_CODES.includes(code) ? "finding bad" : "finding";
+}
+
+function troubles(pool: ShownPool): readonly PoolMark[] {
+  const stuck = pool.workers.filter(({ state }) => state === "stuck").length;
+  const found = pool.diagnosis.filter(({ code }) => PRESSING_CODES.includes(code));
+  return [
+    pool.stopped && bad("stopped", `${STOPPED}.`),
+    pool.stale && bad("stale", "The store cannot be read: counts are the last known ones."),
+    pool.degraded && bad("degraded", "A strategy fails: its last good answer stands."),
+    stuck > 0 && bad(
+      `${stuck} stuck`,
+      `The handlers of ${stuck} ${
+        stuck === 1 ? "worker ignores its" : "workers ignore their"
+      } abort.`,
+    ),
+    ...[...new Set(found.map(({ code }) => code))].map((code) => bad(code.replaceAll("-", " "))),
+  ].filter((mark) => mark !== false);
+}
+
+function late(pool: ShownPool): readonly PoolMark[] {
+  const names = lanesOverTarget(pool).map((name) => `"${name}"`);
+  if (names.length === 0) return [];
+  const lane = agreeing(names.length, "lane", "lanes");
+  const their = agreeing(names.length, "its target", "their targets");
+  return [
+    warn("over target", `Jobs of ${lane} ${names.join(", ")} wait longer than ${their}.`),
+  ];
+}
+
+function holds(pool: ShownPool): readonly PoolMark[] {
+  return [
+    pool.draining && !pool.stopped &&
+    warn("draining", "It takes no more jobs; running ones end first."),
+    pool.paused && warn("paused", "No job starts until someone resumes it."),
+    pool.override !== undefined && warn("overridden"),
+    pool.holdUntilMs > 0 && warn("cooling down", coolingOf(pool)),
+    pool.holdUntilMs === 0 && pool.rateBound &&
+    warn("rate-bound", "A start rate, not workers, holds jobs back: more workers would not help."),
+  ].filter((mark) => mark !== false);
+}
+
+function coolingOf({ holdUntilMs, nowMs }: ShownPool): string {
+  const leftMs = holdUntilMs - nowMs;
+  const when = leftMs > 0 ? `in ${duration(leftMs)}` : "now";
+  return `The receiver says "not now": nothing starts, and one job asks again ${when}.`;
+}
+
+function bad(text: string, means?: string): PoolMark {
+  return { text, tone: "bad", ...(means === undefined ? {} : { means }) };
+}
+
+function warn(text: string, means?: string): PoolMark {
+  return { text, tone: "warn", ...(means === undefined ? {} : { means }) };
+}

@@ -1,0 +1,220 @@
+/**
+ * What a config may hold, for those who write it in code. A file holds the same without functions
+ * and plugins.
+ *
+ * @module
+ */
+
+import type { Job, JobContext } from "../contract/job.ts";
+import type { Kind, Plugin, Scope, Slot } from "../contract/plugin.ts";
+import type { EnvRef } from "./secrets.ts";
+import type { FindingCode } from "../explain/diagnose.ts";
+import type { SignalReader } from "../contract/strategy.ts";
+
+/** A config, as JSON or code writes it. */
+export interface ConfigInput {
+  /** Where editors find the JSON Schema. Not read. */
+  readonly $schema?: string | undefined;
+  /** Where jobs live. @default {"memory"} */
+  readonly store?: SlotInput<"store"> | undefined;
+  /** The admin API. Omitted: none is served. */
+  readonly admin?: AdminInput | undefined;
+  /** Pools by name, at least one. */
+  readonly pools: Readonly<Record<string, PoolInput>>;
+  /** Modules from outside the config's folder (`npm:`, `jsr:`, `https:`, …) that `use` may name, written exactly so. */
+  readonly allowModules?: readonly string[] | undefined;
+  /** Names of payload fields that are never shown. */
+  readonly redact?: readonly string[] | undefined;
+}
+
+/** The admin API. */
+export interface AdminInput {
+  /** Address to bind. @default {"127.0.0.1"} */
+  readonly hostname?: string | undefined;
+  /** Port to bind, 0 to 65535; 0 takes a free one. @default {8787} */
+  readonly port?: number | undefined;
+  /** Who may use it. Omitted: everyone on this machine. */
+  readonly tokens?: {
+    /** May read and write; at least 16 characters. */
+    readonly admin: EnvRef;
+    /** May read; at least 16 characters. */
+    readonly viewer?: EnvRef | undefined;
+  } | undefined;
+  /** `Host` names answered besides loopback's. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Where findings are told, when they begin and when they end. Omitted: nowhere. */
+  readonly alerts?: {
+    /** Address that gets a POST. A reference, if it holds a secret. */
+    readonly url: string | EnvRef;
+    /** Sent as a bearer token. */
+    readonly token?: EnvRef | undefined;
+    /** Findings that are not told. @default {["fixed-would-do"]} */
+    readonly ignore?: readonly FindingCode[] | undefined;
+  } | undefined;
+}
+
+/** One pool: workers, lanes, what they run and what steers them. */
+export interface PoolInput {
+  /** What a worker does for each job. Either this or `handlers`. */
+  readonly handler?: HandlerInput | undefined;
+  /** What a worker does, by the `type` of the job. Either this or `handler`. */
+  readonly handlers?: Readonly<Record<string, HandlerInput>> | undefined;
+  /** Bounds of the worker count in each process. */
+  readonly size: {
+    /** Fewest workers, a whole number >= 0. */
+    readonly min: number;
+    /** Most workers, a whole number >= 1 and >= `min`. */
+    readonly max: number;
+  };
+  /** Lanes, highest priority first, at least one. */
+  readonly lanes: readonly LaneInput[];
+  /** How many workers? @default {"age-scaler"} */
+  readonly controller?: SlotInput<"controller"> | undefined;
+  /** A candidate that is asked beside the controller and not heeded: where do they differ? Omitted: none. */
+  readonly shadow?: {
+    /** How many workers would it have? */
+    readonly controller: SlotInput<"controller">;
+  } | undefined;
+  /** Which lane does the next free worker serve? @default {"reserved-lane"} */
+  readonly lanePolicy?: SlotInput<"lane-policy"> | undefined;
+  /** How far may it grow? @default {[]} */
+  readonly caps?: readonly CapInput[] | undefined;
+  /** Whether growth that brings no throughput is refused: `adaptive-cap` stands beside the caps. @default {true} */
+  readonly adaptive?: boolean | undefined;
+  /**
+   * Starts nothing for a while once `after` attempts in a row were refused: they called
+   * `context.overloaded()` and threw `RetryLater`, as `http` does at 429, 503 and 529. False: goes on.
+   */
+  readonly cooldown?: false | {
+    /** Refusals in a row, a whole number >= 1. @default {3} */
+    readonly after?: number | undefined;
+    /** First wait if the receiver names no time, ms, > 0; it doubles with each further refusal. @default {1000} */
+    readonly minMs?: number | undefined;
+    /** Longest such wait, ms, >= `minMs`. @default {60000} */
+    readonly maxMs?: number | undefined;
+  } | undefined;
+  /** Whom to let go? @default {"cooperative"} */
+  readonly retirement?: SlotInput<"retirement"> | undefined;
+  /** Take this job? @default {"shed-at-cap"} */
+  readonly admission?: SlotInput<"admission"> | undefined;
+  /** Functions read before each tick, by the name that strategies know them by. */
+  readonly signals?: Readonly<Record<string, SignalInput>> | undefined;
+  /** Jobs that come by themselves, one at each time, however many processes run. @default {[]} */
+  readonly schedules?: readonly ScheduleInput[] | undefined;
+  /** Time between ticks, ms, >= 1. @default {50} */
+  readonly tickMs?: number | undefined;
+  /** A process that has not renewed for so long is dead and its jobs go back, ms, >= 1. @default {30000} */
+  readonly leaseMs?: number | undefined;
+  /** Longest run of one attempt, ms, > 0. @default {60000} */
+  readonly timeoutMs?: number | undefined;
+  /** How long a stop waits for running jobs, ms, >= 0. @default {30000} */
+  readonly drainMs?: number | undefined;
+  /** How many ended jobs stay to be looked up. */
+  readonly keep?: {
+    /** Done and cancelled jobs, a whole number >= 0. @default {1000} */
+    readonly done?: number | undefined;
+    /** Dead jobs, a whole number >= 0. @default {10000} */
+    readonly dead?: number | undefined;
+    /** Forgotten after so many ms, > 0. @default {86400000} */
+    readonly forMs?: number | undefined;
+  } | undefined;
+}
+
+/** Jobs that come by themselves. */
+export interface ScheduleInput {
+  /** Lane that they go to. */
+  readonly lane: string;
+  /** Handler of the jobs. Needed where the pool has `handlers`. */
+  readonly type?: string | undefined;
+  /** When: five parts (minute, hour, day, month, weekday), or six with seconds first. */
+  readonly cron: string;
+  /** Time zone of `cron`. @default {"UTC"} */
+  readonly timezone?: string | undefined;
+  /** What to work on, JSON. @default {null} */
+  readonly payload?: unknown;
+  /** Which times missed while no process ran are made up for: none, the last one, or all. @default {"none"} */
+  readonly catchUp?: "none" | "last" | "all" | undefined;
+}
+
+/** One lane. */
+export interface LaneInput {
+  /** Name, unique within the pool. */
+  readonly name: string;
+  /** Wait that growth aims to stay below, ms, > 0. `null`: causes no growth beyond one worker. @default {the controller's, else 50} */
+  readonly targetWaitMs?: number | null | undefined;
+  /** Sojourn within which a job is still of use, ms, > 0, from when it was first due. Omitted: always. */
+  readonly deadlineMs?: number | undefined;
+  /** Most jobs that wait, a whole number >= 1. Omitted: no bound. */
+  readonly maxDepth?: number | undefined;
+  /** Most jobs that run in each process, a whole number >= 1. Omitted: no bound. */
+  readonly maxRunning?: number | undefined;
+  /** Most jobs of one key that run, over all processes, a whole number >= 1. Omitted: no bound. */
+  readonly maxRunningPerKey?: number | undefined;
+  /** Jobs not started within so many ms are dead, > 0. Omitted: never. */
+  readonly ttlMs?: number | undefined;
+  /** How often a job may be started before it is dead, a whole number >= 1. @default {5} */
+  readonly attempts?: number | undefined;
+  /** How long a failed job waits before its next attempt. */
+  readonly backoff?: {
+    /** Wait after the first failure, ms, >= 0; doubles with each further one. @default {1000} */
+    readonly baseMs?: number | undefined;
+    /** Longest wait before jitter, ms, >= `baseMs`. @default {60000} */
+    readonly maxMs?: number | undefined;
+    /** Share of the wait that chance adds, 0 to 1. @default {0.5} */
+    readonly jitter?: number | undefined;
+  } | undefined;
+  /** Share under contention, > 0. @default {1} */
+  readonly weight?: number | undefined;
+  /** Paused as long as nobody resumes it; what people did outlives a restart with the same value. @default {false} */
+  readonly paused?: boolean | undefined;
+  /** Load the lane is expected to carry: what `check` reckons with. */
+  readonly expect?: {
+    /** Jobs per second, >= 0. */
+    readonly perSec: number;
+    /** Mean run time of a job, ms, > 0. */
+    readonly serviceMs: number;
+  } | undefined;
+}
+
+/** A slot as JSON writes it. */
+export interface NamedSlot {
+  /** Name of a built-in or of a plugin given in code, or a module: `./file.ts`, `./file.ts#name`. */
+  readonly use: string;
+  /** Options of the plugin. `{ "env": "NAME" }` stands for a variable of the environment. */
+  readonly with?: unknown;
+}
+
+/** A plugin whose options may be left out. */
+export type BarePlugin<K extends Kind, Payload = unknown> = Plugin<K, unknown, Payload> & {
+  /** Only for inference: accepts no options at all. */
+  readonly "~accepts"?: ((options: Record<never, never>) => void) | undefined;
+};
+
+/** What may stand in a slot: a name, a name with options, a plugin, or `use(plugin, options)`. */
+export type SlotInput<K extends Kind> = string | NamedSlot | Slot<K> | BarePlugin<K>;
+
+/** A handler that is a plain function. */
+export type HandlerFunction = {
+  // A method is checked bivariantly: a function that takes a `Job<Mail>` fits, and an inline one is typed.
+  run(job: Job, context: JobContext): unknown;
+}["run"];
+
+/** What may stand in the slot of a handler. */
+export type HandlerInput = SlotInput<"handler"> | HandlerFunction;
+
+/** What may stand in `caps`. */
+export type CapInput =
+  | string
+  | BarePlugin<"cap">
+  | ((NamedSlot | Slot<"cap">) & {
+    /** `cluster`: holds over all processes of the store together; `process`: in each. @default {the cap's own} */
+    readonly scope?: Scope | undefined;
+    /** Least time between two reports about this process's part of a cluster cap, ms, >= 1. @default {50} */
+    readonly reportMs?: number | undefined;
+  });
+
+/** What may stand in `signals`: a function, its name or its module. */
+export type SignalInput = string | SignalReader | {
+  /** Name of a function given in code, a module, or the function. */
+  readonly use: string | SignalReader;
+};

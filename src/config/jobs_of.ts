@@ -1,0 +1,42 @@
+/**
+ * What may be enqueued, as it follows from the type of a config.
+ *
+ * @module
+ */
+
+import type { Job, NewJob } from "../contract/job.ts";
+import type { Plugin, Slot } from "../contract/plugin.ts";
+
+/** Jobs by pool name. A config whose type says nothing, such as the path of a file, allows any. */
+export type JobsOf<Config> = Config extends { readonly pools: infer Pools }
+  ? { [Name in keyof Pools & string]: JobOf<Pools[Name]> }
+  : Record<string, NewJob>;
+
+/** Jobs of one pool: its lanes, the payload of its handler, the types of its handlers. */
+export type JobOf<Pool> = Pool extends { readonly handlers: infer Handlers }
+  ? { [Type in keyof Handlers & string]: TypedJob<Type, PayloadOf<Handlers[Type]>, LaneOf<Pool>> }[
+    & keyof Handlers
+    & string
+  ]
+  : Pool extends { readonly handler: infer Handler } ? NewJob<PayloadOf<Handler>, LaneOf<Pool>>
+  : NewJob<unknown, LaneOf<Pool>>;
+
+/** A job for one of several handlers. */
+export interface TypedJob<Type extends string, Payload, Lane extends string>
+  extends NewJob<Payload, Lane> {
+  /** Which of the pool's `handlers` runs it. */
+  readonly type: Type;
+}
+
+/** Names of the lanes of a pool. */
+export type LaneOf<Pool> = Pool extends
+  { readonly lanes: readonly { readonly name: infer Name extends string }[] } ? Name
+  : string;
+
+/** What the jobs of a handler carry. `unknown` for one that is named by text. */
+export type PayloadOf<Handler> = Handler extends Plugin<"handler", infer _Input, infer Payload>
+  ? Payload
+  : Handler extends Slot<"handler", infer Payload> ? Payload
+  : Handler extends (job: infer Given, ...rest: never) => unknown
+    ? Given extends Job<infer Payload> ? Payload : unknown
+  : unknown;

@@ -1,0 +1,49 @@
+/**
+ * Diagnosis: what the recent past of a pool says is amiss, in numbers, and what to change.
+ *
+ * @module
+ */
+
+import { atCapacity, stalled } from "./diagnose/capacity.ts";
+import { downstreamSlower } from "./diagnose/downstream.ts";
+import { failing } from "./diagnose/failing.ts";
+import { type Finding, FINDING_CODES } from "./diagnose/finding.ts";
+import { laneStarved, laneWaits } from "./diagnose/lanes.ts";
+import { receiverRefuses } from "./diagnose/refusing.ts";
+import { fixedWouldDo, oscillation } from "./diagnose/steadiness.ts";
+import type { History } from "../planning/history.ts";
+
+export { isOverTarget, lanesOverTarget } from "./diagnose/over_target.ts";
+export {
+  type Finding,
+  FINDING_CODES,
+  type FindingCode,
+  PRESSING_CODES,
+} from "./diagnose/finding.ts";
+
+const CHECKS: readonly ((history: History) => readonly Finding[])[] = [
+  stalled,
+  failing,
+  receiverRefuses,
+  atCapacity,
+  downstreamSlower,
+  laneStarved,
+  laneWaits,
+  oscillation,
+  fixedWouldDo,
+];
+
+/** A history does not change: metrics, API and dashboard may all ask between two samples. */
+const known = new WeakMap<History, readonly Finding[]>();
+
+/** Finds what is amiss, most pressing first. Empty: nothing that the history shows. */
+export function diagnose(history: History): readonly Finding[] {
+  let findings = known.get(history);
+  if (findings === undefined) {
+    findings = CHECKS.flatMap((check) => check(history)).sort((a, b) =>
+      FINDING_CODES.indexOf(a.code) - FINDING_CODES.indexOf(b.code)
+    );
+    known.set(history, findings);
+  }
+  return findings;
+}

@@ -1,0 +1,67 @@
+/**
+ * Findings: what is amiss with a pool, in numbers, and what to change.
+ *
+ * @module
+ */
+
+import { grouped } from "../../base/format.ts";
+
+/** What kind of finding it is. */
+export type FindingCode =
+  | "at-capacity"
+  | "oscillation"
+  | "reserve-small"
+  | "no-preemption"
+  | "lane-starved"
+  | "downstream-slower"
+  | "fixed-would-do"
+  | "failing"
+  | "receiver-refuses"
+  | "stalled";
+
+/** All kinds of findings, in the order in which they are told. */
+export const FINDING_CODES: readonly FindingCode[] = [
+  "stalled",
+  "failing",
+  "receiver-refuses",
+  "at-capacity",
+  "downstream-slower",
+  "lane-starved",
+  "reserve-small",
+  "no-preemption",
+  "oscillation",
+  "fixed-would-do",
+];
+
+/** Findings that say jobs suffer now; the others advise. */
+export const PRESSING_CODES: readonly FindingCode[] = [
+  "stalled",
+  "failing",
+  "receiver-refuses",
+  "at-capacity",
+  "lane-starved",
+];
+
+/** One thing that the recent past of a pool shows. */
+export interface Finding {
+  /** What kind it is. */
+  readonly code: FindingCode;
+  /** Name of the lane that it is about. `undefined`: the pool. */
+  readonly lane: string | undefined;
+  /** What was seen, with the numbers. */
+  readonly saw: string;
+  /** What to change. */
+  readonly change: string;
+  /** The numbers, by name. */
+  readonly numbers: Readonly<Record<string, number>>;
+}
+
+/** A rate or mean for texts: one digit after the point below 10. */
+export function figure(value: number): string {
+  return value < 10 ? String(Math.round(value * 10) / 10) : grouped(Math.round(value));
+}
+
+/** What binds a pool, as a text: `size.max`, or the cap by name. */
+export function named(boundBy: string): string {
+  return boundBy.startsWith("cap:") ? `cap "${boundBy.slice(4)}"` : boundBy;
+}

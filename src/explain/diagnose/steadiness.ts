@@ -1,0 +1,87 @@
+/**
+ * A worker count that swings although the load does not, or that never moves.
+ *
+ * @module
+ */
+
+import { counted, duration } from "../../base/format.ts";
+import type { History } from "../../planning/history.ts";
+import { figure, type Finding } from "./finding.ts";
+import { latest, perSec, shareOf, type Window } from "./window.ts";
+
+/** Over how long reversals are counted, and the load is compared. */
+const SWING_MS = 60_000;
+const PART_MS = 10_000;
+
+/** More reversals a minute than this at a steady load are too many. */
+const FEW = 2;
+
+/** One count for so long, under load, is a fixed pool. */
+const SETTLED_MS = 600_000;
+
+/** The controller that this finding asks for. */
+const FIXED = "fixed";
+
+/** The target turns back again and again while as many jobs come as before. */
+export function oscillation(history: History): readonly Finding[] {
+  const window = latest(history, SWING_MS);
+  if (window === undefined || !isSteady(window)) return [];
+  const { first, last, spanMs } = window;
+  const minutes = spanMs / 60_000;
+  const reversals = (last.reversals - first.reversals) / minutes;
+  if (reversals <= FEW) return [];
+  const targets = window.samples.map(({ target }) => target);
+  const [low, high] = [Math.min(...targets), Math.max(...targets)];
+  const changes = (last.changes - first.changes) / minutes;
+  const arrivalsPerSec = perSec(window, ({ arrivals }) => arrivals);
+  return [{
+    code: "oscillation",
+    lane: undefined,
+    saw:
+      `${counted(figure(reversals), "reversal")} and ${
+        counted(figure(changes), "change")
+      } a minute between ` +
+      `${low} and ${counted(high, "worker")} at a steady ${
+        counted(figure(arrivalsPerSec), "job")
+      }/s`,
+    change: "Let it shrink later or grow by less at a time: raise the controller's look-back or " +
+      "idle time, or lower its step",
+    numbers: { reversals, changes, low, high, arrivalsPerSec },
+  }];
+}
+
+/** One worker count, above the minimum, for long, although jobs keep coming. */
+export function fixedWouldDo(history: History): readonly Finding[] {
+  const window = latest(history, SETTLED_MS);
+  if (window === undefined || history.controller === FIXED) return [];
+  const { first, last, spanMs } = window;
+  const { target, size } = last;
+  const same = last.changes === first.changes && target > size.min && target < last.limit;
+  const loaded = shareOf(window, (sample, before) => sample.arrivals > before.arrivals) > 0.9;
+  if (!same || !loaded) return [];
+  const busy = (last.busyMs - first.busyMs) / spanMs;
+  return [{
+    code: "fixed-would-do",
+    lane: undefined,
+    saw: `For ${duration(spanMs)} always ${counted(target, "worker")}, ${
+      figure(busy)
+    } busy on average`,
+    change:
+      `Set size.min and size.max to ${target}: a fixed pool is simpler, unless you wait for ` +
+      "a spike",
+    numbers: { target, busy, min: size.min, max: size.max, spanMs },
+  }];
+}
+
+/** True if no part of the window has many more arrivals than another, chance allowed for. */
+function isSteady({ samples, first, spanMs }: Window): boolean {
+  const parts = new Array<number>(Math.floor(spanMs / PART_MS)).fill(0);
+  for (let index = 1; index < samples.length; index++) {
+    const { atMs, arrivals } = samples[index]!;
+    const part = Math.floor((atMs - first.atMs - 1) / PART_MS);
+    if (part < parts.length) parts[part]! += arrivals - samples[index - 1]!.arrivals;
+  }
+  const mean = parts.reduce((sum, count) => sum + count, 0) / parts.length;
+  const most = 0.3 * mean + 4 * Math.sqrt(mean); // counts of Poisson arrivals spread by the root of their mean
+  return mean > 0 && Math.max(...parts) - Math.min(...parts) <= most;
+}

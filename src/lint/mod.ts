@@ -1,0 +1,61 @@
+/**
+ * Feasibility: what a config without faults still cannot do, by Little's law, by Erlang's formulas
+ * and by asking its caps, lane policy and controller.
+ *
+ * Loads are known where lanes say what they `expect`; the other checks need nothing more than the
+ * config. What is reckoned is one process.
+ *
+ * @module
+ */
+
+import { lintCaps } from "./caps.ts";
+import type { Concern, Severity } from "./concern.ts";
+import { lintDepth } from "./depth.ts";
+import { factsOf } from "./facts.ts";
+import { lintGrowth } from "./growth.ts";
+import { lintLoad } from "./load.ts";
+import { lintReserve } from "./reserve.ts";
+import { lintRetry } from "./retry.ts";
+import { lintStore } from "./store.ts";
+import { lintTime, type Platform } from "./time.ts";
+import { lintUnreached } from "./unreached.ts";
+import { lintWait } from "./wait.ts";
+import type { Settings } from "../config/settings.ts";
+
+export type { Concern, ConcernCode, Severity } from "./concern.ts";
+export { type Platform, PLATFORMS } from "./time.ts";
+
+/** The store whose jobs end with the process. */
+const VOLATILE = "memory";
+
+/** The store whose measured rate is known. */
+const MEASURED = "deno-kv";
+
+const ORDER: readonly Severity[] = ["error", "warning", "note"];
+
+/**
+ * Finds what cannot work, worst first; empty if nothing is amiss.
+ *
+ * Strategies are made and asked, with views made for the purpose; handlers, stores and signals are
+ * not touched.
+ *
+ * @param platform Where it is to run: its kill time is then held against the drain.
+ */
+export function lint(settings: Settings, platform?: Platform): readonly Concern[] {
+  const pools = settings.pools.map(factsOf);
+  const durable = settings.store.name !== VOLATILE;
+  const found = pools.flatMap((pool) => [
+    ...lintLoad(pool),
+    ...lintCaps(pool),
+    ...lintReserve(pool),
+    ...lintWait(pool),
+    ...pool.failing,
+    ...lintGrowth(pool),
+    ...lintRetry(pool),
+    ...lintTime(pool, { platform, durable }),
+    ...lintDepth(pool),
+    ...lintUnreached(pool),
+  ]);
+  if (settings.store.name === MEASURED) found.push(...lintStore(pools));
+  return found.sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+}

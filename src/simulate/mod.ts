@@ -1,0 +1,85 @@
+/**
+ * The simulator: the real pools of a config under the load of a scenario, in virtual time.
+ *
+ * @example
+ * ```ts
+ * import { simulate } from "@sluice/sluice/simulate";
+ * import assert from "node:assert/strict";
+ *
+ * const config = {
+ *   pools: { mail: { handler: "http", size: { min: 2, max: 32 }, lanes: [{ name: "urgent" }] } },
+ * };
+ * const report = await simulate(config, {
+ *   durationMs: 10_000,
+ *   pools: {
+ *     mail: {
+ *       lanes: {
+ *         urgent: {
+ *           arrivals: { kind: "poisson", perSec: 400 },
+ *           serviceMs: { kind: "fixed", ms: 20 },
+ *         },
+ *       },
+ *     },
+ *   },
+ * });
+ *
+ * const { urgent } = report.pools.mail!.lanes;
+ * assert.equal(urgent!.arrived, urgent!.done + urgent!.left);
+ * assert.ok(urgent!.waitMs!.max < 50);
+ * ```
+ *
+ * @module
+ */
+
+import { builtins, defaults } from "../../plugins/mod.ts";
+import type { ConfigInput, HandlerFunction } from "../config/input.ts";
+import type { Plugin } from "../contract/plugin.ts";
+import { type ReadEnv, resolveConfig } from "../config/resolve.ts";
+import { play, type PlayOptions } from "./play.ts";
+import { readScenario } from "./read_scenario.ts";
+import type { Report } from "./report.ts";
+import type { ScenarioInput } from "./scenario.ts";
+
+export type { PlayOptions } from "./play.ts";
+export type { Quantiles } from "./quantiles.ts";
+export type * from "./report.ts";
+export type * from "./scenario.ts";
+export type { Watch } from "./time.ts";
+
+/** How a simulation is run. */
+export interface SimulateOptions extends PlayOptions {
+  /** Seed of all chance, a whole number >= 0. @default {the scenario's} */
+  readonly seed?: number | undefined;
+  /** Plugins by the name that the config knows them by. */
+  readonly plugins?: Readonly<Record<string, Plugin | HandlerFunction>> | undefined;
+  /** Reads the environment, for names that the config refers to. @default {Deno.env.get} */
+  readonly env?: ReadEnv | undefined;
+}
+
+/**
+ * Plays a scenario on the pools of a config: real pools, in memory, in virtual time. The same
+ * config, scenario and seed give the same report in any process.
+ *
+ * Handlers of the config are neither imported nor run, its store is not opened, its signals are not
+ * read: run times and faults come from the scenario.
+ *
+ * @param config Path or `file:` URL of a JSON file with comments, or the config itself.
+ * @param scenario The same of a scenario.
+ * @throws {ConfigError} If config or scenario have faults: all of them. Nothing was played.
+ */
+export async function simulate(
+  config: string | URL | ConfigInput,
+  scenario: string | URL | ScenarioInput,
+  options: SimulateOptions = {},
+): Promise<Report> {
+  const { plugins, env, seed, ...rest } = options;
+  const settings = await resolveConfig(config, {
+    builtins,
+    defaults,
+    plugins,
+    env,
+    simulated: true,
+  });
+  const read = await readScenario(scenario, settings);
+  return await play(settings, seed === undefined ? read : { ...read, seed }, rest);
+}

@@ -1,0 +1,233 @@
+/**
+ * Jobs on their way into the database: one commit in flight, what gathers meanwhile goes into the
+ * next. Jobs of one lane that are committed together share a key.
+ *
+ * @module
+ */
+
+import { StoreError } from "../../../src/contract/errors.ts";
+import type { Added, JobEntry } from "../../../src/contract/store.ts";
+import { addCarefully, type Item } from "./careful.ts";
+import { LARGEST_INLINE, LARGEST_PAYLOAD } from "./chunks.ts";
+import { byteLength } from "../record/codec.ts";
+import type { QueueContext } from "../context.ts";
+import { textSize } from "../record/keys.ts";
+import { Load } from "./load.ts";
+import type { FreshPart, Rider } from "../rider.ts";
+import { Step } from "../step.ts";
+import { Ticket } from "./ticket.ts";
+import { TooLarge } from "../io/transaction.ts";
+import { MOST_SMALL } from "../io/turns.ts";
+
+/** Largest `key`, `dedupeKey` or idempotency key, bytes in a key of the database. */
+const LARGEST_KEY = 1500;
+
+/** Most jobs of one commit. */
+const MOST_JOBS = 5000;
+
+/** Adds for one queue. */
+export class EnqueueLoop {
+  readonly #context: QueueContext;
+  readonly #endsWait: () => boolean;
+  #plain: Item[] = [];
+  #careful: Item[] = [];
+  #running: Promise<void> | undefined;
+  #rider: Rider | undefined;
+  #fitsEnds = true; // false: what waits was too much for ends to take along
+
+  /** Adds for one queue. `endsWait`: whether ends do, that may take along what is added. */
+  constructor(context: QueueContext, endsWait: () => boolean) {
+    this.#context = context;
+    this.#endsWait = endsWait;
+  }
+
+  /** Stores jobs. An entry that cannot be stored is answered with an error and fails no other. */
+  add(entries: readonly JobEntry[], nowMs: number): Promise<readonly Added[]> {
+    const ticket = new Ticket<Added>(entries.length, unstored);
+    for (let place = 0; place < entries.length; place++) {
+      this.#prepare(entries[place]!, nowMs, ticket, place);
+    }
+    if (this.#plain.length + this.#careful.length > 0) this.#running ??= this.#run();
+    return ticket.promise;
+  }
+
+  /** Takes a rider along with the jobs that wait. False: there are none, or another one is taken along. */
+  carry(rider: Rider): boolean {
+    if (this.#plain.length === 0 || this.#rider !== undefined) return false;
+    this.#rider = rider;
+    return true;
+  }
+
+  /** What waits, with its rider, to go along with ends. `undefined`: nothing does, or it is too much. */
+  rider(): Rider | undefined {
+    if (this.#plain.length === 0 || this.#plain.length > MOST_SMALL) return undefined;
+    const { load, rider } = this.#take(MOST_SMALL);
+    let isAboard = false;
+    let isOver = false;
+    return {
+      nowMs: Math.max(load.nowMs, rider?.nowMs ?? 0),
+      board: async (step, term, fresh) => {
+        if (!load.isShared || step.isFull) {
+          this.#fitsEnds = false;
+          return;
+        }
+        isAboard = true;
+        load.board(step, fresh);
+        await rider?.board(step, term, fresh);
+      },
+      arrive: () => {
+        if (!isAboard) return;
+        isOver = true;
+        load.answer();
+        rider?.arrive();
+      },
+      leave: (fault) => {
+        if (!isOver && isAboard && fault !== undefined) load.fail(fault);
+        else if (!isOver) {
+          this.#plain = load.items.concat(this.#plain);
+          this.#running ??= this.#run();
+        }
+        isOver = true;
+        rider?.leave();
+      },
+    };
+  }
+
+  /** Resolves once nothing is on its way. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  #prepare(entry: JobEntry, nowMs: number, ticket: Ticket<Added>, place: number): void {
+    const lane = this.#context.lanes.own[entry.lane]!; // entries are resolved against the queue's lanes
+    const besideBytes = sizeBeside(entry);
+    let payload: string | undefined;
+    let size: number;
+    try {
+      payload = JSON.stringify(entry.payload);
+      size = sizeOf(payload, besideBytes);
+      checkEntry(entry, size);
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new TypeError(String(thrown));
+      ticket.answer(place, { id: "", duplicate: false, error });
+      return;
+    }
+    const apart = size + besideBytes > LARGEST_INLINE ? size : 0;
+    const atMs = Math.floor(nowMs);
+    const isDelayed = entry.dueAtMs > nowMs;
+    const item = { lane, entry, payload, apart, atMs, isDelayed, ticket, place };
+    const isLimited = entry.key !== undefined && lane.maxRunningPerKey < Infinity;
+    const isNamed = entry.dedupeKey !== undefined || entry.idempotency !== undefined;
+    if (!isLimited && apart === 0 && !isNamed && entry.claim === undefined) this.#plain.push(item);
+    else this.#careful.push(item);
+  }
+
+  async #run(): Promise<void> {
+    await null; // what is added in this turn of the event loop goes together,
+    await null; // and what the pool then asks for
+    while (this.#plain.length + this.#careful.length > 0) {
+      if (this.#plain.length > 0) await this.#addPlain();
+      if (this.#careful.length > 0) {
+        const careful = this.#careful;
+        this.#careful = [];
+        await addCarefully(this.#context, careful);
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #addPlain(): Promise<void> {
+    const { db, holder, turns } = this.#context;
+    const isSmall = db.isSerial && holder.alone && this.#plain.length <= MOST_SMALL;
+    if (!isSmall) return await this.#addAlone();
+    await turns.run(async () => {
+      if (this.#plain.length === 0) return; // they went along with ends
+      if (this.#fitsEnds && this.#endsWait()) return; // theirs is the next turn
+      this.#fitsEnds = true;
+      await this.#addAlone();
+    });
+  }
+
+  async #addAlone(): Promise<void> {
+    const { load, rider } = this.#take(MOST_JOBS);
+    try {
+      const rides = load.isShared && await this.#commit(load, rider);
+      if (rides || await this.#commit(load)) {
+        load.answer();
+        if (rides) rider?.arrive();
+      } else this.#plain = load.items.concat(this.#plain); // too large: the next one takes less
+    } catch (thrown) {
+      if (thrown instanceof TooLarge && load.items.length > 1) {
+        this.#plain = load.items.concat(this.#plain);
+      } else load.fail(thrown);
+    } finally {
+      rider?.leave();
+    }
+  }
+
+  /** Puts jobs down. False: the rider cannot go with them, and nothing was changed. */
+  async #commit(load: Load, rider?: Rider): Promise<boolean> {
+    const { term } = this.#context.holder;
+    const step = new Step(this.#context, Math.max(load.nowMs, rider?.nowMs ?? 0));
+    const fresh = new Set<FreshPart>();
+    load.board(step, fresh);
+    if (rider !== undefined) {
+      step.check(term.fence);
+      try {
+        await rider.board(step, term, fresh);
+      } catch {
+        return false; // made alone, it tells of its fault itself
+      }
+    }
+    for (const { key, value } of fresh) step.setBytes(key, value);
+    return await step.commit(); // without a rider nothing is checked
+  }
+
+  /** Takes the first jobs that wait, and the rider. */
+  #take(most: number): { readonly load: Load; readonly rider: Rider | undefined } {
+    const load = new Load(this.#context, this.#plain.slice(0, most));
+    this.#plain = this.#plain.slice(load.items.length);
+    const rider = this.#rider;
+    this.#rider = undefined;
+    return { load, rider };
+  }
+}
+
+/** What an entry is answered that the database did not take, though it took others of its call. */
+function unstored(thrown: unknown): Added {
+  return { id: "", duplicate: false, error: new StoreError(thrown) };
+}
+
+/** Bytes of a payload's JSON. Counted only where it may matter. */
+function sizeOf(payload: string | undefined, besideBytes: number): number {
+  if (payload === undefined) return 0;
+  const isSmall = payload.length * 3 + besideBytes <= LARGEST_INLINE;
+  return isSmall ? payload.length : byteLength(payload);
+}
+
+/** Bytes of the texts beside a payload in its job's line, no fewer than there are. */
+function sizeBeside(entry: JobEntry): number {
+  const { key = "", dedupeKey = "", traceparent = "", idempotency } = entry;
+  const { key: name, fingerprint = "" } = idempotency ?? { key: "" };
+  const texts = [key, dedupeKey, traceparent, name, fingerprint];
+  return texts.reduce((sum, text) => sum + 6 * text.length, 0); // "\\u0001" is one character
+}
+
+/** @throws {RangeError} If the database could not take it. */
+function checkEntry({ key, dedupeKey, idempotency }: JobEntry, payloadBytes: number): void {
+  if (payloadBytes > LARGEST_PAYLOAD) {
+    throw new RangeError(
+      `Expected a payload of at most ${LARGEST_PAYLOAD} bytes as JSON but received ${payloadBytes}: ` +
+        "store it elsewhere and enqueue where it is",
+    );
+  }
+  if (key !== undefined) checkKey("key", key);
+  if (dedupeKey !== undefined) checkKey("dedupeKey", dedupeKey);
+  if (idempotency !== undefined) checkKey("an idempotency key", idempotency.key);
+}
+
+function checkKey(name: string, value: string): void {
+  const size = textSize(value);
+  if (size <= LARGEST_KEY) return;
+  throw new RangeError(`Expected ${name} of at most ${LARGEST_KEY} bytes but received ${size}`);
+}

@@ -1,0 +1,158 @@
+/**
+ * What time brings: delayed jobs that are due become ready, ready ones expire. Done by whoever claims
+ * or counts, when it matters; nobody has to be there at the time.
+ *
+ * @module
+ */
+
+import { type Bytes, bytesOf, decodeLines, parseLine, takeLines } from "../record/codec.ts";
+import type { QueueContext } from "../context.ts";
+import { expired } from "../end/ended.ts";
+import type { StoredJob } from "../record/job.ts";
+import type { Place } from "../record/keys.ts";
+import type { KvLane } from "../record/lanes.ts";
+import { Step } from "../step.ts";
+
+/** Parts moved by one commit, at most. */
+const MOST_PARTS = 90;
+
+/** Parts whose expired jobs end with one commit: whoever else commits waits no longer than for those. */
+const HEADS = 2;
+
+/** Commits of one call, at most: the rest is moved by the next one. */
+const MOST_COMMITS = 20;
+
+/** How often others may be quicker in a row. */
+const MOST_TRIES = 30;
+
+/** Moves the due jobs of a lane to where they are claimable. */
+export function promote(context: QueueContext, lane: KvLane, nowMs: number): Promise<void> {
+  const isLimited = lane.maxRunningPerKey < Infinity;
+  const move = (): Promise<void> => moveDue(context, lane, nowMs);
+  return isLimited ? context.gate.run(move) : move();
+}
+
+/**
+ * Ends the expired jobs at the head of a lane, as many as one commit takes, so that it is not as old as
+ * they are. False: there are none, or someone else has changed them.
+ */
+export async function expireHead(
+  context: QueueContext,
+  ordinal: number,
+  nowMs: number,
+): Promise<boolean> {
+  const { db, keys } = context;
+  const step = new Step(context, nowMs);
+  const read = { limit: HEADS, batchSize: HEADS };
+  for (const entry of await db.list<Bytes>({ prefix: keys.of("r", ordinal) }, read)) {
+    if (step.isFull || step.checksLeft < 3 || !hasExpired(context, entry, nowMs)) break;
+    if (await expireIn(context, step, entry) > 0) break;
+  }
+  return step.checks > 0 && await step.commit();
+}
+
+/** True if a part has jobs that have expired. */
+export function hasExpired(
+  { keys }: QueueContext,
+  { key }: Pick<Deno.KvEntry<Bytes>, "key">,
+  nowMs: number,
+): boolean {
+  const { expiresAtMs } = keys.placeIn(key);
+  return expiresAtMs !== 0 && expiresAtMs <= nowMs;
+}
+
+/** Ends the jobs of a part that have expired, as many as fit. How many jobs stay. */
+export async function expireIn(
+  { keys }: QueueContext,
+  step: Step,
+  entry: Deno.KvEntry<Bytes>,
+): Promise<number> {
+  const place = keys.placeIn(entry.key);
+  const jobs = jobsIn(place, entry.value);
+  step.check(entry);
+  step.delete(entry.key);
+  const staying: StoredJob[] = [];
+  for (const [index, job] of jobs.entries()) {
+    const extra = job.line[3];
+    const isMuch = index > 0 && (step.isFull || step.checksLeft < 3); // the others end next time
+    if (isMuch || (extra?.x ?? Infinity) > step.nowMs) {
+      staying.push(job);
+      continue;
+    }
+    await step.places.release(step, job);
+    step.end(job, expired(job));
+  }
+  step.putPart("r", staying);
+  step.count(place.ordinal, "r", staying.length - jobs.length);
+  return staying.length;
+}
+
+/** The jobs of a part. */
+export function jobsIn(place: Place, bytes: Uint8Array): StoredJob[] {
+  const { ordinal, segment, first, dueMs } = place;
+  return decodeLines(bytes).flatMap((text, line) =>
+    text === ""
+      ? []
+      : [{ ordinal, segment, index: first + line, dueMs, line: parseLine(text), text }]
+  );
+}
+
+async function moveDue(context: QueueContext, lane: KvLane, nowMs: number): Promise<void> {
+  const { db, keys, counts } = context;
+  const prefix = keys.of("z", lane.ordinal);
+  const end = keys.of("z", lane.ordinal, Math.floor(nowMs) + 1);
+  const limit = Math.max(1, Math.min(MOST_PARTS, Math.floor(db.maxChecks / 2)));
+  for (let tries = 0, commits = 0; tries < MOST_TRIES && commits < MOST_COMMITS;) {
+    const due = await db.list<Bytes>({ prefix, end }, { limit });
+    if (due.length === 0) break;
+    const step = new Step(context, nowMs);
+    for (const entry of due) {
+      if (step.isFull || step.checksLeft < 3) break;
+      await movePart(step, context, lane, entry);
+    }
+    if (await step.commit()) commits++;
+    else await db.pause(tries++);
+  }
+  const live = counts.of(lane.ordinal);
+  if (live === undefined) return;
+  const before = live.nextDueAtMs;
+  live.nextDueAtMs = Infinity; // what own commits put down from now on is noted besides
+  try {
+    const [next] = await db.list({ prefix }, { limit: 1 });
+    if (next !== undefined) live.sees("z", keys.placeIn(next.key).dueMs);
+  } catch (thrown) {
+    live.sees("z", before); // not known: to be looked at again
+    throw thrown;
+  }
+}
+
+async function movePart(
+  step: Step,
+  { keys }: QueueContext,
+  lane: KvLane,
+  entry: Deno.KvEntry<Bytes>,
+): Promise<void> {
+  const place = keys.placeIn(entry.key);
+  const jobs = jobsIn(place, entry.value);
+  step.check(entry);
+  step.delete(entry.key);
+  const isLimited = lane.maxRunningPerKey < Infinity && jobs.some(({ line }) => line[3]?.k);
+  if (!isLimited) {
+    // What is put down becomes claimable when it was due, and has left its first place only if it had.
+    step.setBytes(keys.part("r", place), bytesOf(entry.value));
+    step.count(place.ordinal, "z", -jobs.length);
+    step.count(place.ordinal, "r", jobs.length, place.dueMs);
+    return;
+  }
+  let moved = 0;
+  for (const job of jobs) {
+    if (moved > 0 && (step.isFull || step.checksLeft < 3)) break;
+    await step.places.enter(step, job, job.dueMs);
+    moved++;
+  }
+  step.count(place.ordinal, "z", -moved);
+  const { rest, skipped } = takeLines(entry.value, moved);
+  if (rest !== undefined) {
+    step.setBytes(keys.part("z", { ...place, first: place.first + skipped }), rest);
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * What a claim takes from: ready parts of a lane, oldest first.
+ *
+ * @module
+ */
+
+import type { Aside } from "./aside.ts";
+import type { Bytes } from "../record/codec.ts";
+import type { QueueContext } from "../context.ts";
+import { numberAt } from "../record/keys.ts";
+import type { FreshPart } from "../rider.ts";
+import { Shelf } from "./shelf.ts";
+
+/** Entries read at once, at most. */
+const LARGEST_BATCH = 50;
+
+/** Ready jobs: those that are there, or that the commit of their claim puts down. */
+export type ReadyPart = Deno.KvEntry<Bytes> | FreshPart;
+
+/** Finds ready parts; reads no more than it must. */
+export class ReadyParts {
+  readonly #context: QueueContext;
+  readonly #aside: Aside;
+  /** Jobs in a part, as seen lately, by number of the lane: how much is read at once. */
+  readonly #density: number[] = [];
+
+  /** Those of one queue. */
+  constructor(context: QueueContext, aside: Aside) {
+    this.#context = context;
+    this.#aside = aside;
+  }
+
+  /** The parts of a lane of which so many jobs are wanted. `fresh`: what the same commit puts down. */
+  async *of(
+    ordinal: number,
+    want: number,
+    fresh: ReadonlySet<FreshPart>,
+  ): AsyncGenerator<ReadyPart> {
+    const { counts, holder } = this.#context;
+    const live = counts.of(ordinal);
+    const shelf = live?.shelf ?? new Shelf();
+    if (!holder.alone) shelf.forget();
+    const known = [...shelf.parts];
+    const added = [...fresh].filter(({ key }) => numberAt(key, 4) === ordinal);
+    yield* known;
+    const isAll = known.length + added.length > 0 || live?.free === 0;
+    if (!shelf.whole || !isAll) yield* this.#read(ordinal, want, shelf, known.at(-1));
+    yield* added;
+  }
+
+  /**
+   * The same while others claim too: what this process leaves to them, or stands before where it keeps,
+   * comes last.
+   */
+  async *beside(ordinal: number, want: number, atMs: number): AsyncGenerator<Deno.KvEntry<Bytes>> {
+    const { db, keys } = this.#context;
+    const { skips } = this.#aside;
+    const prefix = keys.of("r", ordinal);
+    const from = this.#aside.of(ordinal, atMs);
+    const ranges = from === undefined
+      ? [{ prefix }]
+      : [{ prefix, start: from }, { prefix, end: from }];
+    const batchSize = Math.min(this.#guess(ordinal, want) + skips, LARGEST_BATCH);
+    const left: Deno.KvEntry<Bytes>[] = [];
+    let kept = skips === 0;
+    for (const range of ranges) {
+      for await (const entry of db.entries<Bytes>(range, { batchSize })) {
+        if (numberAt(entry.key, 5) > atMs + 0.5) break; // by the clock of another process
+        if (left.length < skips) {
+          left.push(entry);
+          continue;
+        }
+        if (!kept) this.#aside.keeps(ordinal, entry.key, atMs);
+        kept = true;
+        yield entry;
+      }
+    }
+    yield* left;
+  }
+
+  /** Notes how many jobs parts gave. */
+  gave(ordinal: number, jobs: number, parts: number): void {
+    this.#density[ordinal] = Math.max(1, jobs / parts);
+  }
+
+  /** In how many parts so many jobs may be. */
+  #guess(ordinal: number, want: number): number {
+    return Math.ceil(want / (this.#density[ordinal] ?? 1));
+  }
+
+  /** What stands behind the parts that are known. */
+  async *#read(
+    ordinal: number,
+    want: number,
+    shelf: Shelf,
+    latest: Deno.KvEntry<Bytes> | undefined,
+  ): AsyncGenerator<Deno.KvEntry<Bytes>> {
+    const { db, keys } = this.#context;
+    const prefix = keys.of("r", ordinal);
+    const limit = Math.min(this.#guess(ordinal, want) + 1, LARGEST_BATCH); // one more tells whether there are others
+    for (let last = latest;;) {
+      const selector = last === undefined ? { prefix } : { prefix, start: [...last.key, 0] };
+      shelf.reads();
+      const entries = await db.list<Bytes>(selector, { limit, batchSize: limit });
+      const isLast = entries.length < limit;
+      shelf.extend(last?.key, entries, isLast);
+      yield* entries;
+      if (isLast) return;
+      last = entries.at(-1);
+    }
+  }
+}

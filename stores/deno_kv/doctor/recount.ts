@@ -1,0 +1,162 @@
+/**
+ * Counts what is there, where a count of it was damaged: counters of a lane, places of keys, what is kept.
+ *
+ * @module
+ */
+
+import { decodeLines, isUnreadable, type Line, parseLine } from "../record/codec.ts";
+import type { QueueContext } from "../context.ts";
+import { countIn } from "../read/counts.ts";
+import type { Db } from "../io/db.ts";
+import { countDone } from "../end/done.ts";
+import type { Counted, KeptKind } from "../record/keys.ts";
+import { raise } from "../limit/limits.ts";
+import { endedLines } from "../end/part_ends.ts";
+import type { Bytes } from "../record/codec.ts";
+
+/** Places of a key: taken, and jobs that wait for one. */
+export type PlaceCount = readonly [held: number, waiting: number];
+
+/** What is read to count. */
+type Source = Pick<QueueContext, "db" | "keys">;
+
+const SPACES: readonly Counted[] = ["r", "z", "q", "l"];
+
+/** Places as they are stored. `undefined`: that is none, or cannot be read. */
+export function placesIn(value: unknown): PlaceCount | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const [held, waiting] = value;
+  return Number.isSafeInteger(held) && Number.isSafeInteger(waiting) ? [held, waiting] : undefined;
+}
+
+/** Counts the places of one key. */
+export async function countPlaces(
+  source: Source,
+  ordinal: number,
+  key: string,
+): Promise<PlaceCount> {
+  const { places } = await tallyLane(source, ordinal);
+  return places.get(key) ?? [0, 0];
+}
+
+/** Counts the jobs of a lane in one space, or those that are kept. */
+export async function countSpace(
+  source: Source,
+  ordinal: number,
+  space: Counted | KeptKind,
+): Promise<number> {
+  const { db, keys } = source;
+  if (space !== "d" && space !== "x") return (await tallyLane(source, ordinal)).counts[space];
+  let count = 0;
+  for await (const { value } of db.entries<Bytes>({ prefix: keys.of(space) })) {
+    count += space === "x" ? 1 : countDone(value);
+  }
+  return count;
+}
+
+/**
+ * Puts right what is counted of a lane. What others change meanwhile stays, and is looked at again: false.
+ */
+export async function recountLane(
+  context: QueueContext,
+  ordinal: number,
+  nowMs: number,
+): Promise<boolean> {
+  const { db, keys, lanes } = context;
+  // Read first: whoever changes what is counted meanwhile changes these too.
+  const counters = await db.getMany<unknown>(SPACES.map((space) => keys.of("c", ordinal, space)));
+  const records = await db.list<unknown>({ prefix: keys.of("k", ordinal) });
+  const { counts, places } = await tallyLane(context, ordinal);
+  let isWhole = true;
+  for (const [index, counter] of counters.entries()) {
+    const count = counts[SPACES[index]!];
+    if (isCounter(counter) && countIn(counter.value) === count) continue;
+    isWhole = await setCounter(db, counter, count) && isWhole;
+  }
+  for (const key of new Set([...records.map(({ key }) => String(key[5])), ...places.keys()])) {
+    const record = records.find((one) => one.key[5] === key) ??
+      { key: keys.of("k", ordinal, key), value: null, versionstamp: null };
+    const [held, waiting] = places.get(key) ?? [0, 0];
+    const known = placesIn(record.value);
+    if (known?.[0] === held && known[1] === waiting) continue;
+    const atomic = db.kv.atomic().check(record);
+    if (held + waiting === 0) atomic.delete(record.key);
+    else atomic.set(record.key, [held, waiting]);
+    isWhole = await db.commit({ atomic, signals: false }) !== undefined && isWhole;
+  }
+  const lane = lanes.of(ordinal);
+  if (lane !== undefined && lane.maxRunningPerKey < Infinity) {
+    await context.gate.run(() => raise(context, lane, nowMs));
+  }
+  return isWhole;
+}
+
+/** Puts right how many ended jobs are kept. */
+export async function recountKept(source: Source): Promise<void> {
+  const { db, keys } = source;
+  for (const kind of ["d", "x"] as const) {
+    const counter = await db.get<unknown>(keys.of("c", -1, kind));
+    const count = await countSpace(source, -1, kind);
+    if (!isCounter(counter) || countIn(counter.value) !== count) {
+      await setCounter(db, counter, count);
+    }
+  }
+}
+
+/** Sets a counter, unless it has been changed since it was read. */
+export async function setCounter(
+  db: Db,
+  counter: Deno.KvEntryMaybe<unknown>,
+  count: number,
+): Promise<boolean> {
+  const atomic = db.kv.atomic().check(counter).set(counter.key, new Deno.KvU64(BigInt(count)));
+  return await db.commit({ atomic, signals: false }) !== undefined;
+}
+
+/** True for a counter that can be counted on with; one that is not there yet is at 0. */
+function isCounter({ value, versionstamp }: Deno.KvEntryMaybe<unknown>): boolean {
+  return versionstamp === null || value instanceof Deno.KvU64;
+}
+
+interface LaneTally {
+  readonly counts: Record<Counted, number>;
+  readonly places: ReadonlyMap<string, PlaceCount>;
+}
+
+/** Counts all jobs of a lane that have not ended. */
+async function tallyLane({ db, keys }: Source, ordinal: number): Promise<LaneTally> {
+  const counts = { r: 0, z: 0, q: 0, l: 0 };
+  const places = new Map<string, PlaceCount>();
+  const add = (key: string, held: number, waiting: number): void => {
+    const [before, waitingBefore] = places.get(key) ?? [0, 0];
+    places.set(key, [before + held, waitingBefore + waiting]);
+  };
+  const holds = ([, , , extra]: Line): void => {
+    if (extra?.h === 1 && extra.k !== undefined) add(extra.k, 1, 0);
+  };
+  for (const space of ["r", "z"] as const) {
+    for await (const { value } of db.entries<Bytes>({ prefix: keys.of(space, ordinal) })) {
+      for (const text of decodeLines(value)) {
+        if (text === "") continue;
+        counts[space]++;
+        if (text.includes('"h"')) holds(parseLine(text));
+      }
+    }
+  }
+  for await (const { key } of db.entries<Bytes>({ prefix: keys.of("q", ordinal) })) {
+    counts.q++;
+    add(String(key[5]), 0, 1);
+  }
+  for await (const { key, value } of db.entries<Bytes>({ prefix: keys.of("l") })) {
+    const place = keys.leaseIn(key);
+    if (place.ordinal !== ordinal) continue;
+    const ended = endedLines((await db.get<unknown>(keys.progress(place))).value);
+    for (const [line, text] of decodeLines(value).entries()) {
+      if (text === "" || ended.has(line)) continue;
+      counts.l++;
+      const parsed = parseLine(text);
+      if (!isUnreadable(parsed)) holds(parsed);
+    }
+  }
+  return { counts, places };
+}

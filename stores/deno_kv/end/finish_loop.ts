@@ -1,0 +1,337 @@
+/**
+ * Ends of leases, on their way to the database: one commit in flight, what gathers meanwhile goes
+ * into the next. Two at once could overtake each other over the network.
+ *
+ * @module
+ */
+
+import type { Settlement } from "../../../src/contract/store.ts";
+import { changeLine } from "../record/codec.ts";
+import type { QueueContext } from "../context.ts";
+import { LARGEST_RECORD, recordSize } from "./done.ts";
+import { resultOf, shortened } from "./ended.ts";
+import { Gate } from "../io/gate.ts";
+import { type Asked, type Ending, type HeldPart, KvJob, type StoredJob } from "../record/job.ts";
+import { checkMarks } from "../change/marks.ts";
+import { addDone, endOf, type Ends, endsOf, progress, writeEnds } from "./part_ends.ts";
+import type { FreshPart, Rider } from "../rider.ts";
+import { Step } from "../step.ts";
+import { markOf, type Term } from "../members/term.ts";
+import { Ticket } from "../add/ticket.ts";
+import { TooLarge } from "../io/transaction.ts";
+import { MOST_SMALL } from "../io/turns.ts";
+
+/** Most jobs of one commit. */
+const MOST_JOBS = 5000;
+
+/** How often others may be quicker in a row. */
+const MOST_TRIES = 50;
+
+/** What is left of a message with which an end is too large, characters. */
+const SHORT_ERROR = 100;
+
+interface Item extends Asked, Ending {
+  readonly nowMs: number;
+  readonly job: KvJob;
+  readonly settlement: Settlement;
+  /** True: nothing is kept of the job. */
+  readonly unkept?: boolean;
+}
+
+/** What a loop of ends asks of others. */
+export interface FinishRelations {
+  /** Reads anew which jobs are to be cancelled. */
+  refreshMarks(): Promise<void>;
+  /** Jobs that are added, to go along. */
+  added(): Rider | undefined;
+}
+
+/** Settles for one queue. */
+export class FinishLoop {
+  readonly #context: QueueContext;
+  readonly #relations: FinishRelations;
+  readonly #gate = new Gate();
+  #waiting: Item[] = [];
+  #running: Promise<void> | undefined;
+  #rider: Rider | undefined;
+
+  /** Settles for one queue. */
+  constructor(context: QueueContext, relations: FinishRelations) {
+    this.#context = context;
+    this.#relations = relations;
+  }
+
+  /** True if ends wait for their commit. */
+  get waits(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Ends leases. False for one that is lost: nothing was changed. */
+  settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
+    const ticket = new Ticket<boolean>(settlements.length);
+    for (let place = 0; place < settlements.length; place++) {
+      const settlement = settlements[place]!;
+      const { job, fence } = settlement;
+      if (job instanceof KvJob && job.untold && job.fence === fence) {
+        job.untold = false;
+        ticket.answer(place, true);
+        continue;
+      }
+      if (job instanceof KvJob && job.settling?.isAnswered === false && job.fence === fence) {
+        (job.settling.again ??= []).push({ ticket, place }); // asked again before the answer: it has the same
+        continue;
+      }
+      if (!this.#holds(job) || job.fence !== fence) {
+        ticket.answer(place, false);
+        continue;
+      }
+      const item: Item = {
+        ticket,
+        place,
+        nowMs,
+        job,
+        settlement,
+        again: undefined,
+        isAnswered: false,
+      };
+      job.settling = item;
+      this.#waiting.push(item);
+    }
+    if (this.#waiting.length > 0) this.#running ??= this.#run();
+    ticket.promise.catch(() => {
+      for (const [place, { job }] of settlements.entries()) {
+        if (job instanceof KvJob && ticket.answers[place] === true) job.untold = true;
+      }
+    });
+    return ticket.promise;
+  }
+
+  /** Takes a rider along with the ends that wait. False: there are none, or another one is taken along. */
+  carry(rider: Rider): boolean {
+    if (this.#waiting.length === 0 || this.#rider !== undefined) return false;
+    this.#rider = rider;
+    return true;
+  }
+
+  /** Runs an operation while no end is on its way. */
+  between<T>(operation: () => Promise<T>): Promise<T> {
+    return this.#gate.run(operation);
+  }
+
+  /** Resolves once nothing is on its way. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  #holds(job: Settlement["job"]): job is KvJob {
+    if (!(job instanceof KvJob) || job.settling !== undefined) return false;
+    const { term } = job.part;
+    return term === this.#context.holder.term && !term.lost;
+  }
+
+  async #run(): Promise<void> {
+    await null; // what is settled in this turn of the event loop goes together
+    const { db, holder, turns } = this.#context;
+    while (this.#waiting.length > 0) {
+      const isSmall = db.isSerial && holder.alone && this.#waiting.length <= MOST_SMALL;
+      if (isSmall) await turns.run(() => this.#next(() => this.#relations.added()));
+      else await this.#next(() => undefined);
+    }
+    this.#running = undefined;
+  }
+
+  /** Commits the first that wait. */
+  async #next(added: () => Rider | undefined): Promise<void> {
+    const { term } = this.#waiting[0]!.job.part;
+    const next = this.#waiting.findIndex(({ job }) => job.part.term !== term);
+    const batch = this.#waiting.splice(0, Math.min(MOST_JOBS, next === -1 ? Infinity : next));
+    try {
+      const done = await this.#gate.run(() => this.#commit(term, batch, added()));
+      this.#waiting = batch.slice(done).concat(this.#waiting);
+    } catch (thrown) {
+      const [first, ...rest] = batch as [Item, ...Item[]]; // there was one at least
+      const isAlone = thrown instanceof TooLarge; // the others have not been tried
+      const lesser = isAlone ? this.#lessen(first, thrown) : undefined;
+      if (lesser !== undefined) first.job.settling = lesser;
+      for (const { ticket, place, job, again } of isAlone ? [first] : batch) {
+        if (lesser !== undefined) break;
+        job.settling = undefined;
+        ticket.fail(place, thrown);
+        for (const asked of again ?? []) asked.ticket.fail(asked.place, thrown);
+      }
+      if (isAlone) this.#waiting = [lesser ?? [], rest, this.#waiting].flat();
+    }
+  }
+
+  /** An end of which less is stored. `undefined`: no less can be. */
+  #lessen(item: Item, { message }: TooLarge): Item | undefined {
+    const { settlement, job, unkept } = item;
+    const { result, error } = settlement;
+    const resultError = `The result cannot be stored: ${message}`;
+    if (result !== undefined) {
+      return { ...item, settlement: { ...settlement, result: undefined, resultError } };
+    }
+    if (error !== undefined && error.length > SHORT_ERROR) {
+      return { ...item, settlement: { ...settlement, error: error.slice(0, SHORT_ERROR) } };
+    }
+    if (settlement.to === "retry" || settlement.to === "back" || unkept) return undefined;
+    this.#context.log?.error(
+      "A job has ended, and nothing is kept of it: the database refuses it",
+      {
+        job: job.id,
+        to: settlement.to,
+        error: message,
+      },
+    );
+    return { ...item, unkept: true };
+  }
+
+  /** Commits the first of a batch, all leased in one term, as many as fit. How many those were. */
+  async #commit(term: Term, batch: readonly Item[], added: Rider | undefined): Promise<number> {
+    const riders = [added, this.#rider].filter((rider) => rider !== undefined);
+    this.#rider = undefined;
+    try {
+      return await this.#commitWith(riders, term, batch);
+    } catch (thrown) {
+      for (const rider of riders) rider.leave(thrown);
+      throw thrown;
+    } finally {
+      for (const rider of riders) rider.leave();
+    }
+  }
+
+  async #commitWith(
+    given: readonly Rider[],
+    term: Term,
+    batch: readonly Item[],
+  ): Promise<number> {
+    let riders = given;
+    const { gate, db } = this.#context;
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      if (term.lost) return answer(batch, batch.length, false);
+      const usesKeys = batch.some(({ job }) => job.line[3]?.h === 1);
+      const attempt = (): Promise<number> => this.#attempt(term, batch, riders);
+      const done = usesKeys ? await gate.run(attempt) : await attempt();
+      if (done > 0) return done;
+      for (const rider of riders) rider.leave();
+      riders = [];
+      if (!await term.isAlive(db)) continue;
+      await this.#relations.refreshMarks();
+      await db.pause(tries);
+    }
+    throw new Error("Ends of jobs could not be stored: others change the same keys all the time");
+  }
+
+  /** One try. 0: a check failed. */
+  async #attempt(
+    term: Term,
+    batch: readonly Item[],
+    riders: readonly Rider[],
+  ): Promise<number> {
+    const nowMs = Math.max(batch[0]!.nowMs, ...riders.map((rider) => rider.nowMs));
+    const step = new Step(this.#context, nowMs);
+    step.check(term.fence);
+    const parts = new Map<HeldPart, Ends>();
+    const unmarked = new Set<string>();
+    let count = 0;
+    let goesOn = false;
+    for (const { job, settlement, unkept } of batch) {
+      if (step.isFull || step.checksLeft < 4) break;
+      count++;
+      const ends = endsOf(step, parts, job);
+      const mark = term.marked.size === 0 ? "" : markOf(job.segment, job.index);
+      const isMarked = mark !== "" && term.marked.has(mark);
+      if (settlement.to === "done" && settlement.charged && job.isPlain && !isMarked && !unkept) {
+        const end = endOf(job, settlement);
+        const size = recordSize(job, end, job.part.isAscii);
+        if (size <= LARGEST_RECORD) {
+          addDone(step, ends, { job, end }, size);
+          continue;
+        }
+      }
+      const requeues = settlement.to === "retry" || settlement.to === "back";
+      if (isMarked) unmarked.add(mark);
+      if (requeues) goesOn = true;
+      await this.#end(step, job, requeues && isMarked ? cancelled(settlement) : settlement, unkept);
+    }
+    for (const [part, ends] of parts) writeEnds(step, part, ends);
+    if (goesOn || unmarked.size > 0) checkMarks(step, term, unmarked);
+    const fresh = new Set<FreshPart>();
+    try {
+      for (const rider of riders) await rider.board(step, term, fresh);
+    } catch {
+      return await this.#attempt(term, batch, []); // made alone, it tells of its fault itself
+    }
+    for (const { key, value } of fresh) step.setBytes(key, value);
+    if (!await step.commit()) return 0;
+    for (const rider of riders) rider.arrive();
+    for (const [part, { lines }] of parts) progress(part, lines);
+    for (const mark of unmarked) term.marked.delete(mark);
+    // A mark that cannot be read now is read when the next check of them fails.
+    if (unmarked.size > 0) await this.#relations.refreshMarks().catch(() => {});
+    return answer(batch, count, true);
+  }
+
+  async #end(
+    step: Step,
+    job: KvJob,
+    settlement: Settlement,
+    unkept: boolean | undefined,
+  ): Promise<void> {
+    const { to, charged, dueAtMs, error } = settlement;
+    const { startedAtMs } = job.part;
+    const attempt = job.line[0] + (charged ? 1 : 0);
+    if (to === "back" || to === "retry") {
+      const isUnstarted = to === "back" && error === undefined; // what is handed back says why
+      const change = {
+        ...(isUnstarted ? {} : { s: startedAtMs }),
+        ...(error === undefined ? {} : { e: shortened(error) }),
+      };
+      const line = changeLine(job.line, { attempts: charged ? 1 : 0, leases: 1 }, change);
+      await this.#requeue(step, storedWith(job, line), to === "back" ? undefined : dueAtMs);
+      step.signals = true;
+      return;
+    }
+    await step.places.release(step, job);
+    const { reason } = settlement;
+    const result = to === "done" ? resultOf(settlement) : {};
+    const end = { state: to, attempt, startedAtMs, ...result, reason, error, told: true };
+    step.end(job, end, unkept);
+  }
+
+  /** `dueAtMs`: when it is claimable again. `undefined`: at once, in its old place. */
+  async #requeue(step: Step, job: StoredJob, dueAtMs: number | undefined): Promise<void> {
+    if (dueAtMs === undefined) {
+      step.put("r", job, job.dueMs);
+      return;
+    }
+    await step.places.release(step, job);
+    const line = changeLine(job.line, {}, { h: undefined });
+    const free = storedWith(job, line);
+    const dueMs = Math.ceil(dueAtMs);
+    if (dueMs > step.nowMs) step.put("z", free, dueMs);
+    // Half a ms: behind all that became claimable in this one.
+    else await step.places.enter(step, free, step.atMs + 0.5);
+  }
+}
+
+function answer(items: readonly Item[], count: number, accepted: boolean): number {
+  for (let index = 0; index < count; index++) {
+    const item = items[index]!;
+    item.isAnswered = true;
+    item.ticket.answer(item.place, accepted);
+    for (const { ticket, place } of item.again ?? []) ticket.answer(place, accepted);
+  }
+  return count;
+}
+
+function cancelled(settlement: Settlement): Settlement {
+  return { ...settlement, to: "cancelled" };
+}
+
+function storedWith(
+  { ordinal, segment, index, dueMs }: StoredJob,
+  line: StoredJob["line"],
+): StoredJob {
+  return { ordinal, segment, index, dueMs, line, text: JSON.stringify(line) };
+}

@@ -1,0 +1,47 @@
+/**
+ * Who has which dedupe key or idempotency key.
+ *
+ * @module
+ */
+
+import type { Added, JobEntry } from "../../../src/contract/store.ts";
+import { ChangeStep } from "../change/change_step.ts";
+import type { QueueContext } from "../context.ts";
+import { locate } from "../read/locate.ts";
+import { answerOf, type Name, namesOf, type Owner, ownerAt } from "./names.ts";
+
+/** What `add` answers an entry without storing anything. `undefined`: its keys are free. */
+export async function duplicateOf(
+  context: QueueContext,
+  entry: JobEntry,
+  nowMs: number,
+): Promise<Added | undefined> {
+  for (const name of namesOf(entry)) {
+    const { owner } = await ownerOf(context, name, nowMs);
+    if (owner !== undefined) return answerOf(name, owner);
+  }
+}
+
+/** What stands at a key, and who owns it for one that comes by that name. One that has expired is ended first. */
+export async function ownerOf(
+  context: QueueContext,
+  name: Name,
+  nowMs: number,
+): Promise<{ readonly entry: Deno.KvEntryMaybe<Owner>; readonly owner: Owner | undefined }> {
+  const entry = await context.db.get<Owner>(context.keys.of("i", name.key));
+  const owner = ownerAt(entry.value);
+  if (owner === undefined) return { entry, owner: undefined };
+  const [id, expiresAtMs, , untilMs] = owner;
+  if (untilMs !== undefined) {
+    const isKnown = name.fingerprint !== undefined && untilMs > nowMs;
+    return { entry, owner: isKnown ? owner : undefined };
+  }
+  if (expiresAtMs === 0 || expiresAtMs > nowMs) return { entry, owner };
+  const found = await locate(context, id);
+  if (found === undefined || "ended" in found) return { entry, owner: undefined };
+  if (found.kind === "l") return { entry, owner };
+  const step = new ChangeStep(context, nowMs);
+  step.end(found, "expired");
+  await step.commit(); // refused: others have ended it
+  return await ownerOf(context, name, nowMs);
+}

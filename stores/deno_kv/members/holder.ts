@@ -1,0 +1,80 @@
+/**
+ * A holder of leases: one open queue of one process, with its sign of life and what it sees of others.
+ *
+ * @module
+ */
+
+import type { Alive } from "./alive.ts";
+import type { Db } from "../io/db.ts";
+import type { PoolKeys } from "../record/keys.ts";
+import { type Beat, beatIn, beginTerm, noTerm, type Term } from "./term.ts";
+
+interface Sighting {
+  versionstamp: string;
+  silentMs: number;
+}
+
+/**
+ * Whether another worker lives is judged by its heartbeat having changed and by the observer's own
+ * time since: clocks of two processes are never compared. And an observer that has itself been away
+ * (a blocked event loop, a suspended machine) counts no more than half a lease of it, so that the
+ * others, who were away with it, can speak first. Only of a process that is certain to have ended
+ * nothing is awaited.
+ */
+export class Holder {
+  /** Its latest membership. Another one once it has joined anew: hold on to it from await to await. */
+  term: Term = noTerm();
+  /** True while the pool has not been told that a term was lost: until then nothing is leased anew. */
+  untold = false;
+  /** It is dead once others have seen no change for so long. */
+  leaseMs: number;
+  /** When it last showed that it lives. */
+  beatAtMs = -Infinity;
+  /** Live workers of the pool when it last looked, this one included. */
+  peers = 1;
+  /** False: others have committed something since it last looked, or are known to live. */
+  alone = true;
+  readonly #alive: Alive | undefined;
+  readonly #seen = new Map<number, Sighting>();
+
+  /** Holds nothing yet. `alive` knows who has ended, where that can be known. */
+  constructor(leaseMs: number, alive?: Alive) {
+    this.leaseMs = leaseMs;
+    this.#alive = alive;
+  }
+
+  /** What its heartbeats say. */
+  get beat(): Beat {
+    const { leaseMs } = this;
+    const process = this.#alive?.process;
+    return process === undefined ? { leaseMs } : { leaseMs, process };
+  }
+
+  /** True if nobody can have found it dead yet. After a suspension it is not known to be so. */
+  isSure(nowMs: number): boolean {
+    return !this.untold && !this.term.lost && Math.abs(nowMs - this.beatAtMs) < this.leaseMs / 2;
+  }
+
+  /** Joins, or joins anew. */
+  async join(db: Db, keys: PoolKeys): Promise<void> {
+    this.term = await beginTerm(db, keys, this.beat);
+  }
+
+  /** Looks at another worker's heartbeat, `sinceMs` after the last look: false if that one is dead. */
+  sees(worker: number, versionstamp: string, value: unknown, sinceMs: number): boolean {
+    const beat = beatIn(value, this.leaseMs);
+    if (beat.process !== undefined && this.#alive?.isGone(beat.process)) return false;
+    const seen = this.#seen.get(worker);
+    if (seen === undefined || seen.versionstamp !== versionstamp) {
+      this.#seen.set(worker, { versionstamp, silentMs: 0 });
+      return true;
+    }
+    seen.silentMs += Math.min(sinceMs, beat.leaseMs / 2);
+    return seen.silentMs < beat.leaseMs;
+  }
+
+  /** Forgets workers that are there no more. */
+  forgetBut(workers: ReadonlySet<number>): void {
+    for (const worker of this.#seen.keys()) if (!workers.has(worker)) this.#seen.delete(worker);
+  }
+}

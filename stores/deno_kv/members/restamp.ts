@@ -1,0 +1,143 @@
+/**
+ * Jobs that were stamped by a clock that was ahead: they would come when that time does, in a day or in
+ * ten years. Whoever finds that out stamps them anew.
+ *
+ * @module
+ */
+
+import { type Bytes, changeLine, decode, encode } from "../record/codec.ts";
+import type { QueueContext } from "../context.ts";
+import { pointerAt } from "../end/done.ts";
+import { parseRow } from "../end/ended.ts";
+import { createdIn } from "../record/id.ts";
+import type { StoredJob } from "../record/job.ts";
+import { jobsIn } from "../claim/promote.ts";
+import { Step } from "../step.ts";
+
+/** What is later than now by more was stamped by a clock that was ahead, ms. */
+export const AHEAD_MS = 60_000;
+
+/** Parts looked at by one commit, at most. */
+const PAGE = 40;
+
+/**
+ * Stamps what waits in the lanes of this queue: what was added, or ran last, at a time to come becomes
+ * due as long from now as it was to wait then; what is ready since a time to come is ready since now. And
+ * what has ended at one, which would be kept in the place of all that ends until then.
+ */
+export async function stampAnew(context: QueueContext, nowMs: number): Promise<void> {
+  const { counts, lanes, keys } = context;
+  const atMs = Math.floor(nowMs);
+  counts.nextTrimAtMs = counts.trimsAgainAtMs = -Infinity; // both may be of the time before
+  for (const { ordinal } of lanes.own) {
+    for (const space of ["z", "r"] as const) {
+      await eachAhead(context, keys.of(space, ordinal), atMs, (step, entry) => {
+        stampPart(step, context, { space, nowMs: atMs }, entry);
+      });
+    }
+  }
+  await eachAhead(context, keys.of("d"), atMs, (step, entry) => stampDone(step, context, entry));
+  await eachAhead(context, keys.of("x"), atMs, (step, entry) => stampDead(step, context, entry));
+}
+
+/** Calls `stamp` with each entry of a time to come. */
+async function eachAhead(
+  context: QueueContext,
+  prefix: Deno.KvKey,
+  nowMs: number,
+  stamp: (step: Step, entry: Deno.KvEntry<Bytes>) => void,
+): Promise<void> {
+  const { db } = context;
+  const limit = Math.max(1, Math.min(PAGE, Math.floor(db.maxChecks / 2)));
+  let start = [...prefix, nowMs + AHEAD_MS];
+  for (let tries = 0;;) {
+    const entries = await db.list<Bytes>({ prefix, start }, { limit });
+    const step = new Step(context, nowMs);
+    step.signals = true;
+    let last: Deno.KvKey | undefined;
+    for (const entry of entries) {
+      if (step.isFull) break;
+      last = entry.key;
+      try {
+        stamp(step, entry);
+      } catch {
+        continue; // it cannot be read: whoever claims or lists it sees to that
+      }
+    }
+    if (last === undefined) return;
+    if (step.checks > 0 && !await step.commit()) {
+      await db.pause(tries++); // others are quicker: what they have left is looked at again
+      continue;
+    }
+    start = [...last, new Uint8Array()]; // no key stands between
+  }
+}
+
+/** What one entry is stamped by. */
+interface Look {
+  readonly space: "z" | "r";
+  readonly nowMs: number;
+}
+
+function stampPart(
+  step: Step,
+  { keys }: QueueContext,
+  { space, nowMs }: Look,
+  entry: Deno.KvEntry<Bytes>,
+): void {
+  const place = keys.placeIn(entry.key);
+  const jobs = jobsIn(place, entry.value);
+  const stamps = jobs.map((job) => stampOf(job, nowMs));
+  if (space === "z" && stamps.every((stampMs) => stampMs === undefined)) return;
+  step.check(entry);
+  step.delete(entry.key);
+  step.count(place.ordinal, space, -jobs.length);
+  for (const [index, job] of jobs.entries()) {
+    const stampMs = stamps[index] ?? nowMs;
+    const dueMs = space === "r" ? nowMs : nowMs + Math.max(0, job.dueMs - stampMs);
+    step.put(space, { ...job, line: lineAnew(job, nowMs) }, Math.floor(dueMs));
+  }
+}
+
+function stampDone(step: Step, { keys }: QueueContext, entry: Deno.KvEntry<Bytes>): void {
+  const key = [...entry.key.slice(0, 4), step.atMs, ...entry.key.slice(5)];
+  const { segment, first, pointer } = pointerAt({ ...entry, key });
+  step.check(entry);
+  step.delete(entry.key);
+  step.setBytes(key, entry.value);
+  step.set(keys.of("m", segment, first), pointer);
+}
+
+function stampDead(step: Step, { keys }: QueueContext, entry: Deno.KvEntry<Bytes>): void {
+  const { id: { segment, index }, row } = parseRow(decode(entry.value));
+  step.check(entry);
+  step.delete(entry.key);
+  step.setBytes(
+    keys.of("x", step.atMs, segment, index),
+    encode(JSON.stringify(row.with(2, step.atMs))),
+  );
+  step.set(keys.of("m", segment, index), ["x", step.atMs, ""]);
+}
+
+/** When a job was added or ran last, if that is to come. */
+function stampOf(job: StoredJob, nowMs: number): number | undefined {
+  return [job.line[3]?.s ?? 0, addedAtMs(job)].find((stampMs) => stampMs > nowMs + AHEAD_MS);
+}
+
+/** When a job was added, by the clock that stamped it last: its id keeps the first. */
+function addedAtMs({ segment, line }: StoredJob): number {
+  return line[3]?.a ?? createdIn(segment);
+}
+
+/** Says that it is stamped: another process that finds the same out leaves it alone. */
+function lineAnew(job: StoredJob, nowMs: number): StoredJob["line"] {
+  const { s: ranAtMs = 0, x: expiresAtMs } = job.line[3] ?? {};
+  const aheadMs = addedAtMs(job) - nowMs;
+  const added = aheadMs > AHEAD_MS
+    ? { a: nowMs, ...expiresAtMs === undefined ? {} : { x: expiresAtMs - aheadMs } }
+    : {};
+  return changeLine(job.line, {}, {
+    ...added,
+    ...ranAtMs > nowMs + AHEAD_MS ? { s: nowMs } : {},
+  });
+}

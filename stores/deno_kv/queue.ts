@@ -1,0 +1,396 @@
+/**
+ * One open queue: what a pool calls.
+ *
+ * @module
+ */
+
+import type { JobRecord, Outcome } from "../../src/contract/job.ts";
+import type {
+  Added,
+  Change,
+  Changed,
+  JobEntry,
+  JobPage,
+  JobQuery,
+  LaneCounts,
+  Leased,
+  MaybePromise,
+  Queue,
+  QueueOptions,
+  QueueRules,
+  Renewal,
+  Settlement,
+} from "../../src/contract/store.ts";
+import { Ahead, type Want } from "./claim/ahead.ts";
+import { ChangeLoop } from "./change/change_loop.ts";
+import { dropStrays } from "./add/chunks.ts";
+import { type ClaimRider, Claims } from "./claim/claim.ts";
+import type { QueueContext, QueueShares } from "./context.ts";
+import { Counts } from "./read/counts.ts";
+import { EnqueueLoop } from "./add/enqueue_loop.ts";
+import { UNFINISHED } from "./end/fates.ts";
+import { FinishLoop } from "./end/finish_loop.ts";
+import { Gate } from "./io/gate.ts";
+import { Heartbeat } from "./members/heartbeat.ts";
+import { Holder } from "./members/holder.ts";
+import { parseId } from "./record/id.ts";
+import { findRecord } from "./read/find.ts";
+import { KvAdded, type KvJob } from "./record/job.ts";
+import { PoolKeys, SIGNAL_KEY } from "./record/keys.ts";
+import { type KvLane, type LaneTable, openLanes } from "./record/lanes.ts";
+import { placeRunning, raise, unblock } from "./limit/limits.ts";
+import { listJobs } from "./read/list.ts";
+import { duplicateOf } from "./limit/owners.ts";
+import { Outcomes } from "./end/outcomes.ts";
+import { Reader } from "./read/reader.ts";
+import { giveBack } from "./members/reaper.ts";
+import type { Step } from "./step.ts";
+import { markOf, type Term } from "./members/term.ts";
+import { Turns } from "./io/turns.ts";
+
+/** Opens a queue and joins as a holder. */
+export async function openQueue(options: QueueOptions, shares: QueueShares): Promise<KvQueue> {
+  const { pool, lanes: rules, attempts, leaseMs, keep, listener, nowMs } = options;
+  const { db, fates, others, alive, log } = shares;
+  const keys = new PoolKeys(pool);
+  const lanes = await openLanes(db, keys, rules, attempts);
+  const counts = new Counts(lanes.own.map(({ ordinal }) => ordinal));
+  const holder = new Holder(leaseMs, alive);
+  await holder.join(db, keys);
+  const gate = new Gate();
+  const context: QueueContext = {
+    pool,
+    db,
+    keys,
+    lanes,
+    counts,
+    gate,
+    turns: new Turns(),
+    fates,
+    keep,
+    holder,
+    listener,
+    others,
+    log,
+  };
+  for (const lane of lanes.own) {
+    if (lane.maxRunningPerKey === Infinity) await unblock(context, lane, nowMs);
+  }
+  others.wake();
+  await new Reader(context).read(nowMs); // what it finds is no more than counts: others may be at it
+  counts.forgetShelves();
+  return new KvQueue(context, options, shares);
+}
+
+/** The jobs of one pool, as one holder has them. */
+export class KvQueue implements Queue {
+  readonly #context: QueueContext;
+  readonly #shares: QueueShares;
+  readonly #enqueues: EnqueueLoop;
+  readonly #finishes: FinishLoop;
+  readonly #claims: Claims;
+  readonly #ahead: Ahead;
+  readonly #changes: ChangeLoop;
+  readonly #heartbeat: Heartbeat;
+  readonly #reader: Reader;
+  readonly #outcomes: Outcomes;
+  #nowMs: number;
+  #left = false;
+  #leaving: Promise<void> | undefined;
+  #handedBack: Term | undefined;
+  #renewing: Promise<unknown> = Promise.resolve();
+  #isOutdated = false;
+  #changing: Promise<void> | undefined;
+  #leasing: Promise<unknown> = Promise.resolve();
+  #adopting: Promise<unknown> = Promise.resolve();
+  #isAdopting = false;
+
+  /** Serves a queue that has joined. */
+  constructor(context: QueueContext, options: QueueOptions, shares: QueueShares) {
+    this.#context = context;
+    this.#shares = shares;
+    this.#nowMs = options.nowMs;
+    this.#enqueues = new EnqueueLoop(context, () => this.#finishes.waits);
+    this.#ahead = new Ahead(context, (back) => this.settle(back, this.#nowMs));
+    this.#claims = new Claims(context, this.#ahead);
+    this.#changes = new ChangeLoop(context, () => this.#ahead.clear()); // they are changed as ready
+    this.#heartbeat = new Heartbeat(context, options.nowMs);
+    this.#finishes = new FinishLoop(context, {
+      refreshMarks: () => this.#heartbeat.refreshMarks(),
+      added: () => this.#enqueues.rider(),
+    });
+    this.#reader = new Reader(context);
+    this.#outcomes = new Outcomes(context, this);
+  }
+
+  /** True unless others claim too: what is added is leased with its own commit then. */
+  get leasesAdded(): boolean {
+    const { holder } = this.#context;
+    return holder.alone && !holder.untold;
+  }
+
+  /** Numbers new lanes. What it returns puts the rules in force: leases that are asked for later keep to them. */
+  async reopen(rules: QueueRules): Promise<(nowMs: number) => void> {
+    const { db, keys } = this.#context;
+    const lanes = await openLanes(db, keys, rules.lanes, rules.attempts);
+    return (nowMs) => this.#adopt(rules, lanes, nowMs);
+  }
+
+  /** Counts by lane: live objects. */
+  get counts(): readonly LaneCounts[] {
+    return this.#context.counts.lanes;
+  }
+
+  /** Stores jobs. */
+  add(entries: readonly JobEntry[], nowMs: number): Promise<readonly Added[]> {
+    this.#heartbeat.stamps(nowMs);
+    return this.#enqueues.add(entries, nowMs);
+  }
+
+  /** What `add` answers an entry without storing anything. */
+  duplicateOf(entry: JobEntry, nowMs: number): Promise<Added | undefined> {
+    return this.#context.gate.run(() => duplicateOf(this.#context, entry, nowMs));
+  }
+
+  /** Leases claimable jobs. Answers at once where jobs of each wanted lane are leased already, with those. */
+  lease(wants: readonly number[], nowMs: number): MaybePromise<readonly Leased[]> {
+    const asked = this.#context.lanes.own.map((lane) => [lane, wants[lane.index] ?? 0] as const);
+    this.#nowMs = nowMs;
+    this.#heartbeat.stamps(nowMs);
+    if (this.#left || this.#ahead.size === 0) return this.#claim(asked, nowMs);
+    const lacking = this.#ahead.lacking(asked);
+    if (lacking.length > 0) return this.#claimBeside(lacking, asked, nowMs);
+    const ahead = this.#ahead.take(asked, nowMs);
+    return ahead.length > 0 ? ahead : this.#claim(asked, nowMs);
+  }
+
+  /** Claims of some lanes, and then gives what is here of the others: no lane comes first by being here. */
+  async #claimBeside(
+    lacking: readonly Want[],
+    asked: readonly Want[],
+    nowMs: number,
+  ): Promise<readonly Leased[]> {
+    const claimed = await this.#claim(lacking, nowMs);
+    const others = asked.filter((want) => !lacking.includes(want));
+    return [...claimed, ...this.#ahead.take(others, this.#nowMs)];
+  }
+
+  async #claim(asked: readonly Want[], nowMs: number): Promise<readonly Leased[]> {
+    // Said at once: what it could go with is on its way in the next turn.
+    const waits = this.#left || this.#isAdopting || this.#ahead.going !== undefined;
+    const ride = waits ? undefined : this.#claims.rider(asked, nowMs);
+    const isCarried = ride !== undefined &&
+      (this.#finishes.carry(ride) || this.#enqueues.carry(ride));
+    const riding = isCarried ? ride.jobs : undefined;
+    await this.#adopting;
+    await this.#ahead.going; // they come first: they are the oldest
+    const leasing = this.#lease(riding, asked, nowMs);
+    this.#leasing = Promise.resolve(leasing).catch(() => {}); // told to the one who asked
+    const jobs = await leasing;
+    const { marked } = this.#context.holder.term;
+    // Cancelled before its pool has it: told once it does.
+    if (marked.size > 0 && jobs.some((job) => marked.has(markOf(job.segment, job.index)))) {
+      this.#readAgain();
+    }
+    return jobs;
+  }
+
+  /** What was leased on the way with ends of jobs, or else by a commit of its own. */
+  async #lease(
+    riding: ClaimRider["jobs"] | undefined,
+    wants: readonly Want[],
+    nowMs: number,
+  ): Promise<readonly KvJob[]> {
+    const ridden = await riding;
+    if (ridden !== undefined) return ridden;
+    return this.#left ? [] : await this.#claims.lease(wants, nowMs);
+  }
+
+  /** Ends leases. */
+  settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
+    this.#heartbeat.stamps(nowMs);
+    return this.#finishes.settle(settlements, nowMs);
+  }
+
+  /** Shows that this holder lives, and takes back the jobs of those that do not. */
+  async renew(nowMs: number, steadyMs: number = nowMs): Promise<Renewal> {
+    const { holder } = this.#context;
+    this.#nowMs = nowMs;
+    if (this.#left) {
+      return { alive: false, peers: holder.peers, reaped: 0, nextAtMs: Infinity };
+    }
+    const renewing = this.#heartbeat.renew(nowMs, steadyMs);
+    this.#renewing = renewing.catch(() => {}); // told to the one who asked
+    return await renewing;
+  }
+
+  /** Counts by lane: the same live objects each time. */
+  count(nowMs: number, anew?: boolean): Promise<readonly LaneCounts[]> {
+    this.#nowMs = nowMs;
+    return this.#reader.count(nowMs, anew);
+  }
+
+  /** 1 if the oldest ready job is as old, 0 if not: only the head is known. */
+  readySince(lane: number, atMs: number): number {
+    const counts = this.#context.counts.lanes[lane];
+    return counts !== undefined && counts.ready > 0 && counts.oldestReadyAtMs <= atMs ? 1 : 0;
+  }
+
+  /** When a ready job became claimable; the head's time where others claim too, and more is not known. */
+  readyAtMs(lane: number, earlier: number): number | undefined {
+    const live = this.#context.counts.lanes[lane];
+    return live?.readyAtMs(earlier) ??
+      (this.#context.holder.alone ? undefined : live?.oldestReadyAtMs);
+  }
+
+  /** Looks a job up. */
+  async find(id: string): Promise<JobRecord | undefined> {
+    return await findRecord(this.#context, this.#ahead, id);
+  }
+
+  /** Name of the lane of a job: its id tells. `undefined`: that is not known yet. */
+  laneOf(id: string): string | undefined {
+    const parts = parseId(id);
+    return parts === undefined ? undefined : this.#context.lanes.nameOf(parts.ordinal) || undefined;
+  }
+
+  /** Lists jobs state by state, those that have ended first; within a state by age. */
+  async list(query: JobQuery): Promise<JobPage> {
+    await this.#ahead.clear(); // they are listed as ready
+    return await listJobs(this.#context, query);
+  }
+
+  /** Cancels, revives or removes one job. */
+  async change(id: string, change: Change, nowMs: number): Promise<Changed> {
+    const changed = await this.#changes.change(id, change, nowMs);
+    if (changed.ok && changed.state === "running") await this.#heartbeat.refreshMarks();
+    return changed;
+  }
+
+  /** Resolves when the job has ended. An id that is not known is `unfinished`. */
+  outcome(job: { readonly id: string }): Promise<Outcome> {
+    if (this.#left) return Promise.resolve(UNFINISHED);
+    return this.#outcomes.of(job.id, job instanceof KvAdded ? job.endings : undefined);
+  }
+
+  /** Counts are read anew when they are asked for next. */
+  outdate(): void {
+    this.#context.counts.changes++;
+  }
+
+  /** Another holder of this pool has committed something, in this process or another. */
+  changed(): Promise<void> {
+    const { holder, counts } = this.#context;
+    holder.alone = false;
+    counts.changes++;
+    counts.forgetShelves();
+    this.#ahead.clear().catch(() => {}); // tried again: the pool's own calls tell of the fault
+    return this.#readAgain();
+  }
+
+  /** Stops without leaving: what it has leased stays so until others take it back. */
+  async close(): Promise<void> {
+    this.#left = true;
+    this.#ahead.close();
+    const looked = this.#outcomes.close();
+    await this.#finishes.idle(); // jobs may have gone along, and be left for a commit of their own
+    await this.#enqueues.idle();
+    await this.#context.turns.idle();
+    await looked;
+    await this.#changing?.catch(() => {}); // who asked for the look was told
+    await this.#adopting;
+    this.#context.fates.forsake(this);
+  }
+
+  /** Hands all leases back and leaves. If that fails, it may be asked again. */
+  async leave(nowMs: number): Promise<void> {
+    this.#leaving ??= this.#leave(nowMs);
+    try {
+      await this.#leaving;
+    } catch (thrown) {
+      this.#leaving = undefined;
+      throw thrown;
+    }
+  }
+
+  async #leave(nowMs: number): Promise<void> {
+    await this.close();
+    await this.#leasing;
+    await this.#renewing;
+    const { db, keys, holder, others } = this.#context;
+    const { term } = holder;
+    if (!term.lost) this.#handedBack = term;
+    term.lost = true; // nothing ends any more: what is handed back is others'
+    await this.#finishes.idle();
+    const { worker, fence } = term;
+    const { versionstamp } = await db.get(fence.key);
+    if (this.#handedBack === term && versionstamp === fence.versionstamp) {
+      const back = { worker, charged: false, guard: (step: Step): void => step.check(fence) };
+      await this.#context.gate.run(() => giveBack(this.#context, back, nowMs));
+      await dropStrays(this.#context);
+      const atomic = db.kv.atomic().check(fence).sum(SIGNAL_KEY, 1n).delete(fence.key)
+        .delete(keys.of("h", worker)).delete(keys.of("y", worker)).set(keys.of("t"), nowMs);
+      await db.commit({ atomic, signals: true });
+    }
+    this.#shares.left();
+    others.wake();
+  }
+
+  #adopt({ keep, leaseMs }: QueueRules, lanes: LaneTable, nowMs: number): void {
+    const { lanes: table, counts, holder } = this.#context;
+    this.#ahead.clear().catch(() => {}); // tried again, as far as their lane is left
+    const before = new Map(table.own.map((lane) => [lane.ordinal, lane.maxRunningPerKey]));
+    table.adopt(lanes);
+    counts.adopt(lanes.own.map(({ ordinal }) => ordinal));
+    holder.leaseMs = leaseMs;
+    this.#context.keep = keep;
+    const others = table.own.filter(({ ordinal, maxRunningPerKey }) =>
+      before.get(ordinal) !== maxRunningPerKey
+    );
+    const { listener } = this.#context;
+    const adopted = (): void => {
+      this.#isAdopting = this.#adopting !== adopting;
+      listener.wake();
+    };
+    // A fault of the database changes nothing: ends of jobs free what waits for places.
+    const adopting = this.#limit(others, nowMs).then(adopted, adopted);
+    this.#adopting = adopting;
+    this.#isAdopting = true;
+  }
+
+  /** Does what follows from other limits on jobs of one key, once what is on its way under the old ones is there. */
+  async #limit(lanes: readonly KvLane[], nowMs: number): Promise<void> {
+    if (lanes.length === 0) return;
+    await this.#adopting;
+    await this.#leasing;
+    const { gate } = this.#context;
+    await this.#finishes.between(() =>
+      gate.run(async () => {
+        for (const lane of lanes) {
+          if (lane.maxRunningPerKey === Infinity) await unblock(this.#context, lane, nowMs);
+          else {
+            await placeRunning(this.#context, lane, nowMs);
+            await raise(this.#context, lane, nowMs);
+          }
+        }
+      })
+    );
+  }
+
+  #readAgain(): Promise<void> {
+    this.#isOutdated = true;
+    this.#changing ??= this.#readChanges().finally(() => this.#changing = undefined);
+    return this.#changing;
+  }
+
+  async #readChanges(): Promise<void> {
+    const { holder, listener } = this.#context;
+    while (this.#isOutdated && !this.#left) {
+      this.#isOutdated = false;
+      if (holder.term.parts.size > 0) await this.#heartbeat.refreshMarks();
+      await this.#reader.read(this.#nowMs); // the counts are live: the pool sees what woke it
+      this.#outcomes.hurry();
+      listener.wake();
+    }
+  }
+}

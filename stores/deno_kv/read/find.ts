@@ -1,0 +1,33 @@
+/**
+ * Looks a job up: everything that is known about it, wherever it stands.
+ *
+ * @module
+ */
+
+import type { JobRecord } from "../../../src/contract/job.ts";
+import type { Ahead } from "../claim/ahead.ts";
+import { readChunks } from "../add/chunks.ts";
+import type { QueueContext } from "../context.ts";
+import { recordIn } from "../end/ended.ts";
+import { recordOf } from "../record/job.ts";
+import { locate, stateOf } from "./locate.ts";
+
+/** Looks a job up. What is leased ahead is ready. `undefined`: it is not known. */
+export async function findRecord(
+  context: QueueContext,
+  ahead: Ahead,
+  id: string,
+): Promise<JobRecord | undefined> {
+  const found = await locate(context, id);
+  if (found === undefined) return undefined;
+  const { pool, lanes, db, keys } = context;
+  const job = "ended" in found ? { ...found.ended.id, line: found.ended.row[6] } : found.job;
+  if (lanes.nameOf(job.ordinal) === "") await lanes.refresh(db, keys);
+  const lane = lanes.nameOf(job.ordinal);
+  const isApart = job.line[3]?.b !== undefined;
+  const payload = isApart ? (await readChunks(context, job)).value : undefined;
+  if ("ended" in found) return recordIn(found.ended, pool, lane, payload);
+  const kind = found.kind === "l" && ahead.has(job.segment, job.index) ? "r" : found.kind;
+  const startedAtMs = found.kind === "l" && kind === "l" ? found.place.startedAtMs : undefined;
+  return recordOf(found.job, { pool, lane, payload, state: stateOf(kind), startedAtMs });
+}

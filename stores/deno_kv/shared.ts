@@ -1,0 +1,50 @@
+/**
+ * What all pools of a database share, checked: its version, the signal, the number of the latest worker.
+ *
+ * @module
+ */
+
+import type { Db } from "./io/db.ts";
+import { PoolKeys, SCHEMA, SCHEMA_KEY, SIGNAL_KEY, WORKERS_KEY } from "./record/keys.ts";
+import type { Mend, StoreFault } from "./doctor/stock.ts";
+import { highestWorker } from "./members/term.ts";
+import { poolNames } from "./io/upgrade.ts";
+
+/** What is called a pool where none is meant. */
+const ALL = "(all pools)";
+
+/** What is wrong in it. */
+export async function findShared(
+  db: Db,
+): Promise<readonly (StoreFault & { readonly pool: string })[]> {
+  const [version, signal, workers] = await db.getMany<unknown>([
+    SCHEMA_KEY,
+    SIGNAL_KEY,
+    WORKERS_KEY,
+  ]);
+  const faults: (StoreFault & { readonly pool: string })[] = [];
+  const fault = (kind: StoreFault["kind"], saw: string, repair: string, mend: Mend): void => {
+    faults.push({ pool: ALL, kind, saw, repair, mends: [mend] });
+  };
+  if (version?.versionstamp !== null && typeof version?.value !== "number") {
+    const saw = "The version of the database cannot be read";
+    fault("unreadable", saw, `set it to ${SCHEMA}`, [SCHEMA_KEY, SCHEMA]);
+  }
+  if (signal?.versionstamp !== null && !(signal?.value instanceof Deno.KvU64)) {
+    const value = new Deno.KvU64(BigInt(Date.now())); // more than anyone has seen: it only grows
+    const saw = "The signal that processes hear each other by is no number";
+    fault("unreadable", saw, "begin it anew", [SIGNAL_KEY, value]);
+  }
+  let highest = 0;
+  for (const name of await poolNames(db)) {
+    highest = Math.max(highest, await highestWorker(db, new PoolKeys(name)));
+  }
+  const latest = workers?.value ?? 0;
+  if (typeof latest !== "number" || latest < highest) {
+    const is = typeof latest === "number" ? latest : "no number";
+    const saw =
+      `The number of the latest worker is ${is}, but there is something of worker ${highest}`;
+    fault("worker-broken", saw, `set it to ${highest}`, [WORKERS_KEY, highest]);
+  }
+  return faults;
+}

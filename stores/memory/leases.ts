@@ -1,0 +1,97 @@
+/**
+ * How leases end: settled by their holder, handed back, or taken from a dead one.
+ *
+ * @module
+ */
+
+import type { Settlement } from "../../src/contract/store.ts";
+import type { Holder } from "./holder.ts";
+import { CANCELLED, DEAD, DONE, type MemoryJob } from "./job.ts";
+import type { MemoryPool } from "./pool.ts";
+
+/** Ends a lease as its holder says. True if a job has become claimable by it, or will. */
+export function settleLease(
+  pool: MemoryPool,
+  job: MemoryJob,
+  settlement: Settlement,
+  nowMs: number,
+): boolean {
+  if (!settlement.charged) job.attempt--;
+  if (settlement.error !== undefined) job.ownExtra().error = settlement.error;
+  if (settlement.resultError !== undefined) job.ownExtra().resultError = settlement.resultError;
+  const goesOn = settlement.to === "retry" || settlement.to === "back";
+  const to = goesOn && job.extra?.cancelling === true ? "cancelled" : settlement.to;
+  if (to === "back") {
+    job.home.putBack(job);
+    return true;
+  }
+  const freed = job.home.release(job, nowMs);
+  switch (to) {
+    case "retry":
+      job.home.again(job, settlement.dueAtMs, nowMs);
+      return true;
+    case "done":
+      pool.end(job, DONE, nowMs, settlement.result);
+      return freed;
+    case "dead":
+      pool.end(job, DEAD, nowMs, undefined, settlement.reason);
+      return freed;
+    case "cancelled":
+      pool.end(job, CANCELLED, nowMs);
+      return freed;
+  }
+}
+
+/** Puts all jobs of a holder that leaves back to where they were, uncharged. */
+export function handBackAll(pool: MemoryPool, holder: Holder, nowMs: number): void {
+  for (const job of newestFirst(holder.held)) {
+    holder.letGo(job);
+    job.attempt--;
+    requeue(pool, job, nowMs);
+  }
+}
+
+/**
+ * Takes all jobs from a dead holder. The attempt stays charged: if it was the last, the job is dead.
+ *
+ * @param attempts Attempts of a job by lane ordinal.
+ * @returns How many jobs were taken.
+ */
+export function takeAll(
+  pool: MemoryPool,
+  holder: Holder,
+  attempts: readonly (number | undefined)[],
+  nowMs: number,
+): number {
+  pool.holders.delete(holder);
+  holder.joined = false;
+  holder.lost = true;
+  const lost = newestFirst(holder.held);
+  for (const zombie of lost) {
+    holder.letGo(zombie);
+    const job = pool.replace(zombie);
+    job.fate = zombie.fate;
+    zombie.fate = undefined;
+    const mayRun = job.attempt < (attempts[job.home.ordinal] ?? Infinity);
+    if (mayRun || job.extra?.cancelling === true) requeue(pool, job, nowMs);
+    else {
+      job.home.release(job, nowMs);
+      pool.endUnsettled(job, DEAD, nowMs, "attempts");
+    }
+  }
+  return lost.length;
+}
+
+function requeue(pool: MemoryPool, job: MemoryJob, nowMs: number): void {
+  if (job.extra?.cancelling !== true) {
+    job.home.putBack(job);
+    return;
+  }
+  job.home.release(job, nowMs);
+  pool.endUnsettled(job, CANCELLED, nowMs);
+}
+
+/** In the order in which putting each at the front takes one step. */
+function newestFirst(jobs: readonly MemoryJob[]): MemoryJob[] {
+  return [...jobs].sort((a, b) => b.readyAtMs - a.readyAtMs || b.sequence - a.sequence);
+}

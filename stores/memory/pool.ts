@@ -1,0 +1,246 @@
+/**
+ * The jobs of one pool, shared by all queues opened on it.
+ *
+ * @module
+ */
+
+import type { DeadReason } from "../../src/contract/job.ts";
+import type { Added, JobEntry, Keep, LaneRules, QueueListener } from "../../src/contract/store.ts";
+import { JobsBySequence } from "./by_sequence.ts";
+import { EndedJobs } from "./ended.ts";
+import { End, forsakeWaiting, tellWaiting, UNFINISHED } from "./fate.ts";
+import type { Holder } from "./holder.ts";
+import { type CANCELLED, DEAD, DELAYED, DONE, extraOf, MemoryJob, RUNNING } from "./job.ts";
+import { Lane, type LanePool } from "./lane.ts";
+import { Owners } from "./owners.ts";
+import type { MemoryState } from "./state.ts";
+
+/** A job that was added later than now, by more, was stamped by a clock that was ahead, ms. */
+const AHEAD_MS = 60_000;
+
+/** Who the jobs of a pool are and who holds them. Lanes that are configured no more keep their jobs. */
+export class MemoryPool implements LanePool {
+  /** Name of the pool. */
+  readonly name: string;
+  /** What ids begin with. */
+  readonly idPrefix: string;
+  /** Who has joined and is not known to be dead. */
+  readonly holders: Set<Holder> = new Set();
+  /** The one whose waiters are stored bare. */
+  main: Holder | undefined = undefined;
+  /** All jobs that are known. */
+  readonly jobs: JobsBySequence = new JobsBySequence();
+
+  readonly #lanes = new Map<string, Lane>();
+  readonly #owners = new Owners((job, nowMs) => this.#isOpen(job, nowMs));
+  readonly #ended = new EndedJobs((job) => this.jobs.delete(job.sequence));
+  #sequence = 0;
+  #aheadMs: number | undefined;
+  #expired: MemoryJob[] = [];
+
+  readonly #state: MemoryState;
+
+  /** Makes an empty pool. `state` is what jobs may claim. */
+  constructor(name: string, idPrefix: string, state: MemoryState) {
+    this.name = name;
+    this.idPrefix = idPrefix;
+    this.#state = state;
+  }
+
+  /** Lanes by their rules, in that order, made if they are new. */
+  openLanes(rules: readonly LaneRules[], keep: Keep, nowMs: number): readonly Lane[] {
+    this.#ended.limit(keep, nowMs);
+    return rules.map(({ name, maxRunningPerKey }, index) => {
+      let lane = this.#lanes.get(name);
+      if (lane === undefined) {
+        lane = new Lane(name, this.#lanes.size, this);
+        this.#lanes.set(name, lane);
+      }
+      lane.index = index;
+      lane.limitKeys(maxRunningPerKey, this.#runningIn(lane));
+      return lane;
+    });
+  }
+
+  /** Stores a job. */
+  add(entry: JobEntry, lane: Lane, nowMs: number): Added {
+    const isNamed = entry.dedupeKey !== undefined || entry.idempotency !== undefined;
+    const known = isNamed ? this.#owners.find(entry, nowMs) : undefined;
+    if (known !== undefined) return known;
+    const { dueAtMs, claim } = entry;
+    if (claim !== undefined) {
+      const { key, version, value } = claim;
+      if (!this.#state.commit({ [key]: version }, { [key]: value })) {
+        return { id: "", duplicate: true };
+      }
+    }
+    const isDelayed = dueAtMs > nowMs;
+    const job = new MemoryJob(lane, ++this.#sequence, entry.payload, isDelayed ? dueAtMs : nowMs);
+    job.extra = extraOf(entry);
+    if (isDelayed) job.ownExtra().createdAtMs = nowMs;
+    if (isNamed) this.#owners.take(job);
+    this.jobs.set(job);
+    lane.add(job, nowMs);
+    return job;
+  }
+
+  /** What `add` answers an entry without storing anything. `undefined`: it would be stored. */
+  duplicateOf(entry: JobEntry, nowMs: number): Added | undefined {
+    return this.#owners.find(entry, nowMs);
+  }
+
+  /** The wall clock is ahead of a steady one by so much: if it was set back, what waits is stamped anew. */
+  follow(aheadMs: number, nowMs: number): void {
+    const byMs = aheadMs - (this.#aheadMs ?? aheadMs);
+    this.#aheadMs = aheadMs;
+    if (byMs > -1) return; // what was stamped before stays before
+    for (const job of this.jobs.from(0)) {
+      if (job.code >= RUNNING) continue;
+      const isAhead = job.createdAtMs > nowMs + AHEAD_MS;
+      const isRetry = (job.startedAtMs ?? -Infinity) > nowMs + AHEAD_MS;
+      if (job.code !== DELAYED) job.readyAtMs = Math.min(job.readyAtMs, nowMs);
+      else if (isAhead || isRetry) job.readyAtMs += byMs; // or it is due at a time that someone meant
+      if (job.extra === undefined || !isAhead) continue;
+      job.extra.expiresAtMs += byMs;
+      if (job.extra.createdAtMs !== undefined) job.extra.createdAtMs += byMs;
+    }
+    for (const lane of this.#lanes.values()) lane.sortDelayed();
+  }
+
+  /** Joins a holder: the others are woken, so that they show that they live. */
+  join(holder: Holder): void {
+    holder.joined = true;
+    this.main ??= holder;
+    this.holders.add(holder);
+    this.wakeOthers(holder);
+  }
+
+  /** Looks a job up by its id. */
+  find(id: string): MemoryJob | undefined {
+    if (!id.startsWith(this.idPrefix)) return undefined;
+    const job = this.jobs.get(Number(id.slice(this.idPrefix.length)));
+    return job?.id === id ? job : undefined;
+  }
+
+  /** Ends a job that is in its lane no more. */
+  end(
+    job: MemoryJob,
+    code: typeof DONE | typeof DEAD | typeof CANCELLED,
+    nowMs: number,
+    result?: unknown,
+    reason?: DeadReason,
+  ): void {
+    const waiting = job.fate;
+    job.code = code;
+    job.fate = new End(
+      nowMs,
+      code === DONE ? result : undefined,
+      code === DEAD ? reason : undefined,
+    );
+    if (job.extra !== undefined) this.#owners.leave(job, nowMs);
+    this.#ended.push(job);
+    if (waiting !== undefined && !(waiting instanceof End)) tellWaiting(waiting, job.outcome());
+  }
+
+  /** Ends a job that waited too long. */
+  expire(job: MemoryJob, nowMs: number): void {
+    this.endUnsettled(job, DEAD, nowMs, "expired");
+  }
+
+  /** Ends a job that no worker settled: `tellEnded` says so to the one who found it. */
+  endUnsettled(
+    job: MemoryJob,
+    code: typeof DEAD | typeof CANCELLED,
+    nowMs: number,
+    reason?: DeadReason,
+  ): void {
+    this.end(job, code, nowMs, undefined, reason);
+    this.#expired.push(job);
+  }
+
+  /** Tells of the jobs that ended without a settlement since the last call. */
+  tellEnded(listener: QueueListener): void {
+    if (this.#expired.length === 0) return;
+    const jobs = this.#expired;
+    this.#expired = [];
+    for (const job of jobs) listener.ended(job.record());
+  }
+
+  /** Tells all holders but one that something may have changed for them. */
+  wakeOthers(but: Holder): void {
+    if (but.joined && this.holders.size === 1) return;
+    for (const holder of this.holders) {
+      if (holder !== but) holder.listener.wake();
+    }
+  }
+
+  /** Tells all holders, if there are several, that shared state has changed. */
+  wakeAll(): void {
+    if (this.holders.size > 1) { for (const holder of this.holders) holder.listener.wake(); }
+  }
+
+  /** Tells those who asked through a holder, or all, that they wait in vain. */
+  forsake(by?: Holder): void {
+    for (const job of this.jobs.from(0)) {
+      const { fate } = job;
+      if (fate === undefined || fate instanceof End) continue;
+      if (by === undefined) tellWaiting(fate, UNFINISHED);
+      job.fate = by === undefined ? undefined : forsakeWaiting(fate, by, this.main);
+    }
+    if (by === this.main) this.main = undefined;
+  }
+
+  /** Puts another object in a job's place: whoever has the old one keeps it as it is. */
+  replace(job: MemoryJob): MemoryJob {
+    const other = job.clone();
+    this.#owners.replace(job, other);
+    this.jobs.set(other);
+    return other;
+  }
+
+  /** Brings a dead job back. False if another job has its `dedupeKey` by now. */
+  revive(job: MemoryJob, nowMs: number): boolean {
+    if (!this.#owners.retake(job, nowMs)) return false;
+    this.#ended.leave(job);
+    const revived = this.replace(job);
+    revived.attempt = 0;
+    if (revived.extra !== undefined) {
+      revived.extra.expiresAtMs += nowMs - revived.createdAtMs;
+      revived.extra.cancelling = false;
+    }
+    revived.home.again(revived, nowMs, nowMs);
+    if (revived.extra !== undefined) revived.extra.firstReadyAtMs = undefined;
+    return true;
+  }
+
+  /** Ended jobs, the one that ended last first: those that ended at `atMs` or before. */
+  latest(atMs: number): Iterable<MemoryJob> {
+    return this.#ended.latest(atMs);
+  }
+
+  /** Forgets an ended job. */
+  remove(job: MemoryJob): void {
+    this.#ended.leave(job);
+    this.jobs.delete(job.sequence);
+  }
+
+  /** Drops ended jobs that have been kept long enough. */
+  dropOld(nowMs: number): void {
+    this.#ended.dropOld(nowMs);
+    this.#owners.dropOld(nowMs);
+  }
+
+  #isOpen(job: MemoryJob, nowMs: number): boolean {
+    if (job.code === RUNNING || !job.isExpired(nowMs)) return true;
+    const was = job.code;
+    this.expire(job, nowMs);
+    job.home.drop(job, was, nowMs);
+    return false;
+  }
+
+  *#runningIn(lane: Lane): Generator<MemoryJob> {
+    for (const holder of this.holders) {
+      for (const job of holder.held) if (job.home === lane) yield job;
+    }
+  }
+}

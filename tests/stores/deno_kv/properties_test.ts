@@ -1,0 +1,234 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { audit } from "../../../stores/deno_kv/doctor/audit.ts";
+import { Db } from "../../../stores/deno_kv/io/db.ts";
+import { KvStore } from "../../../stores/deno_kv/store.ts";
+import { randomStream } from "../../../src/base/random.ts";
+import type { Leased, Queue } from "../../../src/contract/store.ts";
+import { end, entry, NOW, openQueue } from "./_store.ts";
+
+const LEASE_MS = 1000;
+const PER_KEY = 2;
+
+interface Party {
+  queue: Queue;
+  held: Leased[];
+  /** False: it has died, and nobody calls it any more. */
+  lives: boolean;
+}
+
+/** Parties that share a pool, and do things at random. */
+class World {
+  readonly #store: KvStore;
+  readonly #random: () => number;
+  readonly parties: Party[] = [];
+  readonly ids: string[] = [];
+  /** Ids of jobs that ended done, as acknowledged. */
+  readonly done: string[] = [];
+  nowMs = NOW;
+  /** Answers of jobs that had been leased ahead. */
+  atOnce = 0;
+  readonly #most: number;
+
+  /** `most`: parties that live at once. */
+  constructor(store: KvStore, seed: number, most: number) {
+    this.#store = store;
+    this.#most = most;
+    this.#random = randomStream(seed);
+  }
+
+  /** Jobs of a call, at most: where one holder is to lease ahead, more wait than it asks for. */
+  get #load(): number {
+    return this.#most === 1 ? 8 : 4;
+  }
+
+  async join(): Promise<void> {
+    const queue = await openQueue(this.#store, {
+      lanes: [
+        { name: "a", maxRunningPerKey: PER_KEY },
+        { name: "b", maxRunningPerKey: Infinity },
+      ],
+      leaseMs: LEASE_MS,
+      attempts: [2, 3],
+      keep: { done: 5, dead: 8, forMs: Infinity },
+      random: this.#random,
+      nowMs: this.nowMs,
+    });
+    this.parties.push({ queue, held: [], lives: true });
+  }
+
+  pick<T>(from: readonly T[]): T | undefined {
+    return from[Math.floor(this.#random() * from.length)];
+  }
+
+  async step(): Promise<void> {
+    const party = this.pick(this.parties.filter(({ lives }) => lives));
+    if (party === undefined) return await this.join();
+    this.nowMs += Math.floor(this.#random() * 30);
+    const chance = this.#random();
+    if (chance < 0.3) await this.#add(party);
+    else if (chance < 0.5) await this.#lease(party);
+    else if (chance < 0.75) await this.#settle(party);
+    else if (chance < 0.85) await this.#change(party);
+    else if (chance < 0.9) await this.#renew(party);
+    else if (chance < 0.92) party.lives = this.#most === 1; // alone again only a lease after a death
+    else if (chance < 0.94) await this.#leave(party);
+    else if (chance < 0.96) await this.#reopen(party);
+    else if (this.parties.filter(({ lives }) => lives).length < this.#most) await this.join();
+    else await party.queue.count(this.nowMs);
+  }
+
+  /** Everything that is left ends. */
+  async finish(): Promise<void> {
+    await this.join();
+    const party = this.parties.at(-1)!;
+    for (const other of this.parties) if (other !== party) other.lives = false;
+    for (let beat = 0; beat < 8; beat++, this.nowMs += LEASE_MS / 2) await this.#renew(party);
+    for (let round = 0; round < 500; round++, this.nowMs += 200) {
+      await this.#renew(party);
+      const jobs = await party.queue.lease([50, 50], this.nowMs);
+      await party.queue.settle(jobs.map((job) => end(job)), this.nowMs);
+      const counts = await party.queue.count(this.nowMs);
+      const left = counts.map((lane) => lane.ready + lane.blocked + lane.delayed + lane.running);
+      if (left.every((count) => count === 0)) return;
+    }
+    const counts = await party.queue.count(this.nowMs);
+    assert.fail(`Jobs are left that cannot be leased: ${JSON.stringify(counts)}`);
+  }
+
+  async #add({ queue }: Party): Promise<void> {
+    const entries = Array.from({ length: 1 + Math.floor(this.#random() * this.#load) }, () => {
+      const chance = this.#random();
+      return entry({
+        lane: chance < (this.#most === 1 ? 0.3 : 0.6) ? 0 : 1,
+        payload: this.#random() < 0.03 ? "x".repeat(130_000) : { n: Math.floor(chance * 1000) },
+        key: this.#random() < 0.5 ? this.pick(["k", "l", "m"]) : undefined,
+        dedupeKey: this.#random() < 0.2 ? this.pick(["d", "e", "f"]) : undefined,
+        dueAtMs: this.#random() < 0.3 ? this.nowMs + Math.floor(this.#random() * 300) : 0,
+        expiresAtMs: this.#random() < 0.1 ? this.nowMs + 200 : Infinity,
+      });
+    });
+    const added = await queue.add(entries, this.nowMs);
+    for (const { id, duplicate } of added) if (!duplicate) this.ids.push(id);
+  }
+
+  async #lease(party: Party): Promise<void> {
+    const answer = party.queue.lease(this.#wants(), this.nowMs);
+    if (!("then" in answer)) this.atOnce++;
+    const jobs = await answer;
+    for (const job of jobs) assert.ok(job.fence >= job.attempt, "a lease for each attempt");
+    party.held.push(...jobs);
+  }
+
+  async #settle(party: Party): Promise<void> {
+    const jobs = party.held.splice(0, 1 + Math.floor(this.#random() * 4));
+    const settlements = jobs.map((job) => {
+      const to = this.pick(["done", "done", "done", "retry", "dead", "back"] as const)!;
+      const dueAtMs = this.nowMs + Math.floor(this.#random() * 200) - 50;
+      const error = to === "retry" ? "again" : undefined;
+      return end(job, to, { dueAtMs, error, result: to === "done" ? job.id : undefined });
+    });
+    const settling = party.queue.settle(settlements, this.nowMs);
+    // As a pool does, in the same turn: the claim goes with the ends, and more may be leased ahead.
+    const leasing = this.#random() < 0.5 ? this.#lease(party) : undefined;
+    const accepted = await settling;
+    await leasing;
+    for (const [index, settlement] of settlements.entries()) {
+      if (accepted[index] && settlement.to === "done") this.done.push(settlement.job.id);
+    }
+  }
+
+  #wants(): readonly number[] {
+    return [Math.floor(this.#random() * 4), Math.floor(this.#random() * 4)];
+  }
+
+  async #change({ queue }: Party): Promise<void> {
+    const id = this.pick(this.ids);
+    const change = this.pick(["cancel", "revive", "remove"] as const)!;
+    if (id !== undefined) await queue.change(id, change, this.nowMs);
+  }
+
+  async #renew(party: Party): Promise<void> {
+    if (!(await party.queue.renew(this.nowMs)).alive) party.held = [];
+  }
+
+  async #reopen({ queue }: Party): Promise<void> {
+    const limits = [1, 2, 3, Infinity] as const;
+    const prepared = await queue.reopen?.({
+      lanes: ["a", "b"].map((name) => {
+        const isFree = this.#most === 1 && name === "b"; // so that its jobs are leased ahead
+        return { name, maxRunningPerKey: isFree ? Infinity : this.pick(limits)! };
+      }),
+      attempts: [2, 3],
+      leaseMs: LEASE_MS,
+      keep: { done: this.pick([0, 5])!, dead: this.pick([0, 8])!, forMs: Infinity },
+    });
+    prepared?.(this.nowMs);
+    await queue.lease([0, 0], this.nowMs); // waits for what follows from it
+  }
+
+  async #leave(party: Party): Promise<void> {
+    party.lives = false;
+    await party.queue.leave(this.nowMs);
+  }
+}
+
+interface Given {
+  readonly seed: number;
+  readonly steps: number;
+  readonly maxChecks?: number;
+  readonly most?: number;
+}
+
+/** How often jobs were given at once that had been leased ahead. */
+async function runWorld({ seed, steps, maxChecks = 100, most = 3 }: Given): Promise<number> {
+  const kv = await Deno.openKv(":memory:");
+  const db = new Db(kv, { remote: false, maxChecks, random: Math.random });
+  const store = new KvStore(db, { file: undefined, remote: false, pollMs: Infinity, seen: 0 });
+  const world = new World(store, seed, most);
+  try {
+    for (let step = 0; step < steps; step++) {
+      await world.step();
+      if (step % 20 === 0) assert.deepEqual(await faultsIn(kv), [], `after step ${step}`);
+    }
+    await world.finish();
+    assert.deepEqual(await faultsIn(kv), [], "in the end");
+    assert.equal(new Set(world.done).size, world.done.length, "no job is done twice");
+    return world.atOnce;
+  } finally {
+    await store.close();
+  }
+}
+
+/** What disagrees, but for the leases of those who have died and nobody has noticed yet. */
+async function faultsIn(kv: Deno.Kv): Promise<readonly string[]> {
+  return await audit(kv, "p");
+}
+
+Deno.test("KvQueue keeps counts, places, pointers and keys true, whatever several holders do", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer(), async (seed) => void await runWorld({ seed, steps: 200 })),
+    { numRuns: 12 },
+  );
+});
+
+Deno.test("KvQueue does so with no more than 10 checks a commit", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer(),
+      async (seed) => void await runWorld({ seed, steps: 150, maxChecks: 10 }),
+    ),
+    { numRuns: 6 },
+  );
+});
+
+Deno.test("KvQueue does so where one holder at a time leases jobs ahead", async () => {
+  let atOnce = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.integer(), async (seed) => {
+      atOnce += await runWorld({ seed, steps: 300, most: 1 });
+    }),
+    { numRuns: 12 },
+  );
+  assert.ok(atOnce > 0);
+});
