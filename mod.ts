@@ -59,7 +59,11 @@ export type * from "./src/runtime/handles.ts";
 export type * from "./src/contract/standard_schema.ts";
 export type * from "./src/contract/store.ts";
 export type * from "./src/contract/strategy.ts";
-export { BUCKETS_MS, type Distribution, type LaneTally } from "./src/planning/tally.ts";
+export {
+  BUCKETS_MS,
+  type Distribution,
+  type LaneCounters as LaneTally,
+} from "./src/planning/lane_counters.ts";
 export type * from "./src/contract/view.ts";
 export { type Clock, systemClock, type SystemTime, type Timer } from "./src/time/clock.ts";
 export { type StepListener, Wall } from "./src/time/wall.ts";

@@ -8,11 +8,11 @@ import { counted, duration } from "../../src/base/format.ts";
 import type { Limit } from "../../src/contract/strategy.ts";
 import type { PoolView } from "../../src/contract/view.ts";
 import { GateBase, KNOWN, runningIn, TOLERANCE, waitingIn } from "./_gate_base.ts";
-import { Hold, type Refusal } from "./_gate_hold.ts";
+import { GateHold, type Refusal } from "./_gate_hold.ts";
 import { GateMeter, type Span } from "./_gate_meter.ts";
 import { Release } from "./_gate_release.ts";
 import { isLate, Lateness, Overloads } from "./_gate_signs.ts";
-import { Trial } from "./_gate_trial.ts";
+import { GateTrial } from "./_gate_trial.ts";
 
 /** Growth per round after a refusal, and for how long, ms. */
 const CAREFUL = 1.25;
@@ -29,15 +29,15 @@ const LATEST_MS = 50;
  * Free: growth up to `factor` times the verified concurrency is let through. Growth above the verified
  * concurrency opens a trial; a refusal, an overload or long lateness the hold.
  */
-export class Gate {
+export class GrowthGate {
   readonly #factor: number;
   readonly #meter = new GateMeter();
   readonly #base: GateBase;
-  readonly #hold: Hold;
+  readonly #hold: GateHold;
   readonly #overloads: Overloads;
   readonly #lateness: Lateness;
   readonly #release: Release;
-  #trial: Trial | undefined;
+  #trial: GateTrial | undefined;
   #verified = 0; // concurrency whose worth is shown; 0 until asked
   #reached = 0; // highest accepted level, which may be come back to at once
   #refusedAtMs = -Infinity;
@@ -47,7 +47,7 @@ export class Gate {
   constructor(factor: number, lanes: number) {
     this.#factor = factor;
     this.#base = new GateBase(lanes, this.#meter);
-    this.#hold = new Hold(this.#meter, this.#base);
+    this.#hold = new GateHold(this.#meter, this.#base);
     this.#overloads = new Overloads(this.#meter);
     this.#lateness = new Lateness(this.#base);
     this.#release = new Release(factor, this.#meter);
@@ -155,7 +155,7 @@ export class Gate {
       this.#base.scale(slowness);
     }
     this.#verified = verified;
-    this.#trial = new Trial(view, {
+    this.#trial = new GateTrial(view, {
       meter: this.#meter,
       base: this.#base,
       verified,
@@ -163,7 +163,7 @@ export class Gate {
     });
   }
 
-  #judge(view: PoolView, trial: Trial, wanted: number): void {
+  #judge(view: PoolView, trial: GateTrial, wanted: number): void {
     const isOver = wanted <= this.#verified || waitingIn(view) + runningIn(view) === 0;
     const verdict = isOver ? undefined : trial.judge(view);
     if (isOver) this.#trial = undefined;

@@ -5,7 +5,7 @@
  */
 
 import type { PoolView } from "../../src/contract/view.ts";
-import type { GateMeter, Runs, Span } from "./_gate_meter.ts";
+import type { GateMeter, GateRuns, Span } from "./_gate_meter.ts";
 
 /** Rise of run time or concurrency that is still taken for chance. */
 export const TOLERANCE = 1.25;
@@ -116,7 +116,7 @@ export class GateBase {
   }
 }
 
-function learn(usual: Usual, { timed, timedMs }: Runs, factor: number): void {
+function learn(usual: Usual, { timed, timedMs }: GateRuns, factor: number): void {
   if (timed === 0) return;
   usual.count = Math.min(REMEMBERED, usual.count + timed);
   const mean = factor * timedMs / timed;

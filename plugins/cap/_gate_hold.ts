@@ -37,7 +37,7 @@ export interface Refusal {
 }
 
 /** Holds a pool at a level, and tries others while there is more work than it can do. */
-export class Hold {
+export class GateHold {
   /** Most workers now. `Infinity`: the pool is not held. */
   level = Infinity;
   readonly #meter: GateMeter;

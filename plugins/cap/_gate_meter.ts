@@ -21,25 +21,25 @@ export interface Mark {
   /** Integral of the running jobs over time, ms. */
   readonly busyMs: number;
   /** By lane. */
-  readonly lanes: readonly Runs[];
+  readonly lanes: readonly GateRuns[];
 }
 
 /** Attempts whose run time counts: a deferral's does not. */
-export interface Runs {
+export interface GateRuns {
   readonly timed: number;
   /** Sum of their run times, ms. */
   readonly timedMs: number;
 }
 
 /** What happened between a mark and the latest reading. */
-export interface Span extends Runs {
+export interface Span extends GateRuns {
   readonly ms: number;
   /** Attempts ended, deferrals included. */
   readonly ended: number;
   /** Mean number of running jobs. NaN over no time. */
   readonly concurrency: number;
   /** By lane. */
-  readonly lanes: readonly Runs[];
+  readonly lanes: readonly GateRuns[];
 }
 
 const NOTHING: Mark = { atMs: 0, ended: 0, busyMs: 0, lanes: [] };
@@ -96,7 +96,7 @@ export class GateMeter {
     const ms = now.atMs - mark.atMs;
     let timed = 0;
     let timedMs = 0;
-    const lanes = now.lanes.map((lane, index): Runs => {
+    const lanes = now.lanes.map((lane, index): GateRuns => {
       const before = mark.lanes[index]!; // a gate is made for certain lanes
       const runs = { timed: lane.timed - before.timed, timedMs: lane.timedMs - before.timedMs };
       timed += runs.timed;

@@ -19,7 +19,7 @@ const LITTLE = 0.1;
 const MOST_ROUNDS = 20;
 
 /** What a trial came to. */
-export interface Verdict {
+export interface GateVerdict {
   /** True: growth may go on from `workers`. False: the pool is held at `workers`. */
   readonly accepted: boolean;
   /** The concurrency whose worth is shown. */
@@ -41,7 +41,7 @@ export interface TrialParts {
 }
 
 /** One trial, from the growth that opens it to its verdict. */
-export class Trial {
+export class GateTrial {
   readonly #parts: TrialParts;
   readonly #begun: Mark;
   readonly #before: number; // jobs that ran already: taken to have run as fast as before
@@ -67,7 +67,7 @@ export class Trial {
   }
 
   /** Accepts by run time as soon as it can, else by throughput. `undefined`: no verdict yet. */
-  judge(view: PoolView): Verdict | undefined {
+  judge(view: PoolView): GateVerdict | undefined {
     const { meter, base } = this.#parts;
     const all = meter.since(this.#begun);
     const timed = all.timed - this.#before;
@@ -96,13 +96,13 @@ export class Trial {
     return Math.max(3, live / 4, 12 * this.#parts.meter.variation);
   }
 
-  #accepted({ live }: PoolView, { concurrency }: Span, why: string): Verdict {
+  #accepted({ live }: PoolView, { concurrency }: Span, why: string): GateVerdict {
     const reached = Math.min(live, Math.ceil(concurrency - 0.25));
     return { accepted: true, workers: Math.max(this.#parts.verified, reached), why };
   }
 
   /** X = n / S: gain = X B / V - 1 for paid = n / V - 1. */
-  #byThroughput(view: PoolView, span: Span): Verdict | undefined {
+  #byThroughput(view: PoolView, span: Span): GateVerdict | undefined {
     const { meter, base, verified, factor } = this.#parts;
     const enough = Math.max(20, 2 * view.live, 60 * meter.variation);
     const isDue = span.timed >= enough || span.ms > Math.max(300, 3 * meter.meanMs);

@@ -7,7 +7,7 @@
 import * as v from "valibot";
 import { defineCap, type Plugin } from "../../src/contract/plugin.ts";
 import type { PoolView } from "../../src/contract/view.ts";
-import { Gate } from "./_gate.ts";
+import { GrowthGate } from "./_gate.ts";
 
 /** Options of `adaptive-cap`. */
 export interface AdaptiveCapOptions {
@@ -56,12 +56,12 @@ export const adaptiveCap: Plugin<"cap", AdaptiveCapOptions> = defineCap({
     ),
   }),
   create: ({ factor }) => {
-    let gate = new Gate(factor, 0);
+    let gate = new GrowthGate(factor, 0);
     let names: readonly string[] = [];
     return (view, wanted) => {
       if (!hasLanes(view, names)) { // a reload: figures of other lanes say nothing of these
         names = view.lanes.map(({ name }) => name);
-        gate = new Gate(factor, names.length);
+        gate = new GrowthGate(factor, names.length);
       }
       return gate.ask(view, wanted);
     };

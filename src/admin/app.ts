@@ -37,7 +37,7 @@ import { loginRoutes } from "./pages/login.tsx";
 import { MOUNTED_START, overviewRoutes } from "./pages/overview.tsx";
 import { poolPageRoutes } from "./pages/pool_page.tsx";
 import { poolRoutes } from "./api/pools.ts";
-import { Reads } from "./http/reads.ts";
+import { BodyReads } from "./http/reads.ts";
 import { configRedactor, redactor } from "../config/redaction.ts";
 import { refused } from "./pages/refusal.tsx";
 import { reloadRoutes } from "./api/reload.ts";
@@ -143,7 +143,7 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
       signal,
     }),
     operations: new Operations(() => clock.nowMs(), signal),
-    body: { reads: new Reads(clock, signal), maxBytes: options.maxBodyBytes ?? 1_048_576 },
+    body: { reads: new BodyReads(clock, signal), maxBytes: options.maxBodyBytes ?? 1_048_576 },
     maxJobBytes: options.maxJobBytes ?? 65_536,
     signal,
     target: targets(sluice),

@@ -9,11 +9,11 @@ import type { Command } from "commander";
 import type { RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { changeJobs, listJobs, type ListOptions, MATCHING, showJob } from "./jobs.ts";
+import { changeJobs, type JobsOptions, listJobs, MATCHING, showJob } from "./jobs.ts";
 import { operate } from "./operation.ts";
 import { confirmed, type Tools, withRemote, withYes } from "./verb.ts";
 
-interface ManyOptions extends ListOptions {
+interface ManyOptions extends JobsOptions {
   readonly all?: boolean;
   readonly yes?: boolean;
 }
@@ -26,7 +26,7 @@ export function addDlq(program: Command, { io }: Tools): void {
     .option("--match <text>", MATCHING)
     .option("--limit <count>", "most jobs", "50")
     .option("--cursor <cursor>", "go on where the last page ended")
-    .action((pool: string, options: ListOptions) =>
+    .action((pool: string, options: JobsOptions) =>
       listJobs(io, pool, { ...options, state: "dead" })
     );
   withRemote(dlq.command("show").description("show one job").argument("<id>"))

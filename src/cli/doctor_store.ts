@@ -30,10 +30,10 @@ export async function doctorStore(
 ): Promise<void> {
   const { store: file } = options;
   await refuseDamaged(io, options);
-  const { care, close } = await opened(openStore(file), file);
+  const { doctor, close } = await opened(openStore(file), file);
   try {
-    const { pools, jobs } = await opened(care.contents(), file);
-    const worked = await care.worked((ms) => {
+    const { pools, jobs } = await opened(doctor.contents(), file);
+    const worked = await doctor.worked((ms) => {
       const seconds = Math.ceil(ms / 1000);
       note(io, `Watching for ${seconds} s whether a process works on ${file}`);
     });
@@ -46,7 +46,7 @@ export async function doctorStore(
         2,
       );
     }
-    const found = await care.faults();
+    const found = await doctor.faults();
     if (!options.json) {
       line(
         io,
@@ -67,7 +67,7 @@ export async function doctorStore(
 
   async function repair(found: readonly StoreFinding[]): Promise<readonly StoreFinding[]> {
     confirmed(io, options, `Repair ${count(found.length, "finding")} in ${file}?`);
-    const left = await care.repair(Date.now());
+    const left = await doctor.repair(Date.now());
     if (options.json) return left;
     line(io, left.length === 0 ? "Repaired: nothing is amiss any more" : "Repaired, but for:");
     for (const finding of left) show(io, finding);

@@ -15,7 +15,7 @@ import { bold, json, line, note, red, table, time } from "./print.ts";
 import { confirmed, type Tools, wholeNumber, withRemote, withYes } from "./verb.ts";
 
 /** Which jobs to list. */
-export interface ListOptions extends RemoteOptions {
+export interface JobsOptions extends RemoteOptions {
   /** Only this state. */
   readonly state?: string | undefined;
   /** Only this lane. */
@@ -44,7 +44,7 @@ export function addJobs(program: Command, { io }: Tools): void {
     .option("--match <text>", MATCHING)
     .option("--limit <count>", "most jobs", "50")
     .option("--cursor <cursor>", "go on where the last page ended")
-    .action((pool: string, options: ListOptions) => listJobs(io, pool, options));
+    .action((pool: string, options: JobsOptions) => listJobs(io, pool, options));
   withRemote(jobs.command("show").description("show one job").argument("<id>"))
     .action((id: string, options: RemoteOptions) => showJob(io, id, options));
   withYes(withRemote(jobs.command("cancel").description("cancel jobs").argument("<id...>")))
@@ -59,7 +59,7 @@ export function addJobs(program: Command, { io }: Tools): void {
 }
 
 /** Prints a page of jobs. */
-export async function listJobs(io: Io, pool: string, options: ListOptions): Promise<void> {
+export async function listJobs(io: Io, pool: string, options: JobsOptions): Promise<void> {
   const page = await fetchPage(io, pool, options, wholeNumber("--limit", options.limit, 1));
   if (options.json) return json(io, page);
   const more = page.cursor === undefined ? undefined : `add --cursor ${page.cursor}`;
@@ -86,7 +86,7 @@ export async function listJobs(io: Io, pool: string, options: ListOptions): Prom
 async function fetchPage(
   io: Io,
   pool: string,
-  options: ListOptions,
+  options: JobsOptions,
   limit: number | undefined,
 ): Promise<JobPageJson> {
   const { state, lane, match, cursor } = options;

@@ -8,7 +8,7 @@ import type { Command } from "commander";
 import type { PoolJson } from "../admin/http/wire.ts";
 import type { PoolEvent } from "../contract/event.ts";
 import { counted, duration } from "../base/format.ts";
-import { Recorder, type Recording } from "../simulate/recorder.ts";
+import { type Recording, ScenarioRecorder } from "../simulate/recorder.ts";
 import { scenarioText } from "../simulate/scenario_text.ts";
 import { call, path, type RemoteOptions } from "./client.ts";
 import { eventStream } from "./event_stream.ts";
@@ -106,7 +106,7 @@ async function listen(io: Io, options: RecordOptions, { pools, forMs }: Wanted):
   const after = (ms: number, run: () => void): void => void timers.push(setTimeout(run, ms));
   const bar = progressBar(io);
   const unlisten = onInterrupt(io, () => stop.abort());
-  let recorder: Recorder | undefined;
+  let recorder: ScenarioRecorder | undefined;
   let [startMs, latestMs, isLast] = [0, 0, false];
   let trouble: string | undefined;
   try {
@@ -116,7 +116,7 @@ async function listen(io: Io, options: RecordOptions, { pools, forMs }: Wanted):
       }
       if (recorder === undefined) {
         startMs = latestMs;
-        recorder = new Recorder(startMs, pools.flatMap(lanesOf));
+        recorder = new ScenarioRecorder(startMs, pools.flatMap(lanesOf));
         const own = recorder;
         after(forMs + LAST_MS, () => {
           isLast = true;
@@ -138,7 +138,7 @@ async function listen(io: Io, options: RecordOptions, { pools, forMs }: Wanted):
   const isWhole = isLast && trouble === undefined;
   const endMs = isWhole ? startMs + forMs : Math.min(startMs + forMs, latestMs);
   const name = pools.map(({ pool }) => pool).join(", ");
-  recorder ??= new Recorder(startMs, []);
+  recorder ??= new ScenarioRecorder(startMs, []);
   const recording = await recorder.finish({ name, from: options.url, endMs });
   return { recording, trouble, spanMs: endMs - startMs };
 }
@@ -157,7 +157,7 @@ function showProgress(
   after(200, show);
 }
 
-function lanesOf({ pool, lanes }: PoolJson): ConstructorParameters<typeof Recorder>[1] {
+function lanesOf({ pool, lanes }: PoolJson): ConstructorParameters<typeof ScenarioRecorder>[1] {
   return lanes.map(({ name, ready, blocked, meanServiceMs }) => {
     return { pool, lane: name, waiting: ready + blocked, meanServiceMs };
   });

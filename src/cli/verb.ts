@@ -43,7 +43,7 @@ export interface Tools {
   /** The JSON Schema of config files, as text. */
   schemaText(): string;
   /** Opens the database file of a durable store, to look after it. Makes none. */
-  openStore(file: string): Promise<{ readonly care: StoreCare; close(): void }>;
+  openStore(file: string): Promise<{ readonly doctor: StoreDoctor; close(): void }>;
 }
 
 /** Something that does not agree in a database. */
@@ -59,7 +59,7 @@ export interface StoreFinding {
 }
 
 /** An open database that nobody should work on. */
-export interface StoreCare {
+export interface StoreDoctor {
   /** What it holds. @throws {RangeError} If it is of a newer release, or none of ours. */
   contents(): Promise<{ readonly pools: readonly string[]; readonly jobs: number }>;
   /** Pools that somebody works on. `waiting` is told how long it will watch, ms. */

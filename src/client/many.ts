@@ -6,7 +6,7 @@
 
 import { RejectedError } from "../contract/errors.ts";
 import { RequestError, UnavailableError } from "./errors.ts";
-import { type Part, partsOf } from "./parts.ts";
+import { type EnqueuePart, partsOf } from "./parts.ts";
 import { backoff, isRecord, type Outgoing, send, type Sender } from "./send.ts";
 import { pause } from "./time.ts";
 
@@ -62,7 +62,7 @@ export async function sendMany(
   }
 }
 
-interface KeyedPart extends Part {
+interface KeyedPart extends EnqueuePart {
   readonly idempotencyKey: string;
 }
 
@@ -76,7 +76,7 @@ function isTaken(result: EnqueueResult | undefined): boolean {
 
 /** Sends one part. Answers what went wrong with the whole of it. */
 async function sendPart(
-  part: Part,
+  part: EnqueuePart,
   request: Outgoing,
   sender: Sender,
   results: EnqueueResult[],

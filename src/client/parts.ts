@@ -11,7 +11,7 @@ const MOST_JOBS = 1_000;
 const MOST_BYTES = 1_000_000;
 
 /** Jobs of one call. */
-export interface Part {
+export interface EnqueuePart {
   /** Places of the jobs among all. */
   readonly places: readonly number[];
   /** The jobs as a JSON list. */
@@ -19,8 +19,11 @@ export interface Part {
 }
 
 /** Splits jobs, each of them as JSON, in order. Only the places given. */
-export function partsOf(jobs: readonly string[], places: readonly number[]): readonly Part[] {
-  const parts: Part[] = [];
+export function partsOf(
+  jobs: readonly string[],
+  places: readonly number[],
+): readonly EnqueuePart[] {
+  const parts: EnqueuePart[] = [];
   const encoder = new TextEncoder();
   let held: number[] = [];
   let bytes = 0;

@@ -7,7 +7,7 @@
 import type { ConfigChange } from "../contract/event.ts";
 import type { Bound } from "../contract/plugin.ts";
 import { type Path, toPointer } from "./faults.ts";
-import { toShown } from "./shown.ts";
+import { toDisplay } from "./display.ts";
 
 /**
  * True if both are the same plugin with the same options: an instance of one serves for the other.
@@ -20,7 +20,7 @@ export function sameBound(from: Bound, to: Bound): boolean {
 
 /** True if two values differ as far as JSON can say. */
 export function differs(from: unknown, to: unknown): boolean {
-  return JSON.stringify(toShown(from)) !== JSON.stringify(toShown(to));
+  return JSON.stringify(toDisplay(from)) !== JSON.stringify(toDisplay(to));
 }
 
 /** A slot as a config writes it. */
@@ -97,5 +97,5 @@ export function changesByName<T>(
 }
 
 function shown(value: unknown): unknown {
-  return value === Infinity ? undefined : toShown(value);
+  return value === Infinity ? undefined : toDisplay(value);
 }

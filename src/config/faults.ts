@@ -11,7 +11,7 @@ import { suggestion } from "../base/suggest.ts";
 export type Path = readonly (string | number)[];
 
 /** A place in a file. */
-export interface Place {
+export interface SourcePlace {
   /** Characters before it. */
   readonly offset: number;
   /** Line, from 1. */
@@ -25,7 +25,7 @@ export interface FaultOptions {
   /** Points at the key rather than at its value. @default {"value"} */
   readonly at?: "key" | "value" | undefined;
   /** Where it stands, if that is not where its path stands. */
-  readonly place?: Place | undefined;
+  readonly place?: SourcePlace | undefined;
   /** What was thrown. */
   readonly cause?: unknown;
 }
@@ -35,17 +35,17 @@ export interface SyntaxFault {
   /** Where in the config it stands. */
   readonly path: Path;
   /** Where in the file it stands. `undefined`: there is no file. */
-  readonly place: Place | undefined;
+  readonly place: SourcePlace | undefined;
   /** What is wrong. */
   readonly message: string;
 }
 
 /** Where paths stand. */
-export interface Places {
+export interface SourcePlaces {
   /** Name of the file. `undefined`: the config is an object. */
   readonly file: string | undefined;
   /** Place of a path, or of the nearest one above it. `undefined`: there is no file. */
-  place(path: Path, at: "key" | "value"): Place | undefined;
+  place(path: Path, at: "key" | "value"): SourcePlace | undefined;
   /** Mistakes in the text, in file order. */
   readonly syntax: readonly SyntaxFault[];
 }
@@ -73,7 +73,7 @@ export interface FaultList {
 }
 
 /** Starts a list with the mistakes in the text. */
-export function faultList(places: Places): FaultList {
+export function faultList(places: SourcePlaces): FaultList {
   const found = new Map<string, { readonly fault: Fault; readonly offset: number }>();
   let more = 0;
   const list: FaultList = {

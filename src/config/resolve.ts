@@ -16,7 +16,7 @@ import type { KnownModules } from "./modules.ts";
 import { type Defaults, type PoolOptions, resolvePool } from "./pool.ts";
 import { isEnvRef, type ReadEnv, readSecret } from "./secrets.ts";
 import { configShape } from "./shape.ts";
-import { toShown } from "./shown.ts";
+import { toDisplay } from "./display.ts";
 import { resolveSlot } from "./slot.ts";
 import { readSource, type Source } from "./source.ts";
 import { ConfigError } from "../contract/errors.ts";
@@ -135,7 +135,7 @@ async function resolveTop(
   if (shape === undefined || store === undefined) return undefined;
   const alerts = simulated ? undefined : resolveAlerts(raw.admin, shape.admin?.alerts, all);
   const admin = shape.admin && { ...adminSettings(shape.admin, tokens), alerts };
-  return { store: store.bound, admin, redact: shape.redact, pools, shown: toShown(raw) };
+  return { store: store.bound, admin, redact: shape.redact, pools, shown: toDisplay(raw) };
 }
 
 /** Reads the environment of the process. */

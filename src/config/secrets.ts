@@ -17,7 +17,7 @@ export interface EnvRef {
 }
 
 /** A value with its references replaced. */
-export interface Resolved {
+export interface ResolvedSecrets {
   /** The value. */
   readonly value: unknown;
   /** What the references stood for: never to be shown. */
@@ -40,7 +40,11 @@ export function isEnvRef(value: unknown): value is EnvRef {
 }
 
 /** Replaces all references in `value`, which stands at `path`. What is not data stays as it is. */
-export function resolveSecrets(value: unknown, path: Path, options: SecretOptions): Resolved {
+export function resolveSecrets(
+  value: unknown,
+  path: Path,
+  options: SecretOptions,
+): ResolvedSecrets {
   const secrets: string[] = [];
   const above = new Set<unknown>();
   let complete = true;

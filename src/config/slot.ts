@@ -19,7 +19,7 @@ import { allIssues, optionIssue } from "./check.ts";
 import { display, isRecord, type Path, toPointer, unknownKey } from "./faults.ts";
 import { findPlugin, isAnyPlugin, type PluginSources } from "./find_plugin.ts";
 import { hideSecrets, type ReadEnv, resolveSecrets } from "./secrets.ts";
-import { toShown } from "./shown.ts";
+import { toDisplay } from "./display.ts";
 
 /** What slots are resolved with. */
 export interface SlotOptions extends PluginSources {
@@ -113,7 +113,7 @@ function bindOptions<K extends Kind>(
       const { path: below, message, at } = optionIssue(issue, plugin, show);
       report(below, message, { at });
     }
-    const binding = bind(plugin, value, toShown(given ?? {}));
+    const binding = bind(plugin, value, toDisplay(given ?? {}));
     if (issues.length > 0 || !binding.ok) return undefined;
     if (!tryFactory(binding.bound, slot.probe, report)) return undefined;
     const { folder } = options.modules;

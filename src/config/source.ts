@@ -21,8 +21,8 @@ import {
   display,
   isRecord,
   type Path,
-  type Place,
-  type Places,
+  type SourcePlace,
+  type SourcePlaces,
   type SyntaxFault,
 } from "./faults.ts";
 
@@ -30,7 +30,7 @@ import {
 export const MOST_LEVELS = 100;
 
 /** A config as read. */
-export interface Source extends Places {
+export interface Source extends SourcePlaces {
   /** The config. */
   readonly value: unknown;
   /** True if the text cannot be understood any further: `value` is not to be looked at. */
@@ -72,7 +72,7 @@ function whyNotRead(error: unknown): string {
   return messageOf(error);
 }
 
-type PlacedFault = SyntaxFault & { readonly place: Place };
+type PlacedFault = SyntaxFault & { readonly place: SourcePlace };
 
 /** Parses the text of a config. A byte order mark is skipped. */
 export function parseSource(text: string): Omit<Source, "file" | "folder"> {
@@ -244,7 +244,7 @@ function offsetOf(root: Node, path: Path, at: "key" | "value"): number {
   return offset;
 }
 
-function placesIn(text: string): (offset: number) => Place {
+function placesIn(text: string): (offset: number) => SourcePlace {
   const starts = [0];
   for (const { index, 0: end } of text.matchAll(/\r\n|\r|\n/g)) starts.push(index + end.length);
   return (offset) => {

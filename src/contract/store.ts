@@ -68,7 +68,7 @@ export interface QueueOptions extends QueueRules {
 }
 
 /** Shared state that a job depends on: it is stored only where that has not changed, and changes it. */
-export interface Claim {
+export interface Precondition {
   /** Key of the shared state. */
   readonly key: string;
   /** Its version as it was read; `undefined`: no such key. */
@@ -105,7 +105,7 @@ export interface JobEntry {
    * What it depends on, together with its addition or not at all: of all who claim the same version, one
    * has its job stored; the others hear of a duplicate with an empty id. Omitted: nothing.
    */
-  readonly claim?: Claim | undefined;
+  readonly precondition?: Precondition | undefined;
 }
 
 /** What became of one entry of `add`. */

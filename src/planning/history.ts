@@ -121,7 +121,7 @@ const THIN_KEPT = 60;
 const GRAIN_MS = 0.5;
 
 /** Takes the samples of one pool. Cheap where it is called often: what costs comes once a second. */
-export class Recorder {
+export class HistoryRecorder {
   /** How often the target changed. */
   readonly scale = new ScaleEvents();
   readonly #latest = new Ring<Sample>(KEPT);

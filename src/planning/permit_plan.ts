@@ -4,7 +4,7 @@
  * @module
  */
 
-import { divide, isNews, type Need, type Part, type PermitEntry } from "./permits.ts";
+import { divide, isNews, type Need, type PermitEntry, type PermitShare } from "./permits.ts";
 
 /** The processes in the record, as one of them sees it. */
 export interface Company {
@@ -45,9 +45,9 @@ export function planPermits(needs: ReadonlyMap<string, Need>, company: Company):
 }
 
 /** What goes into the record, after what was lowered is in force: no less than is in use. */
-export function partsOf({ parts }: PermitPlan): Readonly<Record<string, Part>> {
+export function partsOf({ parts }: PermitPlan): Readonly<Record<string, PermitShare>> {
   return Object.fromEntries(
-    [...parts].map(([key, { cap, has, keeps, wants, used }]): [string, Part] => [
+    [...parts].map(([key, { cap, has, keeps, wants, used }]): [string, PermitShare] => [
       key,
       [keeps < has ? Math.min(has, Math.max(keeps, used())) : keeps, Math.min(cap, wants)],
     ]),
@@ -56,8 +56,8 @@ export function partsOf({ parts }: PermitPlan): Readonly<Record<string, Part>> {
 
 /** True if others should hear of new parts: something moves, or is missing that they may have. */
 export function isWorthTelling(
-  before: Readonly<Record<string, Part>>,
-  now: Readonly<Record<string, Part>>,
+  before: Readonly<Record<string, PermitShare>>,
+  now: Readonly<Record<string, PermitShare>>,
 ): boolean {
   for (const [key, [has, wants]] of Object.entries(now)) {
     const [had, wanted] = before[key] ?? [0, 0];

@@ -6,7 +6,7 @@
  */
 
 /** What one process holds of one cap, and would like to hold. */
-export type Part = readonly [has: number, wants: number];
+export type PermitShare = readonly [has: number, wants: number];
 
 /** One process in the record. */
 export interface PermitEntry {
@@ -23,7 +23,7 @@ export interface PermitEntry {
   /** It has left: what it holds is free once others have seen it so for so long, ms. */
   readonly leftMs?: number;
   /** Its part of each cap, by the cap's name. */
-  readonly parts: Readonly<Record<string, Part>>;
+  readonly parts: Readonly<Record<string, PermitShare>>;
 }
 
 /** Who holds what. The parts of a cap add up to no more than the cap. */

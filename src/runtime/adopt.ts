@@ -5,7 +5,7 @@
  * @module
  */
 
-import { answered } from "./asked.ts";
+import { answered } from "./store_call.ts";
 import type { PoolContext, PoolParts } from "./assemble.ts";
 import { differs } from "../config/diff_parts.ts";
 import { messageOf } from "../contract/errors.ts";

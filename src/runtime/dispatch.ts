@@ -10,7 +10,7 @@ import type { Crew } from "./crew.ts";
 import { faultOfLane, judgeTake, received } from "../base/answers.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { Lane } from "./lane.ts";
-import { type HeldJob, Lead } from "./lead.ts";
+import { type HeldJob, Prefetch } from "./prefetch.ts";
 import type { Overruns } from "./overruns.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Runner } from "./runner.ts";
@@ -62,7 +62,7 @@ export class Dispatch {
   readonly #eligible: Lane[] = [];
   /** The lanes that the policy chose last, in its order. */
   readonly #chosen: Lane[] = [];
-  readonly #lead: Lead;
+  readonly #lead: Prefetch;
   #leasing = false;
   #askedMeanwhile = false;
   #open = true;
@@ -71,7 +71,7 @@ export class Dispatch {
   constructor(context: DispatchContext) {
     this.#context = context;
     this.#state = context.state;
-    this.#lead = new Lead(context.state, context.rate);
+    this.#lead = new Prefetch(context.state, context.rate);
     this.adopt();
   }
 

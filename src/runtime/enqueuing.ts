@@ -17,7 +17,7 @@ import type { JobHandle } from "./handles.ts";
 import type { Added, JobEntry, MaybePromise, Queue } from "../contract/store.ts";
 import { judgeAdded } from "./store_answers.ts";
 import { isPromise, type StoreGuard } from "./store_guard.ts";
-import { TakenJob } from "./taken_job.ts";
+import { QueuedJob } from "./queued_job.ts";
 import { Unanswered } from "./unanswered.ts";
 
 /** What enqueuing needs of its pool. */
@@ -59,8 +59,8 @@ export class Enqueuing {
     const { queue } = this.#context;
     try {
       const answer = this.#take(job);
-      if (!isPromise(answer)) return Promise.resolve(new TakenJob(queue, answer));
-      return answer.then((added) => new TakenJob(queue, added));
+      if (!isPromise(answer)) return Promise.resolve(new QueuedJob(queue, answer));
+      return answer.then((added) => new QueuedJob(queue, added));
     } catch (thrown) {
       return Promise.reject(thrown);
     }
@@ -117,7 +117,7 @@ export class Enqueuing {
     if (added.some(({ error }) => error instanceof StoreError)) this.#context.guard.refused();
     let next = 0;
     const taken = (one: Added): JobHandle | Error =>
-      one.error ?? new TakenJob(this.#context.queue, one);
+      one.error ?? new QueuedJob(this.#context.queue, one);
     const results = faults.map((fault) => fault ?? taken(added[next++]!));
     await Promise.all(refused.map(async ([place, job]) => {
       try {

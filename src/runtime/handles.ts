@@ -13,7 +13,7 @@ import type { JobRecord, NewJob, Outcome } from "../contract/job.ts";
 import type { Bound } from "../contract/plugin.ts";
 import type { PoolSettings } from "../config/settings.ts";
 import type { Change, Changed, JobPage, JobQuery } from "../contract/store.ts";
-import type { LaneTally } from "../planning/tally.ts";
+import type { LaneCounters } from "../planning/lane_counters.ts";
 import type { PoolView } from "../contract/view.ts";
 
 /** A job that was taken in. */
@@ -134,7 +134,7 @@ export interface PoolHandle<Submit extends NewJob = NewJob> {
   /** Decisions, newest first. @param limit Most of them. @default {20} */
   explain(limit?: number): readonly Decision[];
   /** What has come of the jobs of each lane, highest priority first: counts and distributions for metrics. */
-  tally(): readonly LaneTally[];
+  tally(): readonly LaneCounters[];
   /** Its recent past: samples, oldest first. */
   history(): History;
   /** What its recent past shows to be amiss, most pressing first. Empty: nothing. */

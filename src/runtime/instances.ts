@@ -7,7 +7,7 @@
 import { sameLanes } from "../config/diff_lanes.ts";
 import { sameBound } from "../config/diff_parts.ts";
 import { matchCaps } from "../config/diff_pool.ts";
-import { checkPayload } from "./given_job.ts";
+import { checkPayload } from "./job_input.ts";
 import type { Logger } from "../contract/job.ts";
 import { Misfit } from "../base/payload.ts";
 import type { Named, NamedCap } from "../planning/planner.ts";

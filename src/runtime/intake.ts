@@ -12,7 +12,7 @@ import type { Lane } from "./lane.ts";
 import { copyJson, Misfit } from "../base/payload.ts";
 import type { Handler } from "../contract/plugin.ts";
 import type { PoolState } from "./pool_state.ts";
-import { checkPayload } from "./given_job.ts";
+import { checkPayload } from "./job_input.ts";
 import type { JobEntry } from "../contract/store.ts";
 import type { Redaction } from "../config/redaction.ts";
 import type { Refused } from "./refused.ts";

@@ -8,7 +8,7 @@ import type { DeadReason } from "../contract/job.ts";
 import type { LaneSettings } from "../config/settings.ts";
 import { CounterWindow, RateMeter, SampleRing, SmoothMean, WINDOW_MS } from "../base/stats.ts";
 import type { LaneCounts, Queue } from "../contract/store.ts";
-import { Histogram, type LaneTally } from "../planning/tally.ts";
+import { Histogram, type LaneCounters } from "../planning/lane_counters.ts";
 import type { LaneView, Summary, WindowStats } from "../contract/view.ts";
 import type { Wall } from "../time/wall.ts";
 
@@ -329,7 +329,7 @@ export class Lane implements LaneView {
   }
 
   /** What has come of its jobs. */
-  tally(): LaneTally {
+  tally(): LaneCounters {
     const { arrivals, shed, completions, failures } = this.traffic;
     return Object.freeze({
       lane: this.name,

@@ -5,7 +5,7 @@
  */
 
 import { rulesOf } from "./adopt.ts";
-import { answered } from "./asked.ts";
+import { answered } from "./store_call.ts";
 import type { PoolContext } from "./assemble.ts";
 import { wallMs } from "../time/clock.ts";
 import { messageOf } from "../contract/errors.ts";

@@ -5,7 +5,7 @@
  */
 
 import { type Adoption, prepareAdoption } from "./adopt.ts";
-import { asked, changed } from "./asked.ts";
+import { storeCall, storeChange } from "./store_call.ts";
 import { assemble, type PoolContext, type PoolParts } from "./assemble.ts";
 import { checkChange, checkedCount, checkedList, checkId, checkMs, checkQuery } from "./called.ts";
 import { type Clock, wallMs } from "../time/clock.ts";
@@ -24,7 +24,7 @@ import { Schedules } from "./schedules.ts";
 import type { PoolSettings } from "../config/settings.ts";
 import type { JobHandle, Override, PoolHandle, PoolSnapshot, StopReport } from "./handles.ts";
 import type { Change, Changed, JobPage, JobQuery, Queue } from "../contract/store.ts";
-import type { LaneTally } from "../planning/tally.ts";
+import type { LaneCounters } from "../planning/lane_counters.ts";
 
 /** A pool that rests for so long shows nothing to be amiss, ms. */
 const OVER_AFTER_MS = 60_000;
@@ -115,7 +115,7 @@ export class Pool implements PoolHandle {
    * @throws {StoreError} If the store fails at it, or does not answer in time.
    */
   async count(): Promise<void> {
-    const isKnown = await asked(this.#clock, () => this.#parts.counting.fresh());
+    const isKnown = await storeCall(this.#clock, () => this.#parts.counting.fresh());
     if (!isKnown) {
       const what = `The jobs of pool "${this.name}" cannot be counted`;
       throw new StoreError(undefined, `${what}: reload once the store answers`);
@@ -138,7 +138,7 @@ export class Pool implements PoolHandle {
     return decisions.map((decision) => decisionByWall(decision, this.#aheadMs));
   }
 
-  tally(): readonly LaneTally[] {
+  tally(): readonly LaneCounters[] {
     return this.#parts.state.lanes.map((lane) => lane.tally());
   }
 
@@ -170,7 +170,7 @@ export class Pool implements PoolHandle {
 
   async pause(lane?: string): Promise<void> {
     if (lane !== undefined) this.#parts.intake.lane(lane);
-    await changed(this.#clock, async () => {
+    await storeChange(this.#clock, async () => {
       await this.#parts.pauses.set(lane, true);
       this.#emit({ kind: "paused", lane });
     });
@@ -178,7 +178,7 @@ export class Pool implements PoolHandle {
 
   async resume(lane?: string): Promise<void> {
     if (lane !== undefined) this.#parts.intake.lane(lane);
-    await changed(this.#clock, async () => {
+    await storeChange(this.#clock, async () => {
       await this.#parts.pauses.set(lane, false);
       this.#emit({ kind: "resumed", lane });
       this.#parts.loop.arrived();
@@ -200,7 +200,7 @@ export class Pool implements PoolHandle {
 
   async find(id: string): Promise<JobRecord | undefined> {
     checkId(id);
-    const record = await asked(this.#clock, () => this.#queue.find(id));
+    const record = await storeCall(this.#clock, () => this.#queue.find(id));
     if (record?.state !== "running") return record;
     const worker = this.#parts.runner.workerOf(id);
     const progress = worker?.run?.reported;
@@ -213,12 +213,12 @@ export class Pool implements PoolHandle {
 
   async list(query: JobQuery): Promise<JobPage> {
     checkQuery(query);
-    return await asked(this.#clock, () => this.#queue.list(query));
+    return await storeCall(this.#clock, () => this.#queue.list(query));
   }
 
   async change(id: string, change: Change): Promise<Changed> {
     checkChange(id, change);
-    return await changed(this.#clock, () => this.#change(id, change));
+    return await storeChange(this.#clock, () => this.#change(id, change));
   }
 
   /** Waits until nothing is left to do, at most `forMs`. How many jobs are left. */

@@ -7,7 +7,7 @@
 import { type Clock, wallMs } from "../time/clock.ts";
 import type { RejectedError } from "../contract/errors.ts";
 import type { Added, JobEntry, MaybePromise, Queue } from "../contract/store.ts";
-import { asked } from "./asked.ts";
+import { storeCall } from "./store_call.ts";
 import type { Lane } from "./lane.ts";
 import { isPromise } from "./store_guard.ts";
 
@@ -37,7 +37,7 @@ export function knownJob(
   if (!mayBeDuplicate(entry)) return undefined;
   try {
     const answer = queue.duplicateOf?.(entry, wallMs(clock));
-    return isPromise(answer) ? asked(clock, () => answer).catch(() => undefined) : answer;
+    return isPromise(answer) ? storeCall(clock, () => answer).catch(() => undefined) : answer;
   } catch {
     return undefined; // turned away, to come again: the pool's own calls tell of the fault
   }

@@ -6,7 +6,7 @@
 
 import { agreeing, counted } from "../base/format.ts";
 import type { Adoption } from "./adopt.ts";
-import { asked } from "./asked.ts";
+import { storeCall } from "./store_call.ts";
 import type { PoolContext } from "./assemble.ts";
 import { diff, poolOf } from "../config/diff.ts";
 import type { Resolution } from "../config/resolver.ts";
@@ -117,7 +117,7 @@ async function madeInTime(running: Running, next: Resolution): Promise<Made> {
   const { context } = running;
   const making = make(running, next);
   try {
-    return await asked(context.clock, () => making);
+    return await storeCall(context.clock, () => making);
   } catch (thrown) {
     // What is made too late is given up; a fault has been told.
     making.then(({ opened }) => abandon(opened, context), () => {});
@@ -156,7 +156,7 @@ async function make(running: Running, next: Resolution): Promise<Made> {
 async function abandon(pools: readonly Pool[], { clock, log }: PoolContext): Promise<void> {
   await Promise.all(pools.map(async (pool) => {
     try {
-      await asked(clock, () => pool.abandon());
+      await storeCall(clock, () => pool.abandon());
     } catch (thrown) {
       log.warn("A pool that a reload gave up has not left the store", {
         pool: pool.name,

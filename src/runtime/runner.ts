@@ -11,7 +11,7 @@ import type { EventHub } from "./event_hub.ts";
 import type { Job, Logger } from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
 import { copyResult, Misfit } from "../base/payload.ts";
-import { givenJob } from "./given_job.ts";
+import { jobInput } from "./job_input.ts";
 import { JobRun, type RunOwner } from "./job_run.ts";
 import { type Fate, fateOf, judge } from "./verdict.ts";
 import type { Handler } from "../contract/plugin.ts";
@@ -118,7 +118,7 @@ export class Runner implements WorkerOwner, RunOwner {
   }
 
   #call(worker: Worker, run: JobRun, handler: Handler): void {
-    const given = givenJob(run.job, handler);
+    const given = jobInput(run.job, handler);
     if (given instanceof Misfit) {
       run.to = "dead";
       run.reason = "payload";

@@ -5,7 +5,7 @@
  */
 
 import { Alarm } from "./alarm.ts";
-import { asked } from "./asked.ts";
+import { storeCall } from "./store_call.ts";
 import type { Clock } from "../time/clock.ts";
 import { type CronTimes, readCron } from "../base/cron.ts";
 import { messageOf } from "../contract/errors.ts";
@@ -188,17 +188,17 @@ export class Schedules {
     const { key, times } = schedule;
     for (;;) {
       const nowMs = this.#wallMs();
-      const entry = await asked(clock, () => store.get(key));
+      const entry = await storeCall(clock, () => store.get(key));
       if (!this.#open || !this.#schedules.includes(schedule)) return; // a reload took it away
       const mark = markIn(entry);
       if (mark === undefined) {
         const begins = { [key]: { atMs: nowMs } }; // its times begin now
-        await asked(clock, () => store.commit({ [key]: entry?.version }, begins));
+        await storeCall(clock, () => store.commit({ [key]: entry?.version }, begins));
         continue;
       }
       if (this.#isToCorrect(schedule, mark, entry)) {
         const begins = { [key]: { atMs: nowMs } };
-        await asked(clock, () => store.commit({ [key]: entry?.version }, begins));
+        await storeCall(clock, () => store.commit({ [key]: entry?.version }, begins));
         continue;
       }
       schedule.lastAtMs = mark.atMs;
@@ -253,7 +253,7 @@ export class Schedules {
     const { store, state, clock, add } = this.#context;
     const value: Mark = { atMs };
     if (!runs) {
-      await asked(clock, () => store.commit({ [key]: entry?.version }, { [key]: value }));
+      await storeCall(clock, () => store.commit({ [key]: entry?.version }, { [key]: value }));
       return;
     }
     const lane = state.lanes.find(({ name }) => name === settings.lane)!; // the config was checked
@@ -268,9 +268,9 @@ export class Schedules {
       expiresAtMs: nowMs + lane.settings.ttlMs,
       dedupeKey: undefined,
       traceparent: undefined,
-      claim: { key, version: entry?.version, value },
+      precondition: { key, version: entry?.version, value },
     };
-    await asked(clock, () => add(job));
+    await storeCall(clock, () => add(job));
   }
 
   /** A store that fails keeps a mark that nobody reads. */

@@ -10,7 +10,7 @@ import type { Crew } from "./crew.ts";
 import { DecisionLog } from "./decision_log.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { EventHub } from "./event_hub.ts";
-import { Recorder } from "../planning/history.ts";
+import { HistoryRecorder } from "../planning/history.ts";
 import type { Permits } from "./permits.ts";
 import type { Plan } from "../planning/planner.ts";
 import type { PoolState } from "./pool_state.ts";
@@ -50,7 +50,7 @@ export class Steering {
   /** The decisions so far. */
   readonly log = new DecisionLog();
   /** The recent past, for diagnosis. */
-  readonly history: Recorder;
+  readonly history: HistoryRecorder;
   /** Plan again then, at the latest. */
   reviewAtMs = Infinity;
   /** Bounds in force instead of the config's. */
@@ -66,7 +66,7 @@ export class Steering {
   constructor(context: SteeringContext) {
     this.#context = context;
     this.#state = context.state;
-    this.history = new Recorder(context.state.pool);
+    this.history = new HistoryRecorder(context.state.pool);
     this.#changedAtMs = context.state.nowMs;
     this.#applyShadow();
   }

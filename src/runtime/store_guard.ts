@@ -28,7 +28,7 @@ export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
 export type StoreCall = "count" | "lease" | "settle" | "renew";
 
 /** A question to the store, with what follows. */
-export interface Question<T> {
+export interface GuardedCall<T> {
   /** Asks it. */
   readonly ask: () => MaybePromise<T>;
   /** Throws if the answer is none. */
@@ -128,7 +128,7 @@ export class StoreGuard {
   }
 
   /** Puts a question to the store. One that is not answered within `leaseMs` is given up, as failed. */
-  call<T>(call: StoreCall, question: Question<T>): void {
+  call<T>(call: StoreCall, question: GuardedCall<T>): void {
     const failed = (thrown: unknown): void => {
       this.#fail(call, thrown);
       question.failed();

@@ -10,7 +10,7 @@ import { createPlanner, type Named, type NamedCap, type Planner } from "../plann
 import type { Admission, LanePolicy, Limit, Retirement } from "../contract/strategy.ts";
 
 /** What a strategy is asked for. One plugin may stand in several slots, and an admission is asked two things. */
-export type Question = "plan" | "lane" | "retire" | "submit" | "take";
+export type StrategyCall = "plan" | "lane" | "retire" | "submit" | "take";
 
 /** The strategies of one pool. A failing one stays in its slot until it works again. */
 export class StrategySlots {
@@ -58,7 +58,7 @@ export class StrategySlots {
   }
 
   /** A strategy threw or answered nonsense. Told once until it works again. */
-  fails(question: Question, plugin: string, error: string): void {
+  fails(question: StrategyCall, plugin: string, error: string): void {
     const part = `${question} ${plugin}`;
     if (this.#failing.has(part)) return;
     this.#failing.set(part, plugin);
@@ -68,7 +68,7 @@ export class StrategySlots {
   }
 
   /** A strategy answered well. */
-  works(question: Question, plugin: string): void {
+  works(question: StrategyCall, plugin: string): void {
     if (this.#failing.size === 0 || !this.#failing.delete(`${question} ${plugin}`)) return;
     if (this.#hub.active) {
       this.#hub.emit({ kind: "plugin-recovered", atMs: this.#now(), pool: this.#pool, plugin });

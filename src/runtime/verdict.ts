@@ -9,7 +9,7 @@ import { LONGEST_DELAY_MS } from "../contract/job.ts";
 import type { JobRun } from "./job_run.ts";
 
 /** What a throw counts as. `ended`: asked for from outside, neither a failure nor a deferral. */
-export type Verdict = "failure" | "deferral" | "ended";
+export type ThrowKind = "failure" | "deferral" | "ended";
 
 /** Of a deferral, jitter adds at most this share, and at most so many ms: its time is somebody's word. */
 const DEFERRAL_SPREAD = 0.2;
@@ -45,7 +45,7 @@ export function fateOf(
 }
 
 /** Fills in where the job goes: back, to a later attempt, or to its end. */
-export function judge(run: JobRun, given: Throw): Verdict {
+export function judge(run: JobRun, given: Throw): ThrowKind {
   const { thrown, aborted, wallMs, random, hide } = given;
   run.error = messageOf(thrown, hide);
   const fate = fateOf(run, aborted, thrown);

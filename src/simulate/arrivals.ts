@@ -6,11 +6,11 @@
 
 import { unitExponential } from "./chance.ts";
 import type { Phase } from "./scenario.ts";
-import type { Lane } from "./read_scenario.ts";
+import type { ScenarioLane } from "./read_scenario.ts";
 
 /** Times of arrival in rising order, ms since the beginning, at least all up to `untilMs`. */
 export function arrivalTimes(
-  of: NonNullable<Lane["arrivals"]>,
+  of: NonNullable<ScenarioLane["arrivals"]>,
   untilMs: number,
   random: () => number,
 ): Iterator<number, void> {

@@ -12,7 +12,7 @@ import { randomStream } from "../base/random.ts";
 import { JobRun } from "../runtime/job_run.ts";
 import { durations } from "./chance.ts";
 import type { LaneMeter, PoolMeter } from "./meter.ts";
-import type { Lane, Pool, Scenario } from "./read_scenario.ts";
+import type { Scenario, ScenarioLane, ScenarioPool } from "./read_scenario.ts";
 import { type Attempt, RecordedAttempts } from "./recorded.ts";
 
 /** How the systems behind the handlers are just now. */
@@ -28,7 +28,7 @@ export interface LaneWork {
   /** What it counts. */
   readonly meter: LaneMeter;
   /** The load it is given. */
-  readonly load: Lane;
+  readonly load: ScenarioLane;
   /** Draws how late the timer of an attempt is, ms. */
   readonly lateMs: () => number;
   /** Whether the next attempt fails. */
@@ -46,7 +46,7 @@ const DOWN = new Error("The scenario makes the downstream fail");
 
 /** What the attempts of each lane come to, by name, for all processes. */
 export function laneWorks(
-  { settings: { name }, lanes }: Pool,
+  { settings: { name }, lanes }: ScenarioPool,
   meter: PoolMeter,
   { seed, timerLateMs }: Scenario,
 ): ReadonlyMap<string, LaneWork> {
@@ -71,7 +71,7 @@ export function laneWorks(
 }
 
 /** What a simulated handler needs. */
-export interface HandlerParts {
+export interface SimulatedHandler {
   /** The lanes of its pool. */
   readonly works: ReadonlyMap<string, LaneWork>;
   /** What it calls. */
@@ -87,7 +87,7 @@ export interface HandlerParts {
 }
 
 /** Stands in for all handlers of a pool. */
-export function simulatedHandler(parts: HandlerParts): Bound<"handler"> {
+export function simulatedHandler(parts: SimulatedHandler): Bound<"handler"> {
   const handler: Handler = {
     run: (job, context) => new SimulatedRun(job, context, parts),
   };
@@ -96,7 +96,7 @@ export function simulatedHandler(parts: HandlerParts): Bound<"handler"> {
 
 /** One attempt: to its pool a promise, but one that calls back at once when its time has come. */
 export class SimulatedRun {
-  readonly #parts: HandlerParts;
+  readonly #parts: SimulatedHandler;
   readonly #context: JobContext;
   readonly #work: LaneWork;
   readonly #serviceMs: number;
@@ -106,7 +106,7 @@ export class SimulatedRun {
   #fail: (thrown: unknown) => void = ignore;
 
   /** Begins an attempt; `then` sets its end. */
-  constructor(job: Job, context: JobContext, parts: HandlerParts) {
+  constructor(job: Job, context: JobContext, parts: SimulatedHandler) {
     const work = parts.works.get(job.lane)!; // only lanes with a load get jobs
     const { meter } = work;
     this.#recorded = work.recorded?.next(job.id, job.payload);

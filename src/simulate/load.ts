@@ -12,7 +12,7 @@ import { arrivalTimes } from "./arrivals.ts";
 import { durations } from "./chance.ts";
 import type { LaneMeter } from "./meter.ts";
 import type { Process, World } from "./process.ts";
-import type { Lane, Pool } from "./read_scenario.ts";
+import type { ScenarioLane, ScenarioPool } from "./read_scenario.ts";
 import { runsInTurn } from "./recorded.ts";
 
 /** Where and when load comes in. */
@@ -51,7 +51,7 @@ class LaneInflow {
   readonly #key: (() => string | undefined) | undefined;
   #nextMs: number;
 
-  constructor({ settings }: Pool, load: Lane, world: World, entry: Entry) {
+  constructor({ settings }: ScenarioPool, load: ScenarioLane, world: World, entry: Entry) {
     const { seed, durationMs } = world.scenario;
     const { serviceMs, keys } = load;
     const lane = load.settings.name;
@@ -120,7 +120,7 @@ class LaneInflow {
   }
 }
 
-function payloads(of: Lane["serviceMs"], random: () => number): () => unknown {
+function payloads(of: ScenarioLane["serviceMs"], random: () => number): () => unknown {
   switch (of.kind) {
     case "knee":
       return () => of.ms;
@@ -132,7 +132,7 @@ function payloads(of: Lane["serviceMs"], random: () => number): () => unknown {
 }
 
 function keysInTurn(
-  keys: NonNullable<Lane["keys"]>,
+  keys: NonNullable<ScenarioLane["keys"]>,
   random: () => number,
 ): () => string | undefined {
   if (typeof keys === "number") return () => `k${Math.floor(random() * keys)}`;

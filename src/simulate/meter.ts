@@ -6,8 +6,8 @@
 
 import type { PoolView } from "../contract/view.ts";
 import { Durations } from "./quantiles.ts";
-import type { Pool } from "./read_scenario.ts";
-import { type LaneSample, type Sample, Series } from "./series.ts";
+import type { ScenarioPool } from "./read_scenario.ts";
+import { type LanePoint, Series, type SeriesPoint } from "./series.ts";
 import { WorkerSeries } from "./worker_series.ts";
 
 /** Counts of one lane. A job that arrived is done, dead, shed or left. */
@@ -38,7 +38,7 @@ export class LaneMeter {
   }
 
   /** What came since the last sample. @param ageMs Wait of the oldest ready job now. `null`: not known. */
-  sample(ageMs: number | null): LaneSample {
+  sample(ageMs: number | null): LanePoint {
     const { arrived, done, dead, shed } = this;
     const seen = this.#seen;
     const longestMs = this.#longestMs;
@@ -85,7 +85,7 @@ export class PoolMeter {
   #looking = false;
 
   /** Begins with no counts. */
-  constructor({ settings }: Pool, { now, startMs, spanMs }: MeterTimes) {
+  constructor({ settings }: ScenarioPool, { now, startMs, spanMs }: MeterTimes) {
     this.lanes = settings.lanes.map(() => new LaneMeter());
     this.#byName = new Map(settings.lanes.map(({ name }, index) => [name, this.lanes[index]!]));
     this.#now = now;
@@ -123,7 +123,7 @@ export class PoolMeter {
     this.workers.look(this.#now(), workers);
   }
   /** Looks at all that is seen over time. */
-  sample(): Sample {
+  sample(): SeriesPoint {
     const views = this.#watched.flatMap(({ view }) => view === undefined ? [] : [view]);
     return {
       min: sumOf(views, ({ size }) => size.min),

@@ -8,7 +8,7 @@ import type { Decision, ShadowReport } from "../contract/decision.ts";
 import { thousandths } from "../base/format.ts";
 import type { LaneMeter, PoolMeter } from "./meter.ts";
 import type { Durations, Quantiles } from "./quantiles.ts";
-import type { Pool } from "./read_scenario.ts";
+import type { ScenarioPool } from "./read_scenario.ts";
 import type { PoolSettings } from "../config/settings.ts";
 import type { PoolHandle } from "../runtime/handles.ts";
 import type { FailingStrategy, InProcess, LaneReport, PoolReport } from "./report.ts";
@@ -26,7 +26,7 @@ export interface InOne {
 /** What a report on one pool is made from. */
 export interface PoolResult {
   /** What was played. */
-  readonly pool: Pool;
+  readonly pool: ScenarioPool;
   /** What was counted. */
   readonly meter: PoolMeter;
   /** The pool in each process, in order of their starts, dead ones too. */

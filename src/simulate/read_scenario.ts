@@ -14,23 +14,23 @@ import type { ScenarioInput } from "./scenario.ts";
 import { laneLoadShape, poolLoadShape, scenarioShape } from "./shape.ts";
 
 /** The load of one lane, with every default filled in. */
-export type Lane = InferOutput<typeof laneLoadShape> & {
+export type ScenarioLane = InferOutput<typeof laneLoadShape> & {
   /** The lane that it is for. */
   readonly settings: LaneSettings;
 };
 
 /** The load of one pool. */
-export interface Pool {
+export interface ScenarioPool {
   /** The pool that it is for. */
   readonly settings: PoolSettings;
   /** Lanes that have a load, in config order. */
-  readonly lanes: readonly Lane[];
+  readonly lanes: readonly ScenarioLane[];
 }
 
 /** A scenario with every default filled in. */
 export type Scenario = Omit<InferOutput<typeof scenarioShape>, "pools"> & {
   /** Pools that have a load, in config order. */
-  readonly pools: readonly Pool[];
+  readonly pools: readonly ScenarioPool[];
 };
 
 /**
@@ -67,7 +67,7 @@ function readTop(raw: unknown, settings: Settings, faults: FaultList): Scenario 
   return shape && { ...shape, pools };
 }
 
-function readPool(settings: PoolSettings, raw: unknown, faults: FaultList): Pool {
+function readPool(settings: PoolSettings, raw: unknown, faults: FaultList): ScenarioPool {
   const path = ["pools", settings.name];
   checkShape(poolLoadShape, raw, { path, faults });
   const loads = isRecord(raw) && isRecord(raw.lanes) ? raw.lanes : {};
@@ -94,7 +94,7 @@ function unknownOf(loads: object, known: readonly string[]): readonly string[] {
   return Object.keys(loads).filter((name) => !names.has(name));
 }
 
-function checkDuration(shape: Lane["serviceMs"], path: Path, faults: FaultList): void {
+function checkDuration(shape: ScenarioLane["serviceMs"], path: Path, faults: FaultList): void {
   if (shape.kind === "trace" && shape.runs.every((run) => run === null)) {
     const message = `Expected at least one run that is known but received ${
       shape.runs.length === 0 ? "none" : "null only"
@@ -106,7 +106,7 @@ function checkDuration(shape: Lane["serviceMs"], path: Path, faults: FaultList):
 }
 
 function checkArrivals(
-  shape: NonNullable<Lane["arrivals"]>,
+  shape: NonNullable<ScenarioLane["arrivals"]>,
   path: Path,
   faults: FaultList,
 ): void {

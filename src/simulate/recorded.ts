@@ -8,7 +8,7 @@ import type { InferOutput } from "valibot";
 import type { runsShape } from "./shape.ts";
 
 /** What a recorder saw of the attempts of each job. */
-export type Runs = InferOutput<typeof runsShape>["runs"];
+export type TraceRuns = InferOutput<typeof runsShape>["runs"];
 
 /** One recorded attempt. */
 export interface Attempt {
@@ -29,7 +29,7 @@ interface Place {
  * What makes the payload of each job in turn: the run time, or where its attempts stand. What nobody
  * saw is drawn from what is known.
  */
-export function runsInTurn(runs: Runs, random: () => number): () => number | Place {
+export function runsInTurn(runs: TraceRuns, random: () => number): () => number | Place {
   const known = [...runs.keys()].filter((index) => runs[index] !== null);
   let turn = 0;
   return () => {
@@ -45,11 +45,11 @@ export function runsInTurn(runs: Runs, random: () => number): () => number | Pla
  * deferral, what came after it is not known: the job is done then, in the same time.
  */
 export class RecordedAttempts {
-  readonly #runs: Runs;
+  readonly #runs: TraceRuns;
   readonly #begun = new Map<string, number>();
 
   /** No job has begun. */
-  constructor(runs: Runs) {
+  constructor(runs: TraceRuns) {
     this.#runs = runs;
   }
 

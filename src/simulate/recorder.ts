@@ -57,7 +57,7 @@ interface HeardLane extends LaneBefore {
 }
 
 /** Hears the events of pools. Events of pools that it was not told of are passed over. */
-export class Recorder {
+export class ScenarioRecorder {
   /** Events that were lost on the way. */
   missed = 0;
   /** Attempts that run now. */

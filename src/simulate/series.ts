@@ -9,7 +9,7 @@ import { nice } from "./nice.ts";
 import type { SeriesReport } from "./report.ts";
 
 /** What is seen of one lane at the end of a stretch of time. */
-export interface LaneSample {
+export interface LanePoint {
   /** Jobs that arrived meanwhile. */
   readonly arrived: number;
   /** Jobs done meanwhile. */
@@ -23,13 +23,13 @@ export interface LaneSample {
 }
 
 /** What is seen of a pool at the end of a stretch of time. */
-export interface Sample {
+export interface SeriesPoint {
   /** Fewest workers allowed. `null`: no process is alive. */
   readonly min: number | null;
   /** Most workers allowed. `null`: no process is alive. */
   readonly limit: number | null;
   /** By lane, in config order. */
-  readonly lanes: readonly LaneSample[];
+  readonly lanes: readonly LanePoint[];
 }
 
 /** About how many samples a run has that takes as long as planned. */
@@ -44,7 +44,7 @@ const LEAST_MS = 10;
 /** Keeps samples at equal distances, which double when there are too many. */
 export class Series {
   #bucketMs: number;
-  #samples: Sample[] = [];
+  #samples: SeriesPoint[] = [];
   #untilMs = 0;
 
   /** @param spanMs How long the run is planned to take. */
@@ -58,7 +58,7 @@ export class Series {
   }
 
   /** Takes a sample that is due. */
-  add(sample: Sample): void {
+  add(sample: SeriesPoint): void {
     this.#untilMs = this.dueMs;
     this.#samples.push(sample);
     if (this.#samples.length < MOST) return;
@@ -69,7 +69,7 @@ export class Series {
   }
 
   /** Takes what came after the last sample: a shorter stretch, or the very end of that one. */
-  finish(nowMs: number, sample: Sample): void {
+  finish(nowMs: number, sample: SeriesPoint): void {
     const last = nowMs > this.#untilMs ? undefined : this.#samples.pop();
     this.#samples.push(last === undefined ? sample : merged(last, sample));
     this.#untilMs = Math.max(nowMs, this.#untilMs);
@@ -101,7 +101,7 @@ export class Series {
   }
 }
 
-function merged(first: Sample, second: Sample): Sample {
+function merged(first: SeriesPoint, second: SeriesPoint): SeriesPoint {
   return {
     min: second.min ?? first.min,
     limit: second.limit ?? first.limit,

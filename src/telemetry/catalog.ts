@@ -8,7 +8,7 @@
 import { type Finding, FINDING_CODES } from "../explain/diagnose.ts";
 import type { DeadReason } from "../contract/job.ts";
 import type { PoolHandle, PoolSnapshot } from "../runtime/handles.ts";
-import type { Distribution, LaneTally } from "../planning/tally.ts";
+import type { Distribution, LaneCounters } from "../planning/lane_counters.ts";
 import type { LaneView, Totals, WorkerState } from "../contract/view.ts";
 
 /** What the metrics of one pool are read from. */
@@ -16,14 +16,14 @@ export interface PoolReading extends PoolSnapshot {
   /** What its recent past shows to be amiss. */
   readonly diagnosis: readonly Finding[];
   /** What has come of the jobs of each lane. */
-  readonly tally: readonly LaneTally[];
+  readonly tally: readonly LaneCounters[];
 }
 
 /** Labels of one sample, by name. */
 export type Labels = Readonly<Record<string, string>>;
 
 /** One sample. */
-export type Reading<Value = number> = readonly [labels: Labels, value: Value];
+export type MetricReading<Value = number> = readonly [labels: Labels, value: Value];
 
 /** A figure of a pool. */
 export interface Metric {
@@ -34,7 +34,7 @@ export interface Metric {
   /** What it says. */
   readonly help: string;
   /** Reads its samples. */
-  readonly read: (pool: PoolReading) => readonly Reading[];
+  readonly read: (pool: PoolReading) => readonly MetricReading[];
 }
 
 /** Durations by lane. */
@@ -44,7 +44,7 @@ export interface DurationMetric {
   /** What it says. */
   readonly help: string;
   /** Reads what there is of one lane. */
-  readonly read: (lane: LaneTally) => Distribution;
+  readonly read: (lane: LaneCounters) => Distribution;
 }
 
 /** Reads a pool once for all metrics. */
@@ -135,7 +135,9 @@ export const METRICS: readonly Metric[] = [
     help: "Jobs that died.",
     read: (pool) =>
       pool.tally.flatMap(({ lane, dead }) =>
-        DEAD_REASONS.map((reason): Reading => [{ pool: pool.pool, lane, reason }, dead[reason]])
+        DEAD_REASONS.map((
+          reason,
+        ): MetricReading => [{ pool: pool.pool, lane, reason }, dead[reason]])
       ),
   },
   {
@@ -197,7 +199,7 @@ function counter(name: string, help: string, read: (totals: Totals) => number): 
   };
 }
 
-function ofJobs(name: string, help: string, read: (lane: LaneTally) => number): Metric {
+function ofJobs(name: string, help: string, read: (lane: LaneCounters) => number): Metric {
   return {
     name: `sluice_jobs_${name}_total`,
     kind: "counter",
@@ -217,7 +219,7 @@ function ofLane(
     kind,
     help,
     read: (pool) =>
-      pool.lanes.flatMap((lane): readonly Reading[] => {
+      pool.lanes.flatMap((lane): readonly MetricReading[] => {
         const value = read(lane);
         return value === undefined ? [] : [[{ pool: pool.pool, lane: lane.name }, value]];
       }),

@@ -6,7 +6,7 @@
  */
 
 import { metrics, trace } from "@opentelemetry/api";
-import { durationRecorder, observePools } from "./figures.ts";
+import { durationRecorder, observePools } from "./instruments.ts";
 import { tracedRunner } from "./spans.ts";
 import { traceparentOf } from "./traceparent.ts";
 import type { Telemetry } from "../runtime/telemetry.ts";

@@ -18,7 +18,7 @@ import { messageOf } from "../contract/errors.ts";
 import { isPromise } from "../runtime/store_guard.ts";
 import type { Telemetry, TracedRun } from "../runtime/telemetry.ts";
 import type { Fate } from "../runtime/verdict.ts";
-import type { DurationRecorder } from "./figures.ts";
+import type { DurationRecorder } from "./instruments.ts";
 import { spanContextOf } from "./traceparent.ts";
 
 /** How a run ended. */

@@ -6,7 +6,7 @@
 
 import assert from "node:assert/strict";
 import type { JobRecord, JobState } from "../contract/job.ts";
-import { endOf, openTrial, type StoreCheck, type Trial, until } from "./_trial.ts";
+import { endOf, openTrial, type StoreCheck, type StoreTrial, until } from "./_trial.ts";
 
 /** Cancel, revive, remove, list, outcome, compare-and-set. */
 export const changeChecks: readonly StoreCheck[] = [
@@ -240,7 +240,7 @@ export const changeChecks: readonly StoreCheck[] = [
 
 /** All jobs of a state, those that ended last first, in pages of two. */
 async function pagesOf(
-  { queue }: Trial,
+  { queue }: StoreTrial,
   state: JobState | undefined,
   from?: string,
 ): Promise<readonly JobRecord[]> {

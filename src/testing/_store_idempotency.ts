@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { IdempotencyError } from "../contract/errors.ts";
 import { IDEMPOTENT_FOR_MS } from "../contract/job.ts";
 import type { Added, JobEntry } from "../contract/store.ts";
-import { makeEntry, openTrial, type StoreCheck, type Trial } from "./_trial.ts";
+import { makeEntry, openTrial, type StoreCheck, type StoreTrial } from "./_trial.ts";
 
 /** An entry that may be sent again. */
 function known(key: string, fingerprint = "a", more: Partial<JobEntry> = {}): Partial<JobEntry> {
@@ -16,7 +16,7 @@ function known(key: string, fingerprint = "a", more: Partial<JobEntry> = {}): Pa
 }
 
 /** Fails unless the entry is refused for its key, and nothing is stored. */
-async function refuses(trial: Trial, entry: Partial<JobEntry>): Promise<void> {
+async function refuses(trial: StoreTrial, entry: Partial<JobEntry>): Promise<void> {
   const { id, duplicate, error } = await trial.add(entry);
   assert.deepEqual([id, duplicate, error instanceof IdempotencyError], ["", false, true]);
 }

@@ -156,7 +156,7 @@ export const keyChecks: readonly StoreCheck[] = [
       const one = await openTrial(store);
       const other = await openTrial(store);
       const claim = (value: unknown, version?: string): Partial<JobEntry> => ({
-        claim: { key: "slot", version, value },
+        precondition: { key: "slot", version, value },
       });
 
       const added = await Promise.all(
@@ -185,7 +185,7 @@ export const keyChecks: readonly StoreCheck[] = [
       const { id } = await trial.add({ dedupeKey: "d" });
       const claim = { key: "slot", version: undefined, value: 1 };
 
-      const again = await trial.add({ dedupeKey: "d", claim });
+      const again = await trial.add({ dedupeKey: "d", precondition: claim });
       assert.deepEqual([again.id, again.duplicate], [id, true]);
       assert.equal(await store.get("slot"), undefined);
     },

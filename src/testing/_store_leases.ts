@@ -11,7 +11,7 @@ import {
   openTrial,
   START_MS,
   type StoreCheck,
-  type Trial,
+  type StoreTrial,
   until,
 } from "./_trial.ts";
 
@@ -196,7 +196,7 @@ export const leaseChecks: readonly StoreCheck[] = [
 ];
 
 /** Renews as a live holder does until it is the only one. How many jobs were taken back meanwhile. */
-async function renewUntilAlone(trial: Trial): Promise<number> {
+async function renewUntilAlone(trial: StoreTrial): Promise<number> {
   let reaped = 0;
   for (let beat = 0; beat < 10; beat++) {
     const renewal = await trial.queue.renew(trial.nowMs);

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import type { JobState } from "../contract/job.ts";
 import { randomStream } from "../base/random.ts";
 import type { Store } from "../contract/store.ts";
-import { type Held, openTrial, type StoreCheck, type Trial } from "./_trial.ts";
+import { type Held, openTrial, type StoreCheck, type StoreTrial } from "./_trial.ts";
 
 const STEPS = 300;
 const PER_KEY = 2;
@@ -48,7 +48,7 @@ async function runRandomly(store: Store, seed: number): Promise<void> {
   assert.deepEqual(open.map((job) => job.id), [], "each job has ended");
 }
 
-async function settleOne(trial: Trial, held: Held[], random: () => number): Promise<void> {
+async function settleOne(trial: StoreTrial, held: Held[], random: () => number): Promise<void> {
   const [one] = held.splice(Math.floor(random() * held.length), 1);
   if (one === undefined) return;
   const chance = random();
@@ -60,7 +60,11 @@ async function settleOne(trial: Trial, held: Held[], random: () => number): Prom
   } else assert.ok(await trial.settle(one, "dead"));
 }
 
-async function compare(trial: Trial, ids: readonly string[], held: readonly Held[]): Promise<void> {
+async function compare(
+  trial: StoreTrial,
+  ids: readonly string[],
+  held: readonly Held[],
+): Promise<void> {
   const counts = await trial.count();
   const { jobs } = await trial.queue.list({ limit: STEPS });
   const inState = (state: JobState): number => jobs.filter((job) => job.state === state).length;
@@ -78,7 +82,7 @@ async function compare(trial: Trial, ids: readonly string[], held: readonly Held
   }
 }
 
-async function finishAll(trial: Trial, held: Held[]): Promise<void> {
+async function finishAll(trial: StoreTrial, held: Held[]): Promise<void> {
   for (const one of held) assert.ok(await trial.settle(one, "done"));
   trial.nowMs += 1000;
   for (;;) {

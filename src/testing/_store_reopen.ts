@@ -6,7 +6,7 @@
 
 import assert from "node:assert/strict";
 import type { QueueRules } from "../contract/store.ts";
-import { endOf, LEASE_MS, openTrial, type StoreCheck, type Trial } from "./_trial.ts";
+import { endOf, LEASE_MS, openTrial, type StoreCheck, type StoreTrial } from "./_trial.ts";
 
 function rules(names: readonly string[], maxRunningPerKey = Infinity): QueueRules {
   return {
@@ -18,7 +18,7 @@ function rules(names: readonly string[], maxRunningPerKey = Infinity): QueueRule
 }
 
 /** Puts rules in force. */
-async function reopen(trial: Trial, to: QueueRules): Promise<void> {
+async function reopen(trial: StoreTrial, to: QueueRules): Promise<void> {
   const adopt = await trial.queue.reopen?.(to);
   adopt?.(trial.nowMs);
 }

@@ -52,7 +52,7 @@ export interface Told {
 }
 
 /** A queue with less to write. */
-export interface Trial {
+export interface StoreTrial {
   /** The queue itself. */
   readonly queue: Queue;
   /** Now, for all calls through this trial. */
@@ -88,7 +88,7 @@ const PATIENCE_MS = 1000;
 export async function openTrial(
   store: Store,
   options: Partial<QueueOptions> = {},
-): Promise<Trial> {
+): Promise<StoreTrial> {
   const told: Told = { woken: 0, cancelled: [], ended: [] };
   const queue = await store.open({
     pool: "pool",
@@ -112,7 +112,7 @@ export async function openTrial(
 }
 
 /** Waits until `holds`, renewing: a store with several processes may hear of things late. */
-export async function until(trial: Trial, holds: () => boolean): Promise<void> {
+export async function until(trial: StoreTrial, holds: () => boolean): Promise<void> {
   for (let waitedMs = 0; waitedMs < PATIENCE_MS && !holds(); waitedMs += 5) {
     await trial.queue.renew(trial.nowMs);
     if (holds()) return;
@@ -133,8 +133,8 @@ export async function endOf(outcome: Promise<Outcome>): Promise<Outcome> {
   return end;
 }
 
-function makeTrial(queue: Queue, startMs: number, told: Told): Trial {
-  const trial: Trial = {
+function makeTrial(queue: Queue, startMs: number, told: Told): StoreTrial {
+  const trial: StoreTrial = {
     queue,
     nowMs: startMs,
     told,

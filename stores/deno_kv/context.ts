@@ -9,12 +9,12 @@ import type { Keep, QueueListener } from "../../src/contract/store.ts";
 import type { Alive } from "./members/alive.ts";
 import type { Counts } from "./read/counts.ts";
 import type { Db } from "./io/db.ts";
-import type { Fates } from "./end/fates.ts";
-import type { Gate } from "./io/gate.ts";
-import type { Holder } from "./members/holder.ts";
+import type { Completions } from "./end/completions.ts";
+import type { Mutex } from "./io/mutex.ts";
+import type { Member } from "./members/member.ts";
 import type { PoolKeys } from "./record/keys.ts";
 import type { LaneTable } from "./record/lanes.ts";
-import type { Turns } from "./io/turns.ts";
+import type { CommitQueue } from "./io/commit_queue.ts";
 
 /** The other queues of this pool in this process. */
 export interface Others {
@@ -37,15 +37,15 @@ export interface QueueContext {
   /** Live counts. */
   readonly counts: Counts;
   /** One at a time: what reads records of keys and dedupe keys to change them. */
-  readonly gate: Gate;
+  readonly mutex: Mutex;
   /** Whose small commit is next, on a file. */
-  readonly turns: Turns;
+  readonly commits: CommitQueue;
   /** Who waits for ends. Shared by all queues of this pool in this process. */
-  readonly fates: Fates;
+  readonly completions: Completions;
   /** How many ended jobs are kept. */
   keep: Keep;
-  /** This queue as a holder of leases. */
-  readonly holder: Holder;
+  /** This queue as a member of leases. */
+  readonly member: Member;
   /** The pool. */
   readonly listener: QueueListener;
   /** The other queues of this pool in this process. */
@@ -59,7 +59,7 @@ export interface QueueShares {
   /** The database. */
   readonly db: Db;
   /** Who waits for ends of this pool's jobs. */
-  readonly fates: Fates;
+  readonly completions: Completions;
   /** The other queues of this pool in this process. */
   readonly others: Others;
   /** Which processes have ended. `undefined`: that cannot be known. */

@@ -21,18 +21,18 @@ import type {
   Renewal,
   Settlement,
 } from "../../src/contract/store.ts";
-import { Ahead, type Want } from "./claim/ahead.ts";
+import { StorePrefetch, type Want } from "./claim/store_prefetch.ts";
 import { ChangeLoop } from "./change/change_loop.ts";
 import { dropStrays } from "./add/chunks.ts";
 import { type ClaimRider, Claims } from "./claim/claim.ts";
 import type { QueueContext, QueueShares } from "./context.ts";
 import { Counts } from "./read/counts.ts";
 import { EnqueueLoop } from "./add/enqueue_loop.ts";
-import { UNFINISHED } from "./end/fates.ts";
+import { UNFINISHED } from "./end/completions.ts";
 import { FinishLoop } from "./end/finish_loop.ts";
-import { Gate } from "./io/gate.ts";
+import { Mutex } from "./io/mutex.ts";
 import { Heartbeat } from "./members/heartbeat.ts";
-import { Holder } from "./members/holder.ts";
+import { Member } from "./members/member.ts";
 import { parseId } from "./record/id.ts";
 import { findRecord } from "./read/find.ts";
 import { KvAdded, type KvJob } from "./record/job.ts";
@@ -44,31 +44,31 @@ import { duplicateOf } from "./limit/owners.ts";
 import { Outcomes } from "./end/outcomes.ts";
 import { Reader } from "./read/reader.ts";
 import { giveBack } from "./members/reaper.ts";
-import type { Step } from "./step.ts";
-import { markOf, type Term } from "./members/term.ts";
-import { Turns } from "./io/turns.ts";
+import type { Transaction } from "./transaction.ts";
+import { markOf, type Membership } from "./members/membership.ts";
+import { CommitQueue } from "./io/commit_queue.ts";
 
-/** Opens a queue and joins as a holder. */
+/** Opens a queue and joins as a member. */
 export async function openQueue(options: QueueOptions, shares: QueueShares): Promise<KvQueue> {
   const { pool, lanes: rules, attempts, leaseMs, keep, listener, nowMs } = options;
-  const { db, fates, others, alive, log } = shares;
+  const { db, completions, others, alive, log } = shares;
   const keys = new PoolKeys(pool);
   const lanes = await openLanes(db, keys, rules, attempts);
   const counts = new Counts(lanes.own.map(({ ordinal }) => ordinal));
-  const holder = new Holder(leaseMs, alive);
-  await holder.join(db, keys);
-  const gate = new Gate();
+  const member = new Member(leaseMs, alive);
+  await member.join(db, keys);
+  const gate = new Mutex();
   const context: QueueContext = {
     pool,
     db,
     keys,
     lanes,
     counts,
-    gate,
-    turns: new Turns(),
-    fates,
+    mutex: gate,
+    commits: new CommitQueue(),
+    completions: completions,
     keep,
-    holder,
+    member: member,
     listener,
     others,
     log,
@@ -82,14 +82,14 @@ export async function openQueue(options: QueueOptions, shares: QueueShares): Pro
   return new KvQueue(context, options, shares);
 }
 
-/** The jobs of one pool, as one holder has them. */
+/** The jobs of one pool, as one member has them. */
 export class KvQueue implements Queue {
   readonly #context: QueueContext;
   readonly #shares: QueueShares;
   readonly #enqueues: EnqueueLoop;
   readonly #finishes: FinishLoop;
   readonly #claims: Claims;
-  readonly #ahead: Ahead;
+  readonly #prefetch: StorePrefetch;
   readonly #changes: ChangeLoop;
   readonly #heartbeat: Heartbeat;
   readonly #reader: Reader;
@@ -97,7 +97,7 @@ export class KvQueue implements Queue {
   #nowMs: number;
   #left = false;
   #leaving: Promise<void> | undefined;
-  #handedBack: Term | undefined;
+  #handedBack: Membership | undefined;
   #renewing: Promise<unknown> = Promise.resolve();
   #isOutdated = false;
   #changing: Promise<void> | undefined;
@@ -111,13 +111,13 @@ export class KvQueue implements Queue {
     this.#shares = shares;
     this.#nowMs = options.nowMs;
     this.#enqueues = new EnqueueLoop(context, () => this.#finishes.waits);
-    this.#ahead = new Ahead(context, (back) => this.settle(back, this.#nowMs));
-    this.#claims = new Claims(context, this.#ahead);
-    this.#changes = new ChangeLoop(context, () => this.#ahead.clear()); // they are changed as ready
+    this.#prefetch = new StorePrefetch(context, (back) => this.settle(back, this.#nowMs));
+    this.#claims = new Claims(context, this.#prefetch);
+    this.#changes = new ChangeLoop(context, () => this.#prefetch.clear()); // they are changed as ready
     this.#heartbeat = new Heartbeat(context, options.nowMs);
     this.#finishes = new FinishLoop(context, {
       refreshMarks: () => this.#heartbeat.refreshMarks(),
-      added: () => this.#enqueues.rider(),
+      added: () => this.#enqueues.participant(),
     });
     this.#reader = new Reader(context);
     this.#outcomes = new Outcomes(context, this);
@@ -125,8 +125,8 @@ export class KvQueue implements Queue {
 
   /** True unless others claim too: what is added is leased with its own commit then. */
   get leasesAdded(): boolean {
-    const { holder } = this.#context;
-    return holder.alone && !holder.untold;
+    const { member } = this.#context;
+    return member.alone && !member.untold;
   }
 
   /** Numbers new lanes. What it returns puts the rules in force: leases that are asked for later keep to them. */
@@ -149,7 +149,7 @@ export class KvQueue implements Queue {
 
   /** What `add` answers an entry without storing anything. */
   duplicateOf(entry: JobEntry, nowMs: number): Promise<Added | undefined> {
-    return this.#context.gate.run(() => duplicateOf(this.#context, entry, nowMs));
+    return this.#context.mutex.run(() => duplicateOf(this.#context, entry, nowMs));
   }
 
   /** Leases claimable jobs. Answers at once where jobs of each wanted lane are leased already, with those. */
@@ -157,11 +157,11 @@ export class KvQueue implements Queue {
     const asked = this.#context.lanes.own.map((lane) => [lane, wants[lane.index] ?? 0] as const);
     this.#nowMs = nowMs;
     this.#heartbeat.stamps(nowMs);
-    if (this.#left || this.#ahead.size === 0) return this.#claim(asked, nowMs);
-    const lacking = this.#ahead.lacking(asked);
+    if (this.#left || this.#prefetch.size === 0) return this.#claim(asked, nowMs);
+    const lacking = this.#prefetch.lacking(asked);
     if (lacking.length > 0) return this.#claimBeside(lacking, asked, nowMs);
-    const ahead = this.#ahead.take(asked, nowMs);
-    return ahead.length > 0 ? ahead : this.#claim(asked, nowMs);
+    const prefetch = this.#prefetch.take(asked, nowMs);
+    return prefetch.length > 0 ? prefetch : this.#claim(asked, nowMs);
   }
 
   /** Claims of some lanes, and then gives what is here of the others: no lane comes first by being here. */
@@ -172,22 +172,22 @@ export class KvQueue implements Queue {
   ): Promise<readonly Leased[]> {
     const claimed = await this.#claim(lacking, nowMs);
     const others = asked.filter((want) => !lacking.includes(want));
-    return [...claimed, ...this.#ahead.take(others, this.#nowMs)];
+    return [...claimed, ...this.#prefetch.take(others, this.#nowMs)];
   }
 
   async #claim(asked: readonly Want[], nowMs: number): Promise<readonly Leased[]> {
     // Said at once: what it could go with is on its way in the next turn.
-    const waits = this.#left || this.#isAdopting || this.#ahead.going !== undefined;
-    const ride = waits ? undefined : this.#claims.rider(asked, nowMs);
+    const waits = this.#left || this.#isAdopting || this.#prefetch.going !== undefined;
+    const ride = waits ? undefined : this.#claims.participant(asked, nowMs);
     const isCarried = ride !== undefined &&
       (this.#finishes.carry(ride) || this.#enqueues.carry(ride));
     const riding = isCarried ? ride.jobs : undefined;
     await this.#adopting;
-    await this.#ahead.going; // they come first: they are the oldest
+    await this.#prefetch.going; // they come first: they are the oldest
     const leasing = this.#lease(riding, asked, nowMs);
     this.#leasing = Promise.resolve(leasing).catch(() => {}); // told to the one who asked
     const jobs = await leasing;
-    const { marked } = this.#context.holder.term;
+    const { marked } = this.#context.member.membership;
     // Cancelled before its pool has it: told once it does.
     if (marked.size > 0 && jobs.some((job) => marked.has(markOf(job.segment, job.index)))) {
       this.#readAgain();
@@ -212,12 +212,12 @@ export class KvQueue implements Queue {
     return this.#finishes.settle(settlements, nowMs);
   }
 
-  /** Shows that this holder lives, and takes back the jobs of those that do not. */
+  /** Shows that this member lives, and takes back the jobs of those that do not. */
   async renew(nowMs: number, steadyMs: number = nowMs): Promise<Renewal> {
-    const { holder } = this.#context;
+    const { member } = this.#context;
     this.#nowMs = nowMs;
     if (this.#left) {
-      return { alive: false, peers: holder.peers, reaped: 0, nextAtMs: Infinity };
+      return { alive: false, peers: member.peers, reaped: 0, nextAtMs: Infinity };
     }
     const renewing = this.#heartbeat.renew(nowMs, steadyMs);
     this.#renewing = renewing.catch(() => {}); // told to the one who asked
@@ -240,12 +240,12 @@ export class KvQueue implements Queue {
   readyAtMs(lane: number, earlier: number): number | undefined {
     const live = this.#context.counts.lanes[lane];
     return live?.readyAtMs(earlier) ??
-      (this.#context.holder.alone ? undefined : live?.oldestReadyAtMs);
+      (this.#context.member.alone ? undefined : live?.oldestReadyAtMs);
   }
 
   /** Looks a job up. */
   async find(id: string): Promise<JobRecord | undefined> {
-    return await findRecord(this.#context, this.#ahead, id);
+    return await findRecord(this.#context, this.#prefetch, id);
   }
 
   /** Name of the lane of a job: its id tells. `undefined`: that is not known yet. */
@@ -256,7 +256,7 @@ export class KvQueue implements Queue {
 
   /** Lists jobs state by state, those that have ended first; within a state by age. */
   async list(query: JobQuery): Promise<JobPage> {
-    await this.#ahead.clear(); // they are listed as ready
+    await this.#prefetch.clear(); // they are listed as ready
     return await listJobs(this.#context, query);
   }
 
@@ -278,28 +278,28 @@ export class KvQueue implements Queue {
     this.#context.counts.changes++;
   }
 
-  /** Another holder of this pool has committed something, in this process or another. */
+  /** Another member of this pool has committed something, in this process or another. */
   changed(): Promise<void> {
-    const { holder, counts } = this.#context;
-    holder.alone = false;
+    const { member, counts } = this.#context;
+    member.alone = false;
     counts.changes++;
     counts.forgetShelves();
-    this.#ahead.clear().catch(() => {}); // tried again: the pool's own calls tell of the fault
+    this.#prefetch.clear().catch(() => {}); // tried again: the pool's own calls tell of the fault
     return this.#readAgain();
   }
 
   /** Stops without leaving: what it has leased stays so until others take it back. */
   async close(): Promise<void> {
     this.#left = true;
-    this.#ahead.close();
+    this.#prefetch.close();
     const looked = this.#outcomes.close();
     await this.#finishes.idle(); // jobs may have gone along, and be left for a commit of their own
     await this.#enqueues.idle();
-    await this.#context.turns.idle();
+    await this.#context.commits.idle();
     await looked;
     await this.#changing?.catch(() => {}); // who asked for the look was told
     await this.#adopting;
-    this.#context.fates.forsake(this);
+    this.#context.completions.forsake(this);
   }
 
   /** Hands all leases back and leaves. If that fails, it may be asked again. */
@@ -317,19 +317,23 @@ export class KvQueue implements Queue {
     await this.close();
     await this.#leasing;
     await this.#renewing;
-    const { db, keys, holder, others } = this.#context;
-    const { term } = holder;
-    if (!term.lost) this.#handedBack = term;
-    term.lost = true; // nothing ends any more: what is handed back is others'
+    const { db, keys, member, others } = this.#context;
+    const { membership } = member;
+    if (!membership.lost) this.#handedBack = membership;
+    membership.lost = true; // nothing ends any more: what is handed back is others'
     await this.#finishes.idle();
-    const { worker, fence } = term;
+    const { memberId, fence } = membership;
     const { versionstamp } = await db.get(fence.key);
-    if (this.#handedBack === term && versionstamp === fence.versionstamp) {
-      const back = { worker, charged: false, guard: (step: Step): void => step.check(fence) };
-      await this.#context.gate.run(() => giveBack(this.#context, back, nowMs));
+    if (this.#handedBack === membership && versionstamp === fence.versionstamp) {
+      const back = {
+        memberId,
+        charged: false,
+        guard: (transaction: Transaction): void => transaction.check(fence),
+      };
+      await this.#context.mutex.run(() => giveBack(this.#context, back, nowMs));
       await dropStrays(this.#context);
       const atomic = db.kv.atomic().check(fence).sum(SIGNAL_KEY, 1n).delete(fence.key)
-        .delete(keys.of("h", worker)).delete(keys.of("y", worker)).set(keys.of("t"), nowMs);
+        .delete(keys.of("h", memberId)).delete(keys.of("y", memberId)).set(keys.of("t"), nowMs);
       await db.commit({ atomic, signals: true });
     }
     this.#shares.left();
@@ -337,12 +341,12 @@ export class KvQueue implements Queue {
   }
 
   #adopt({ keep, leaseMs }: QueueRules, lanes: LaneTable, nowMs: number): void {
-    const { lanes: table, counts, holder } = this.#context;
-    this.#ahead.clear().catch(() => {}); // tried again, as far as their lane is left
+    const { lanes: table, counts, member } = this.#context;
+    this.#prefetch.clear().catch(() => {}); // tried again, as far as their lane is left
     const before = new Map(table.own.map((lane) => [lane.ordinal, lane.maxRunningPerKey]));
     table.adopt(lanes);
     counts.adopt(lanes.own.map(({ ordinal }) => ordinal));
-    holder.leaseMs = leaseMs;
+    member.leaseMs = leaseMs;
     this.#context.keep = keep;
     const others = table.own.filter(({ ordinal, maxRunningPerKey }) =>
       before.get(ordinal) !== maxRunningPerKey
@@ -363,7 +367,7 @@ export class KvQueue implements Queue {
     if (lanes.length === 0) return;
     await this.#adopting;
     await this.#leasing;
-    const { gate } = this.#context;
+    const { mutex: gate } = this.#context;
     await this.#finishes.between(() =>
       gate.run(async () => {
         for (const lane of lanes) {
@@ -384,10 +388,10 @@ export class KvQueue implements Queue {
   }
 
   async #readChanges(): Promise<void> {
-    const { holder, listener } = this.#context;
+    const { member, listener } = this.#context;
     while (this.#isOutdated && !this.#left) {
       this.#isOutdated = false;
-      if (holder.term.parts.size > 0) await this.#heartbeat.refreshMarks();
+      if (member.membership.parts.size > 0) await this.#heartbeat.refreshMarks();
       await this.#reader.read(this.#nowMs); // the counts are live: the pool sees what woke it
       this.#outcomes.hurry();
       listener.wake();

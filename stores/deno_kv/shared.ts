@@ -1,13 +1,13 @@
 /**
- * What all pools of a database share, checked: its version, the signal, the number of the latest worker.
+ * What all pools of a database share, checked: its version, the signal, the number of the latest member.
  *
  * @module
  */
 
 import type { Db } from "./io/db.ts";
-import { PoolKeys, SCHEMA, SCHEMA_KEY, SIGNAL_KEY, WORKERS_KEY } from "./record/keys.ts";
-import type { Mend, StoreFault } from "./doctor/stock.ts";
-import { highestWorker } from "./members/term.ts";
+import { MEMBERS_KEY, PoolKeys, SCHEMA, SCHEMA_KEY, SIGNAL_KEY } from "./record/keys.ts";
+import type { Mend, StoreFault } from "./doctor/inventory.ts";
+import { highestMember } from "./members/membership.ts";
 import { poolNames } from "./io/upgrade.ts";
 
 /** What is called a pool where none is meant. */
@@ -17,10 +17,10 @@ const ALL = "(all pools)";
 export async function findShared(
   db: Db,
 ): Promise<readonly (StoreFault & { readonly pool: string })[]> {
-  const [version, signal, workers] = await db.getMany<unknown>([
+  const [version, signal, memberIds] = await db.getMany<unknown>([
     SCHEMA_KEY,
     SIGNAL_KEY,
-    WORKERS_KEY,
+    MEMBERS_KEY,
   ]);
   const faults: (StoreFault & { readonly pool: string })[] = [];
   const fault = (kind: StoreFault["kind"], saw: string, repair: string, mend: Mend): void => {
@@ -37,14 +37,14 @@ export async function findShared(
   }
   let highest = 0;
   for (const name of await poolNames(db)) {
-    highest = Math.max(highest, await highestWorker(db, new PoolKeys(name)));
+    highest = Math.max(highest, await highestMember(db, new PoolKeys(name)));
   }
-  const latest = workers?.value ?? 0;
+  const latest = memberIds?.value ?? 0;
   if (typeof latest !== "number" || latest < highest) {
     const is = typeof latest === "number" ? latest : "no number";
     const saw =
-      `The number of the latest worker is ${is}, but there is something of worker ${highest}`;
-    fault("worker-broken", saw, `set it to ${highest}`, [WORKERS_KEY, highest]);
+      `The number of the latest member is ${is}, but there is something of member ${highest}`;
+    fault("member-broken", saw, `set it to ${highest}`, [MEMBERS_KEY, highest]);
   }
   return faults;
 }

@@ -9,7 +9,7 @@ import type { QueueOptions, StateEntry, Store } from "../../src/contract/store.t
 import { Alive } from "./members/alive.ts";
 import type { Others } from "./context.ts";
 import type { Db } from "./io/db.ts";
-import { Fates } from "./end/fates.ts";
+import { Completions } from "./end/completions.ts";
 import { SIGNAL_KEY, stateKey } from "./record/keys.ts";
 import { withAdvice } from "./io/open.ts";
 import { type KvQueue, openQueue } from "./queue.ts";
@@ -43,7 +43,7 @@ export class KvStore implements Store {
   readonly #log: Logger | undefined;
   readonly #alive: Alive | undefined;
   readonly #queues = new Map<string, Set<KvQueue>>();
-  readonly #fates = new Map<string, Fates>();
+  readonly #completions = new Map<string, Completions>();
 
   /** Serves an open database, and closes it in the end. */
   constructor(db: Db, options: KvStoreOptions) {
@@ -69,13 +69,13 @@ export class KvStore implements Store {
     return this.#alive?.isGone(process) ?? false;
   }
 
-  /** Opens the queue of one pool and joins as a holder. */
+  /** Opens the queue of one pool and joins as a member. */
   async open(options: QueueOptions): Promise<KvQueue> {
     const { pool } = options;
     const queues = this.#queues.get(pool) ?? new Set();
     this.#queues.set(pool, queues);
-    const fates = this.#fates.get(pool) ?? new Fates();
-    this.#fates.set(pool, fates);
+    const completions = this.#completions.get(pool) ?? new Completions();
+    this.#completions.set(pool, completions);
     let mine: KvQueue | undefined;
     const others: Others = {
       wake: () => {
@@ -90,7 +90,7 @@ export class KvStore implements Store {
     const left = (): void => {
       if (mine !== undefined) queues.delete(mine);
     };
-    const shares = { db: this.#db, fates, others, alive: this.#alive, log: this.#log, left };
+    const shares = { db: this.#db, completions, others, alive: this.#alive, log: this.#log, left };
     try {
       mine = await openQueue(options, shares);
     } catch (thrown) {

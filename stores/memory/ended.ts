@@ -5,7 +5,7 @@
  */
 
 import type { Keep } from "../../src/contract/store.ts";
-import { End } from "./fate.ts";
+import { MemoryEnd } from "./end.ts";
 import { DEAD, type MemoryJob } from "./job.ts";
 import { JobRing } from "./ring.ts";
 
@@ -98,7 +98,7 @@ class Kept {
   dropOld(nowMs: number): void {
     if (this.#forMs === Infinity) return;
     for (let job = this.#ring.first; job !== undefined; job = this.#ring.first) {
-      if (!(job.fate instanceof End) || job.fate.atMs + this.#forMs > nowMs) return;
+      if (!(job.fate instanceof MemoryEnd) || job.fate.atMs + this.#forMs > nowMs) return;
       this.#drop();
     }
   }
@@ -135,7 +135,7 @@ function* merged(a: Generator<MemoryJob>, b: Generator<MemoryJob>): Generator<Me
 
 /** When an ended job ended. */
 export function endOf({ fate }: MemoryJob): number {
-  return fate instanceof End ? fate.atMs : -Infinity;
+  return fate instanceof MemoryEnd ? fate.atMs : -Infinity;
 }
 
 function isKept(job: MemoryJob): boolean {

@@ -10,9 +10,9 @@
 import type { Idempotency, JobRecord, JobState, Outcome } from "../../src/contract/job.ts";
 import { outcomeOf } from "../../src/contract/outcome.ts";
 import type { Added, JobEntry, Leased } from "../../src/contract/store.ts";
-import { End, type Waiting } from "./fate.ts";
-import type { Holder } from "./holder.ts";
-import type { Lane } from "./lane.ts";
+import { type EndWaiter, MemoryEnd } from "./end.ts";
+import type { MemoryMember } from "./member.ts";
+import type { MemoryLane } from "./lane.ts";
 
 /** Claimable, in its lane's ring. */
 export const READY = 0;
@@ -53,7 +53,7 @@ const STATES: readonly JobState[] = [
 ];
 
 /** What few jobs have. */
-export interface Extra {
+export interface JobExtra {
   /** Name of the handler; empty for the only one. */
   readonly type: string;
   /** Bound by the lane's `maxRunningPerKey`. */
@@ -81,7 +81,7 @@ export interface Extra {
 /** One job. */
 export class MemoryJob implements Leased, Added {
   /** Its lane. */
-  readonly home: Lane;
+  readonly home: MemoryLane;
   /** Its number within the pool, in order of adding. */
   readonly sequence: number;
   /** What to work on: the very value that was given. */
@@ -91,19 +91,19 @@ export class MemoryJob implements Leased, Added {
   /** Number of its latest lease, rising over the whole store. */
   fence = 0;
   /** Who has leased it. `undefined` with `RUNNING`: this lease was lost, another object is the job now. */
-  holder: Holder | undefined = undefined;
+  holder: MemoryMember | undefined = undefined;
   /** While running its place in `holder.held`; once ended 0, or -1 when it is no longer kept. */
   slot = 0;
   /** When its latest attempt started. */
   startedAtMs: number | undefined = undefined;
   /** What few jobs have. */
-  extra: Extra | undefined;
+  extra: JobExtra | undefined;
   /** Who waits for its end; once it has ended, the end itself. */
-  fate: Waiting | End | undefined = undefined;
+  fate: EndWaiter | MemoryEnd | undefined = undefined;
   #codeAndAttempt: number = READY; // in one field: a backlog holds a million of these
 
   /** Makes a job that has just been added. `readyAtMs` is when it is claimable. */
-  constructor(home: Lane, sequence: number, payload: unknown, readyAtMs: number) {
+  constructor(home: MemoryLane, sequence: number, payload: unknown, readyAtMs: number) {
     this.home = home;
     this.sequence = sequence;
     this.payload = payload;
@@ -197,7 +197,7 @@ export class MemoryJob implements Leased, Added {
   }
 
   /** Its `extra`, made if it has none. */
-  ownExtra(): Extra {
+  ownExtra(): JobExtra {
     return this.extra ??= {
       type: "",
       key: undefined,
@@ -225,7 +225,7 @@ export class MemoryJob implements Leased, Added {
 
   /** How it ended, for those who wait. Only once it has. */
   outcome(): Outcome {
-    const end = this.fate instanceof End ? this.fate : undefined;
+    const end = this.fate instanceof MemoryEnd ? this.fate : undefined;
     const state = this.code === DONE ? "done" : this.code === DEAD ? "dead" : "cancelled";
     return outcomeOf({
       state,
@@ -238,7 +238,7 @@ export class MemoryJob implements Leased, Added {
 
   /** Everything known about it, as a plain object that changes no more. */
   record(): JobRecord {
-    const end = this.fate instanceof End ? this.fate : undefined;
+    const end = this.fate instanceof MemoryEnd ? this.fate : undefined;
     return {
       id: this.id,
       pool: this.home.pool,
@@ -276,7 +276,7 @@ export class MemoryJob implements Leased, Added {
 }
 
 /** The `extra` that an entry asks for. `undefined`: none. */
-export function extraOf(entry: JobEntry): Extra | undefined {
+export function extraOf(entry: JobEntry): JobExtra | undefined {
   if (
     entry.type === "" && entry.key === undefined && entry.dedupeKey === undefined &&
     entry.idempotency === undefined && entry.traceparent === undefined &&

@@ -26,7 +26,7 @@ export interface LanePool {
  *
  * `ready` is in order of `readyAtMs`: whatever is due is moved up before anything is put behind it.
  */
-export class Lane implements LaneCounts {
+export class MemoryLane implements LaneCounts {
   /** Name, unique within the pool. */
   readonly name: string;
   /** Number within the pool, in order of first being opened: stays. */

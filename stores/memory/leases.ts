@@ -5,7 +5,7 @@
  */
 
 import type { Settlement } from "../../src/contract/store.ts";
-import type { Holder } from "./holder.ts";
+import type { MemoryMember } from "./member.ts";
 import { CANCELLED, DEAD, DONE, type MemoryJob } from "./job.ts";
 import type { MemoryPool } from "./pool.ts";
 
@@ -43,7 +43,7 @@ export function settleLease(
 }
 
 /** Puts all jobs of a holder that leaves back to where they were, uncharged. */
-export function handBackAll(pool: MemoryPool, holder: Holder, nowMs: number): void {
+export function handBackAll(pool: MemoryPool, holder: MemoryMember, nowMs: number): void {
   for (const job of newestFirst(holder.held)) {
     holder.letGo(job);
     job.attempt--;
@@ -59,7 +59,7 @@ export function handBackAll(pool: MemoryPool, holder: Holder, nowMs: number): vo
  */
 export function takeAll(
   pool: MemoryPool,
-  holder: Holder,
+  holder: MemoryMember,
   attempts: readonly (number | undefined)[],
   nowMs: number,
 ): number {

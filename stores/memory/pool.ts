@@ -8,10 +8,10 @@ import type { DeadReason } from "../../src/contract/job.ts";
 import type { Added, JobEntry, Keep, LaneRules, QueueListener } from "../../src/contract/store.ts";
 import { JobsBySequence } from "./by_sequence.ts";
 import { EndedJobs } from "./ended.ts";
-import { End, forsakeWaiting, tellWaiting, UNFINISHED } from "./fate.ts";
-import type { Holder } from "./holder.ts";
+import { forsakeWaiting, MemoryEnd, tellWaiting, UNFINISHED } from "./end.ts";
+import type { MemoryMember } from "./member.ts";
 import { type CANCELLED, DEAD, DELAYED, DONE, extraOf, MemoryJob, RUNNING } from "./job.ts";
-import { Lane, type LanePool } from "./lane.ts";
+import { type LanePool, MemoryLane } from "./lane.ts";
 import { Owners } from "./owners.ts";
 import type { MemoryState } from "./state.ts";
 
@@ -25,13 +25,13 @@ export class MemoryPool implements LanePool {
   /** What ids begin with. */
   readonly idPrefix: string;
   /** Who has joined and is not known to be dead. */
-  readonly holders: Set<Holder> = new Set();
+  readonly holders: Set<MemoryMember> = new Set();
   /** The one whose waiters are stored bare. */
-  main: Holder | undefined = undefined;
+  main: MemoryMember | undefined = undefined;
   /** All jobs that are known. */
   readonly jobs: JobsBySequence = new JobsBySequence();
 
-  readonly #lanes = new Map<string, Lane>();
+  readonly #lanes = new Map<string, MemoryLane>();
   readonly #owners = new Owners((job, nowMs) => this.#isOpen(job, nowMs));
   readonly #ended = new EndedJobs((job) => this.jobs.delete(job.sequence));
   #sequence = 0;
@@ -48,12 +48,12 @@ export class MemoryPool implements LanePool {
   }
 
   /** Lanes by their rules, in that order, made if they are new. */
-  openLanes(rules: readonly LaneRules[], keep: Keep, nowMs: number): readonly Lane[] {
+  openLanes(rules: readonly LaneRules[], keep: Keep, nowMs: number): readonly MemoryLane[] {
     this.#ended.limit(keep, nowMs);
     return rules.map(({ name, maxRunningPerKey }, index) => {
       let lane = this.#lanes.get(name);
       if (lane === undefined) {
-        lane = new Lane(name, this.#lanes.size, this);
+        lane = new MemoryLane(name, this.#lanes.size, this);
         this.#lanes.set(name, lane);
       }
       lane.index = index;
@@ -63,11 +63,11 @@ export class MemoryPool implements LanePool {
   }
 
   /** Stores a job. */
-  add(entry: JobEntry, lane: Lane, nowMs: number): Added {
+  add(entry: JobEntry, lane: MemoryLane, nowMs: number): Added {
     const isNamed = entry.dedupeKey !== undefined || entry.idempotency !== undefined;
     const known = isNamed ? this.#owners.find(entry, nowMs) : undefined;
     if (known !== undefined) return known;
-    const { dueAtMs, claim } = entry;
+    const { dueAtMs, precondition: claim } = entry;
     if (claim !== undefined) {
       const { key, version, value } = claim;
       if (!this.#state.commit({ [key]: version }, { [key]: value })) {
@@ -108,7 +108,7 @@ export class MemoryPool implements LanePool {
   }
 
   /** Joins a holder: the others are woken, so that they show that they live. */
-  join(holder: Holder): void {
+  join(holder: MemoryMember): void {
     holder.joined = true;
     this.main ??= holder;
     this.holders.add(holder);
@@ -132,14 +132,16 @@ export class MemoryPool implements LanePool {
   ): void {
     const waiting = job.fate;
     job.code = code;
-    job.fate = new End(
+    job.fate = new MemoryEnd(
       nowMs,
       code === DONE ? result : undefined,
       code === DEAD ? reason : undefined,
     );
     if (job.extra !== undefined) this.#owners.leave(job, nowMs);
     this.#ended.push(job);
-    if (waiting !== undefined && !(waiting instanceof End)) tellWaiting(waiting, job.outcome());
+    if (waiting !== undefined && !(waiting instanceof MemoryEnd)) {
+      tellWaiting(waiting, job.outcome());
+    }
   }
 
   /** Ends a job that waited too long. */
@@ -167,7 +169,7 @@ export class MemoryPool implements LanePool {
   }
 
   /** Tells all holders but one that something may have changed for them. */
-  wakeOthers(but: Holder): void {
+  wakeOthers(but: MemoryMember): void {
     if (but.joined && this.holders.size === 1) return;
     for (const holder of this.holders) {
       if (holder !== but) holder.listener.wake();
@@ -180,10 +182,10 @@ export class MemoryPool implements LanePool {
   }
 
   /** Tells those who asked through a holder, or all, that they wait in vain. */
-  forsake(by?: Holder): void {
+  forsake(by?: MemoryMember): void {
     for (const job of this.jobs.from(0)) {
       const { fate } = job;
-      if (fate === undefined || fate instanceof End) continue;
+      if (fate === undefined || fate instanceof MemoryEnd) continue;
       if (by === undefined) tellWaiting(fate, UNFINISHED);
       job.fate = by === undefined ? undefined : forsakeWaiting(fate, by, this.main);
     }
@@ -238,7 +240,7 @@ export class MemoryPool implements LanePool {
     return false;
   }
 
-  *#runningIn(lane: Lane): Generator<MemoryJob> {
+  *#runningIn(lane: MemoryLane): Generator<MemoryJob> {
     for (const holder of this.holders) {
       for (const job of holder.held) if (job.home === lane) yield job;
     }

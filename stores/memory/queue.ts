@@ -20,10 +20,10 @@ import type {
   Renewal,
   Settlement,
 } from "../../src/contract/store.ts";
-import { End, UNFINISHED, Waiter } from "./fate.ts";
-import { Holder } from "./holder.ts";
+import { HolderWaiter, MemoryEnd, UNFINISHED } from "./end.ts";
+import { MemoryMember } from "./member.ts";
 import { CANCELLED, DEAD, DONE, MemoryJob, RUNNING } from "./job.ts";
-import type { Lane } from "./lane.ts";
+import type { MemoryLane } from "./lane.ts";
 import { handBackAll, settleLease, takeAll } from "./leases.ts";
 import { listJobs } from "./list.ts";
 import type { MemoryPool } from "./pool.ts";
@@ -40,8 +40,8 @@ const NONE: readonly MemoryJob[] = Object.freeze([]);
 export class MemoryQueue implements Queue {
   readonly #pool: MemoryPool;
   readonly #fences: Fences;
-  readonly #holder: Holder;
-  #lanes: readonly Lane[] = [];
+  readonly #holder: MemoryMember;
+  #lanes: readonly MemoryLane[] = [];
   #attempts: readonly (number | undefined)[] = [];
   #renewedAtMs: number;
   #left = false;
@@ -52,7 +52,7 @@ export class MemoryQueue implements Queue {
     this.#pool = pool;
     this.#fences = fences;
     this.#renewedAtMs = nowMs;
-    this.#holder = new Holder(listener, leaseMs, []);
+    this.#holder = new MemoryMember(listener, leaseMs, []);
     this.#adopt(options, nowMs);
     for (const other of pool.holders) this.#holder.sees(other, 0);
     pool.join(this.#holder);
@@ -188,7 +188,7 @@ export class MemoryQueue implements Queue {
     const lost = known?.code === RUNNING && known.holder === undefined;
     if (known !== undefined && lost) known = this.#pool.jobs.get(known.sequence);
     if (known === undefined) return Promise.resolve(UNFINISHED);
-    if (known.fate instanceof End) return Promise.resolve(known.outcome());
+    if (known.fate instanceof MemoryEnd) return Promise.resolve(known.outcome());
     if (this.#left) return Promise.resolve(UNFINISHED);
     const waited = known;
     const others = known.fate;
@@ -196,7 +196,7 @@ export class MemoryQueue implements Queue {
     return new Promise((resolve) => {
       waited.fate = isMain && others === undefined
         ? resolve
-        : new Waiter(this.#holder, resolve, others);
+        : new HolderWaiter(this.#holder, resolve, others);
     });
   }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { makeSummary, makeView, VIEW_NOW_MS, type ViewOverrides } from "../../src/testing/views.ts";
-import { Recorder } from "../../src/planning/history.ts";
+import { HistoryRecorder } from "../../src/planning/history.ts";
 import type { Plan } from "../../src/planning/planner.ts";
 import type { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { sleeper, withPool } from "../_virtual.ts";
@@ -27,12 +27,12 @@ function at(atMs: number, overrides: ViewOverrides = {}): ReturnType<typeof make
   return makeView({ ...overrides, nowMs: VIEW_NOW_MS + atMs });
 }
 
-function times(recorder: Recorder): readonly number[] {
+function times(recorder: HistoryRecorder): readonly number[] {
   return recorder.read(IN_FORCE).samples.map(({ atMs }) => atMs - VIEW_NOW_MS);
 }
 
 Deno.test("Recorder takes one sample a second, however often it looks", () => {
-  const recorder = new Recorder("p");
+  const recorder = new HistoryRecorder("p");
 
   for (let atMs = 0; atMs <= 3000; atMs += 50) recorder.tick(at(atMs), PLAN);
 
@@ -40,7 +40,7 @@ Deno.test("Recorder takes one sample a second, however often it looks", () => {
 });
 
 Deno.test("Recorder keeps two minutes by the second and an hour by the minute, and no more", () => {
-  const recorder = new Recorder("p");
+  const recorder = new HistoryRecorder("p");
 
   for (let atMs = 0; atMs <= 5 * 3_600_000; atMs += 1000) recorder.tick(at(atMs), PLAN);
 
@@ -54,7 +54,7 @@ Deno.test("Recorder keeps two minutes by the second and an hour by the minute, a
 });
 
 Deno.test("Recorder says what sets the limit: the tightest cap, the start rate while it binds, or size.max", () => {
-  const recorder = new Recorder("p");
+  const recorder = new HistoryRecorder("p");
 
   recorder.tick(at(0), PLAN);
   recorder.tick(at(1000, { rateBound: true }), { ...PLAN, startsPerSec: 5, rateCap: "a" });
@@ -65,7 +65,7 @@ Deno.test("Recorder says what sets the limit: the tightest cap, the start rate w
 });
 
 Deno.test("Recorder remembers the fewest workers that lower lanes left while they had ready jobs", () => {
-  const recorder = new Recorder("p");
+  const recorder = new HistoryRecorder("p");
   const lanes = (low: number, ready: number): ViewOverrides => ({
     live: 10,
     busy: 10,
@@ -85,7 +85,7 @@ Deno.test("Recorder remembers the fewest workers that lower lanes left while the
 });
 
 Deno.test("Recorder takes counts and quantiles from the view, zero where there is none", () => {
-  const recorder = new Recorder("p");
+  const recorder = new HistoryRecorder("p");
 
   recorder.tick(
     at(0, {
@@ -112,7 +112,7 @@ Deno.test("Recorder takes counts and quantiles from the view, zero where there i
 });
 
 Deno.test("Recorder.read() answers the same object until the next sample, or another strategy", () => {
-  const recorder = new Recorder("p");
+  const recorder = new HistoryRecorder("p");
   recorder.tick(at(0), PLAN);
 
   const first = recorder.read(IN_FORCE);
@@ -131,7 +131,7 @@ Deno.test("Recorder.read() answers the same object until the next sample, or ano
 });
 
 Deno.test("Recorder takes nothing while the store cannot be read, and forgets when lanes change", () => {
-  const recorder = new Recorder("p");
+  const recorder = new HistoryRecorder("p");
 
   recorder.tick(at(0), PLAN);
   recorder.tick(at(1000, { stale: true }), PLAN);
@@ -142,7 +142,7 @@ Deno.test("Recorder takes nothing while the store cannot be read, and forgets wh
 });
 
 Deno.test("Recorder shows what the pool was like when it came to rest, and keeps a rest that lasted", () => {
-  const recorder = new Recorder("p");
+  const recorder = new HistoryRecorder("p");
   const shown = (): readonly (readonly [number, number])[] =>
     recorder.shown(IN_FORCE, VIEW_NOW_MS + 60_000).samples.map((
       { atMs, live },
@@ -163,7 +163,7 @@ Deno.test("Recorder shows what the pool was like when it came to rest, and keeps
 });
 
 Deno.test("Recorder shows how the rates of a pool at rest fade, then that its window is over, up to now or the end of the rest", () => {
-  const recorder = new Recorder("p");
+  const recorder = new HistoryRecorder("p");
   const busy: ViewOverrides = {
     lanes: [{
       name: "a",
@@ -234,7 +234,7 @@ Deno.test("history() of a drained pool ends with what is left: no worker from th
 });
 
 Deno.test("Recorder shows nothing of the end of a pool of which nothing is known", () => {
-  const recorder = new Recorder("p");
+  const recorder = new HistoryRecorder("p");
 
   recorder.stopped(at(0));
 

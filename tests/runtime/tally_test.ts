@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Fatal, RejectedError, RetryLater } from "../../src/contract/errors.ts";
-import type { LaneTally } from "../../src/planning/tally.ts";
+import type { LaneCounters } from "../../src/planning/lane_counters.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { sleeper, withPool } from "../_virtual.ts";
 
@@ -75,7 +75,7 @@ Deno.test("tally() counts each end of a job once: done, dead or cancelled, waiti
   });
 });
 
-function counts(tally: LaneTally | undefined): unknown {
+function counts(tally: LaneCounters | undefined): unknown {
   assert.ok(tally !== undefined);
   return { ...tally, waits: tally.waits.count, runs: tally.runs.count };
 }

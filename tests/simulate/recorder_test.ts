@@ -3,7 +3,7 @@ import { Fatal, RetryLater } from "../../mod.ts";
 import type { ConfigInput } from "../../src/config/input.ts";
 import type { PoolEvent } from "../../src/contract/event.ts";
 import { randomStream } from "../../src/base/random.ts";
-import { Recorder } from "../../src/simulate/recorder.ts";
+import { ScenarioRecorder } from "../../src/simulate/recorder.ts";
 import type { LaneLoad, ScenarioInput } from "../../src/simulate/mod.ts";
 import { simulate } from "../../src/simulate/mod.ts";
 import type { PoolHandle } from "../../src/runtime/handles.ts";
@@ -50,7 +50,7 @@ async function recorded(
   await withPool({ ...parts, handler }, async (virtual) => {
     const { pool, sluice } = virtual;
     await clock.advance(100);
-    const recorder = new Recorder(clock.nowMs(), lanesOf(pool));
+    const recorder = new ScenarioRecorder(clock.nowMs(), lanesOf(pool));
     const unobserve = sluice.observe((event) => recorder.take(event));
     await play(virtual);
     unobserve();
@@ -62,7 +62,7 @@ async function recorded(
   return { scenario, events: heard };
 }
 
-function lanesOf(pool: PoolHandle): ConstructorParameters<typeof Recorder>[1] {
+function lanesOf(pool: PoolHandle): ConstructorParameters<typeof ScenarioRecorder>[1] {
   return pool.snapshot().lanes.map(({ name, ready, blocked, meanServiceMs }) => {
     return { pool: pool.name, lane: name, waiting: ready + blocked, meanServiceMs };
   });
@@ -150,7 +150,7 @@ Deno.test("Recorder hashes keys anew in each recording", async () => {
 
 Deno.test("Recorder takes jobs that waited before for a backlog, delayed ones for arrivals when they are due", async () => {
   const clock = new VirtualClock();
-  const recorder = await new Promise<Recorder>((resolve, reject) => {
+  const recorder = await new Promise<ScenarioRecorder>((resolve, reject) => {
     withPool({
       ...PARTS,
       size: { min: 1, max: 1 },
@@ -158,7 +158,7 @@ Deno.test("Recorder takes jobs that waited before for a backlog, delayed ones fo
     }, async ({ pool, sluice }) => {
       for (let count = 0; count < 4; count++) pool.post({ lane: "low", payload: 1 });
       await clock.advance(10); // one runs, three wait
-      const recorder = new Recorder(clock.nowMs(), lanesOf(pool));
+      const recorder = new ScenarioRecorder(clock.nowMs(), lanesOf(pool));
       sluice.observe((event) => recorder.take(event));
       pool.post({ lane: "high", payload: 1, delayMs: 500 });
       await clock.advance(80); // two of the three have started
@@ -201,7 +201,7 @@ Deno.test("Recorder says which lanes have no run time, and takes the mean of bef
     { pool: "p", lane: "new", waiting: 1, meanServiceMs: 0 },
     { pool: "p", lane: "old", waiting: 2, meanServiceMs: 33.333 },
   ];
-  const recorder = new Recorder(0, lanes);
+  const recorder = new ScenarioRecorder(0, lanes);
 
   const { scenario, blind, jobs } = await recorder.finish({ name: "", from: "", endMs: 100 });
 
@@ -212,7 +212,12 @@ Deno.test("Recorder says which lanes have no run time, and takes the mean of bef
 });
 
 Deno.test("Recorder answers no scenario where nothing came", async () => {
-  const recorder = new Recorder(0, [{ pool: "p", lane: "high", waiting: 0, meanServiceMs: 5 }]);
+  const recorder = new ScenarioRecorder(0, [{
+    pool: "p",
+    lane: "high",
+    waiting: 0,
+    meanServiceMs: 5,
+  }]);
   recorder.take({ kind: "draining", atMs: 1, pool: "p" });
   recorder.take({
     kind: "job-done",
@@ -274,8 +279,8 @@ Deno.test("Recorder makes a scenario of a backlog alone, and none where nothing 
   const lane = { pool: "p", lane: "low", meanServiceMs: 7 };
   const span = { name: "mail", from: "http://127.0.0.1:8787", endMs: 1000 };
 
-  const { scenario, jobs } = await new Recorder(0, [{ ...lane, waiting: 3 }]).finish(span);
-  const nothing = await new Recorder(0, [{ ...lane, waiting: 0 }]).finish(span);
+  const { scenario, jobs } = await new ScenarioRecorder(0, [{ ...lane, waiting: 3 }]).finish(span);
+  const nothing = await new ScenarioRecorder(0, [{ ...lane, waiting: 0 }]).finish(span);
 
   assert.equal(jobs, 3);
   assert.equal(nothing.scenario, undefined);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { LaneSeries } from "../../src/simulate/mod.ts";
-import { type LaneSample, type Sample, Series } from "../../src/simulate/series.ts";
+import { type LanePoint, Series, type SeriesPoint } from "../../src/simulate/series.ts";
 
 const LANES = [{ name: "high", targetWaitMs: 50 }];
 
-function sample(lane: Partial<LaneSample> = {}, rest: Partial<Sample> = {}): Sample {
+function sample(lane: Partial<LanePoint> = {}, rest: Partial<SeriesPoint> = {}): SeriesPoint {
   const none = { arrived: 0, done: 0, dead: 0, shed: 0, ageMs: 0 };
   return { min: 1, limit: 8, lanes: [{ ...none, ...lane }], ...rest };
 }

@@ -6,10 +6,14 @@
 
 import { makeView } from "../../src/testing/views.ts";
 import type { PoolReading } from "../../src/telemetry/catalog.ts";
-import { type Distribution, Histogram, type LaneTally } from "../../src/planning/tally.ts";
+import {
+  type Distribution,
+  Histogram,
+  type LaneCounters,
+} from "../../src/planning/lane_counters.ts";
 
 /** What a test gives of a tally: durations as they came, ms. */
-export type TallyParts = Partial<Omit<LaneTally, "waits" | "runs">> & {
+export type TallyParts = Partial<Omit<LaneCounters, "waits" | "runs">> & {
   readonly waits?: readonly number[];
   readonly runs?: readonly number[];
 };
@@ -33,7 +37,7 @@ const AT_EASE = {
 };
 
 /** A tally of one lane, empty but for what is given. */
-export function tally({ waits = [], runs = [], ...parts }: TallyParts): LaneTally {
+export function tally({ waits = [], runs = [], ...parts }: TallyParts): LaneCounters {
   return {
     lane: "main",
     accepted: 0,
@@ -50,7 +54,7 @@ export function tally({ waits = [], runs = [], ...parts }: TallyParts): LaneTall
 }
 
 /** A reading of one pool with lanes of these tallies. */
-export function reading(pool: string, ...lanes: readonly LaneTally[]): PoolReading {
+export function reading(pool: string, ...lanes: readonly LaneCounters[]): PoolReading {
   return {
     ...makeView({ pool, lanes: lanes.map(({ lane }) => ({ name: lane })) }),
     ...AT_EASE,

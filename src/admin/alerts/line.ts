@@ -36,7 +36,7 @@ export interface Open {
 }
 
 /** What telling needs. */
-export interface LineOptions {
+export interface AlertLineOptions {
   /** Sends. */
   readonly post: Pick<AlertPost, "send">;
   /** Time of waits between attempts. */
@@ -73,12 +73,12 @@ interface Sending {
 export class AlertLine {
   /** The finding. `undefined`: it has ended. */
   open: Open | undefined;
-  readonly #options: LineOptions;
+  readonly #options: AlertLineOptions;
   #told: Open | undefined; // that it has begun; its end not yet
   #running: Promise<void> | undefined;
 
   /** Nothing is known yet, and nothing told. */
-  constructor(options: LineOptions) {
+  constructor(options: AlertLineOptions) {
     this.#options = options;
   }
 

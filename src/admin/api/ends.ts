@@ -25,7 +25,7 @@ export interface EndsOptions {
 const LOOK_EVERY_MS = 1_000;
 
 /** Waits for ends. Observes only while someone waits. */
-export class Ends {
+export class EndWaiters {
   readonly #options: EndsOptions;
   readonly #waiting = new Map<string, Set<() => void>>();
   #unobserve: (() => void) | undefined;

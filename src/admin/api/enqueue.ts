@@ -28,7 +28,7 @@ import {
   queryFaults,
   queryNumber,
 } from "../http/problem.ts";
-import { type Ends, hasEnded } from "./ends.ts";
+import { type EndWaiters, hasEnded } from "./ends.ts";
 import type { Gatherer } from "./gather.ts";
 import { idempotencyOf, keyAt } from "./idempotency.ts";
 import { isSubmitted } from "./submitted.ts";
@@ -46,7 +46,7 @@ export interface Desk {
   /** Takes in what comes together. */
   readonly gatherer: Gatherer;
   /** Waits for jobs of earlier requests. */
-  readonly ends: Ends;
+  readonly ends: EndWaiters;
 }
 
 /** What an enqueue may answer. */

@@ -13,7 +13,7 @@ import { LONGEST_CURSOR, openCursor, sealCursor } from "./cursor.ts";
 import { isState, LIST_ORDER, STATES } from "./job_list.ts";
 import { shownJob } from "./jobs.ts";
 import { matcher } from "./match.ts";
-import { pageOfPools, type Place, readPlace } from "./pools_list.ts";
+import { type ListPlace, pageOfPools, readPlace } from "./pools_list.ts";
 import { queryFaults } from "../http/problem.ts";
 
 /** Jobs of one page. */
@@ -122,7 +122,7 @@ export function nowOf({ sluice, clock }: AdminContext): number {
   return sluice.pools[0]?.snapshot().nowMs ?? clock.nowMs();
 }
 
-function placeOf(filter: JobFilter): Place | undefined {
+function placeOf(filter: JobFilter): ListPlace | undefined {
   const opened = filter.cursor === "" ? undefined : openCursor(keyOf(filter), filter.cursor);
   return opened === undefined ? undefined : readPlace(opened);
 }

@@ -14,7 +14,7 @@ import { type JobRoutes, LONGEST_WAIT_MS } from "../http/wire.ts";
 import { audit } from "./audit.ts";
 import { type AdminContext, noPool, type Target } from "./context.ts";
 import { openCursor, sealCursor } from "./cursor.ts";
-import { Ends } from "./ends.ts";
+import { EndWaiters } from "./ends.ts";
 import { Gatherer } from "./gather.ts";
 import { type Desk, enqueue } from "./enqueue.ts";
 import { isState, LIST_ORDER, pageOf, STATES } from "./job_list.ts";
@@ -57,7 +57,7 @@ export function jobRoutes(context: AdminContext): Hono<BlankEnv, JobRoutes, "/">
   const desk: Desk = {
     context,
     gatherer: new Gatherer(clock),
-    ends: new Ends({
+    ends: new EndWaiters({
       observe: (observer) => sluice.observe(observer),
       find: async (id) => (await findJob(id, context))?.job,
       clock,

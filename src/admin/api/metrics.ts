@@ -8,13 +8,13 @@ import { setImmediate } from "node:timers/promises";
 import {
   DURATIONS,
   type Labels,
+  type MetricReading,
   METRICS,
   type PoolReading,
-  type Reading,
   readPool,
 } from "../../telemetry/catalog.ts";
 import type { PoolHandle } from "../../runtime/handles.ts";
-import { BUCKETS_MS, type Distribution } from "../../planning/tally.ts";
+import { BUCKETS_MS, type Distribution } from "../../planning/lane_counters.ts";
 
 /** Content type of the format. */
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -81,7 +81,7 @@ function headOf(name: string, kind: string, help: string): string {
 }
 
 /** Buckets say how many were at most as long as their bound: each holds those before it. */
-function histogram(name: string, [given, took]: Reading<Distribution>): string {
+function histogram(name: string, [given, took]: MetricReading<Distribution>): string {
   const labels = renderLabels(given);
   let below = 0;
   let text = "";

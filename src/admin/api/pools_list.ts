@@ -23,7 +23,7 @@ type Spot = readonly [cursor: string | null, shown: string | null] | null;
 type Ranked = Pick<JobRecord, "state" | "createdAtMs" | "dueAtMs" | "endedAtMs">;
 
 /** Where a list over several pools goes on. */
-export interface Place {
+export interface ListPlace {
   /** By name of the pool. A pool that is left out is at its beginning. */
   readonly spots: Readonly<Record<string, Spot>>;
   /** The job that was looked at last. */
@@ -35,7 +35,7 @@ export interface PoolsPage {
   /** Records, those that ended last first. */
   readonly jobs: readonly JobRecord[];
   /** Where to go on. `undefined`: this was the last page. */
-  readonly next: Place | undefined;
+  readonly next: ListPlace | undefined;
 }
 
 /**
@@ -46,7 +46,7 @@ export interface PoolsPage {
 export async function pageOfPools(
   pools: readonly PoolHandle[],
   query: Omit<JobQuery, "cursor">,
-  from: Place | undefined,
+  from: ListPlace | undefined,
   matches: (job: JobRecord) => boolean,
 ): Promise<PoolsPage> {
   const limit = Math.max(LEAST_READ, Math.ceil((2 * query.limit) / Math.max(1, pools.length)));
@@ -69,7 +69,7 @@ export async function pageOfPools(
 }
 
 /** Reads where a list goes on. `undefined`: it is no such place. */
-export function readPlace(text: string): Place | undefined {
+export function readPlace(text: string): ListPlace | undefined {
   try {
     const place: unknown = JSON.parse(text);
     return v.is(PLACE, place) ? place : undefined;
@@ -126,7 +126,7 @@ class Stream {
   /** Shown by an earlier page: the list goes on behind it. */
   #skip: string | undefined;
 
-  constructor(pool: PoolHandle, query: Omit<JobQuery, "cursor">, from: Place | undefined) {
+  constructor(pool: PoolHandle, query: Omit<JobQuery, "cursor">, from: ListPlace | undefined) {
     this.#pool = pool;
     this.#query = query;
     this.#last = from?.last;

@@ -9,7 +9,7 @@ import { type GenericSchema, type InferOutput, safeParse } from "valibot";
 import { display, isRecord, toPointer } from "../../config/faults.ts";
 import { messageOf } from "../../contract/errors.ts";
 import { badRequest, breakingOff, problem, type ProblemExtra, refuseQuery } from "./problem.ts";
-import { type Reads, UnreadError } from "./reads.ts";
+import { type BodyReads, UnreadError } from "./reads.ts";
 import { repeatedField } from "./repeated.ts";
 
 /** Longest body of a request that is not an enqueue, bytes. */
@@ -23,7 +23,7 @@ export type Body =
 /** How a body is read. */
 export interface ReadOptions {
   /** Bounds its time. */
-  readonly reads: Reads;
+  readonly reads: BodyReads;
   /** Longest body that is read, bytes. */
   readonly maxBytes: number;
   /** Value of an empty body. `undefined`: there must be one. */
@@ -91,7 +91,7 @@ function nothing(fallback: unknown): Body {
 export async function readShape<Shape extends GenericSchema>(
   c: Context,
   shape: Shape,
-  reads: Reads,
+  reads: BodyReads,
 ): Promise<
   | { readonly ok: true; readonly value: InferOutput<Shape> }
   | { readonly ok: false; readonly refusal: Response }

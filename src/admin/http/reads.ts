@@ -33,7 +33,7 @@ interface Read {
 }
 
 /** Bounds the time of reads. While requests come, they cost one timer a `READ_WITHIN_MS` together. */
-export class Reads {
+export class BodyReads {
   readonly #clock: Clock;
   /** Oldest first. */
   readonly #reads = new Set<Read>();

@@ -28,9 +28,13 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** Places of the navigation. */
-export type Place = "pools" | "jobs" | "dead" | "config";
+export type PageName = "pools" | "jobs" | "dead" | "config";
 
-const PLACES: readonly { readonly place: Place; readonly path: string; readonly name: string }[] = [
+const PLACES: readonly {
+  readonly place: PageName;
+  readonly path: string;
+  readonly name: string;
+}[] = [
   { place: "pools", path: "/", name: "Pools" },
   { place: "jobs", path: "/jobs", name: "Jobs" },
   { place: "dead", path: "/dead", name: "Dead letters" },
@@ -50,7 +54,7 @@ export interface LayoutProps extends FrameProps {
   /** What the page is: its heading, and its title before the product's name. */
   readonly title: string;
   /** Where in the navigation it is. `undefined`: nowhere. */
-  readonly place?: Place | undefined;
+  readonly place?: PageName | undefined;
   /** What stands beside the heading. */
   readonly beside?: Child;
   /** Names of further scripts: modules among the assets. */
@@ -131,7 +135,7 @@ const Head: FC<LayoutProps> = (
   </head>
 );
 
-const Navigation: FC<{ base: string; place: Place | undefined }> = ({ base, place }) => (
+const Navigation: FC<{ base: string; place: PageName | undefined }> = ({ base, place }) => (
   <nav aria-label="Main">
     {PLACES.map((entry) => (
       <a

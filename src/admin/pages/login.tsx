@@ -15,7 +15,7 @@ import { from, peerOf } from "../access/actor.ts";
 import type { LoginRoutes } from "../http/wire.ts";
 import { audit, auditAs } from "../api/audit.ts";
 import { readText } from "../http/body.ts";
-import type { Reads } from "../http/reads.ts";
+import type { BodyReads } from "../http/reads.ts";
 import type { AdminContext } from "../api/context.ts";
 import { answerPage, Layout } from "./layout.tsx";
 import { LoginLimit } from "../access/login_limit.ts";
@@ -154,7 +154,7 @@ function isForm(c: Context): boolean {
   return c.req.header("content-type")?.startsWith("application/x-www-form-urlencoded") === true;
 }
 
-async function readToken(c: Context, reads: Reads): Promise<string | undefined> {
+async function readToken(c: Context, reads: BodyReads): Promise<string | undefined> {
   const read = await reads.of(readText(c.req.raw.body, MAX_BODY_BYTES));
   const { text: body = "" } = read ?? {};
   if (isForm(c)) return new URLSearchParams(body).get("token") ?? undefined;

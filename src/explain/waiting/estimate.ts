@@ -10,7 +10,7 @@ import type { Beside, Hold, HoldCode, Waiting, WaitingPool } from "../waiting.ts
 import { counted, duration, rate } from "../../base/format.ts";
 
 /** What was found out about a job before its start is estimated. */
-export interface Found {
+export interface WaitingFacts {
   /** What is beside it. */
   readonly beside: Beside;
   /** What holds this very job. */
@@ -33,7 +33,7 @@ export function estimateOf(
   job: JobRecord,
   pool: WaitingPool,
   lane: LaneView,
-  { beside: { ahead, atLeast }, bars, shortages }: Found,
+  { beside: { ahead, atLeast }, bars, shortages }: WaitingFacts,
 ): Pick<Waiting, "startAtMs" | "basis"> {
   const bar = bars.find(({ code }) => code !== "delayed");
   if (bar !== undefined) return unknown(UNTIL[bar.code] ?? "Nobody can say when that ends");

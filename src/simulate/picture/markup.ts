@@ -16,16 +16,16 @@ export class Markup {
 }
 
 /** What a template may hold. Texts are escaped; `undefined` is nothing; lists are joined. */
-export type Part = string | number | Markup | undefined | readonly Part[];
+export type MarkupPart = string | number | Markup | undefined | readonly MarkupPart[];
 
 /** Markup of a template. */
-export function markup(parts: TemplateStringsArray, ...values: readonly Part[]): Markup {
+export function markup(parts: TemplateStringsArray, ...values: readonly MarkupPart[]): Markup {
   return new Markup(
     parts.map((part, index) => index === 0 ? part : written(values[index - 1]) + part).join(""),
   );
 }
 
-function written(value: Part): string {
+function written(value: MarkupPart): string {
   if (value === undefined) return "";
   if (value instanceof Markup) return value.text;
   if (typeof value === "number") return String(value);

@@ -25,7 +25,7 @@ export interface Plot {
 }
 
 /** A figure that holds from a time on. `null`: there is none. */
-export type Step = readonly [fromMs: number, figure: number | null];
+export type PlotStep = readonly [fromMs: number, figure: number | null];
 
 /** Where a time stands. */
 export function x(plot: Plot, atMs: number): number {
@@ -38,7 +38,7 @@ export function y(plot: Plot, figure: number): number {
 }
 
 /** The path of a figure that holds until it changes. */
-export function stepLine(plot: Plot, steps: readonly Step[]): string {
+export function stepLine(plot: Plot, steps: readonly PlotStep[]): string {
   let path = "";
   let last: number | undefined;
   for (const [atMs, figure] of steps) {
@@ -53,7 +53,11 @@ export function stepLine(plot: Plot, steps: readonly Step[]): string {
 }
 
 /** The path of the area between two figures, the lower one 0 if there is none. */
-export function stepArea(plot: Plot, steps: readonly Step[], low: readonly Step[] = []): string {
+export function stepArea(
+  plot: Plot,
+  steps: readonly PlotStep[],
+  low: readonly PlotStep[] = [],
+): string {
   return steps.map(([fromMs, figure], index) => {
     if (figure === null) return "";
     const [left, right] = [x(plot, fromMs), x(plot, steps[index + 1]?.[0] ?? plot.untilMs)];

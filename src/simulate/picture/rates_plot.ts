@@ -7,18 +7,18 @@
 import { nice } from "../nice.ts";
 import type { LaneSeries, SeriesReport } from "../report.ts";
 import { type Markup, markup } from "./markup.ts";
-import { grid, type Plot, type Step, stepArea, stepLine } from "./plot.ts";
+import { grid, type Plot, type PlotStep, stepArea, stepLine } from "./plot.ts";
 
 /** Jobs per second of a pool over time. */
 export interface Rates {
   /** That arrived. */
-  readonly arrived: readonly Step[];
+  readonly arrived: readonly PlotStep[];
   /** That were done. */
-  readonly done: readonly Step[];
+  readonly done: readonly PlotStep[];
   /** That were turned away or dropped. */
-  readonly shed: readonly Step[];
+  readonly shed: readonly PlotStep[];
   /** That died. */
-  readonly dead: readonly Step[];
+  readonly dead: readonly PlotStep[];
 }
 
 /** At most so many steps: chance would hide the course of more. */
@@ -45,24 +45,24 @@ export function ratesPlot(plot: Plot, { arrived, done, shed, dead }: Rates): Mar
 
 /** The highest figure that the plot has to hold. */
 export function mostRate(rates: Rates): number {
-  const all = Object.values(rates).flatMap((steps: readonly Step[]) => steps);
+  const all = Object.values(rates).flatMap((steps: readonly PlotStep[]) => steps);
   return Math.max(1, ...all.map(([, figure]) => (figure ?? 0) * 1.05));
 }
 
 /** True if it is ever above 0. */
-export function isSome(steps: readonly Step[]): boolean {
+export function isSome(steps: readonly PlotStep[]): boolean {
   return steps.some(([, figure]) => figure !== 0);
 }
 
 function perSec(
   { bucketMs, untilMs, lanes }: SeriesReport,
   read: "arrived" | "done" | "shed" | "dead",
-): readonly Step[] {
+): readonly PlotStep[] {
   const all: readonly LaneSeries[] = Object.values(lanes);
   const count = all[0]?.[read].length ?? 0;
   const leastMs = Math.ceil(count / MOST_STEPS) * bucketMs;
   const width = Math.max(1, Math.round(nice(leastMs) / bucketMs));
-  const steps: Step[] = [];
+  const steps: PlotStep[] = [];
   for (let from = 0; from < count; from += width) {
     const to = Math.min(count, from + width);
     const jobs = all.reduce((sum, lane) => sum + sumOf(lane[read].slice(from, to)), 0);

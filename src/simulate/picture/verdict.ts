@@ -9,7 +9,7 @@ import type { LaneReport, LaneSeries, PoolReport } from "../report.ts";
 import { short } from "./words.ts";
 
 /** What became of one lane. */
-export interface Verdict {
+export interface LaneVerdict {
   /** `late`: over its target at some time. `open`: it has no target, or no jobs. */
   readonly kind: "met" | "late" | "open";
   /** The same as a word. */
@@ -19,7 +19,7 @@ export interface Verdict {
 }
 
 /** What became of each lane, in config order. */
-export function verdictsOf(pool: PoolReport): readonly Verdict[] {
+export function verdictsOf(pool: PoolReport): readonly LaneVerdict[] {
   return Object.entries(pool.lanes).map(([name, lane]) =>
     verdictOn(name, lane, pool.series.lanes[name]!, pool.series.bucketMs) // it has all lanes
   );
@@ -42,7 +42,7 @@ function verdictOn(
   lane: LaneReport,
   { targetWaitMs, ageMs }: LaneSeries,
   bucketMs: number,
-): Verdict {
+): LaneVerdict {
   const { arrived, done, shed, dead, left, waitMs } = lane;
   if (arrived === 0) return { kind: "open", word: "–", sentence: `${name}: no job arrived.` };
   const others = [[shed, "shed"], [dead, "dead"], [left, "left at the end"]] as const;

@@ -7,7 +7,7 @@
 import type { PoolReport, SeriesReport } from "../report.ts";
 import { changesOf } from "./changes.ts";
 import { type Markup, markup } from "./markup.ts";
-import { grid, type Plot, type Step, stepArea, stepLine, x, y } from "./plot.ts";
+import { grid, type Plot, type PlotStep, stepArea, stepLine, x, y } from "./plot.ts";
 import { short } from "./words.ts";
 
 /** Draws it. */
@@ -29,7 +29,7 @@ export function workersPlot(plot: Plot, pool: PoolReport): Markup {
 export function stepsOf(
   { bucketMs }: SeriesReport,
   figures: readonly (number | null)[],
-): readonly Step[] {
+): readonly PlotStep[] {
   return figures.map((figure, index) => [index * bucketMs, figure]);
 }
 

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { type Bytes, decode, encode, type Extra } from "../record/codec.ts";
+import { type Bytes, decode, encode, type LineExtra } from "../record/codec.ts";
 import type { QueueContext } from "../context.ts";
 import { tagIn, tagOf } from "../record/id.ts";
 import type { StoredJob } from "../record/job.ts";
 import { numberAt, textAt } from "../record/keys.ts";
-import { type Expected, Transaction } from "../io/transaction.ts";
+import { AtomicOperation, type Expected } from "../io/atomic_operation.ts";
 
 /** Largest payload, bytes of its JSON. */
 export const LARGEST_PAYLOAD = 1 << 20;
@@ -34,8 +34,8 @@ export function chunksIn(payload: Bytes): readonly Bytes[] {
 }
 
 /**
- * Stores a payload, in the name of a worker that lives: whoever declares it dead later finds what has no
- * job. What the commit that stores its job must depend on. `undefined`: the worker is dead.
+ * Stores a payload, in the name of a member that lives: whoever declares it dead later finds what has no
+ * job. What the commit that stores its job must depend on. `undefined`: the member is dead.
  */
 export async function writeChunks(
   { db, keys }: QueueContext,
@@ -46,7 +46,7 @@ export async function writeChunks(
   const chunks = chunksIn(encode(payload));
   const keyOf = (chunk: number): Deno.KvKey => keys.of("b", tagIn(segment), segment, 0, chunk);
   for (let from = 0; from < chunks.length;) {
-    const transaction = new Transaction(db);
+    const transaction = new AtomicOperation(db);
     transaction.check(fence);
     let to = from;
     for (; to < chunks.length && !transaction.isFull; to++) {
@@ -69,10 +69,13 @@ export interface ReadPayload {
 }
 
 /** A job whose payload is stored apart. */
-export type Apart = Pick<StoredJob, "segment" | "index" | "line">;
+export type ChunkedJob = Pick<StoredJob, "segment" | "index" | "line">;
 
 /** Reads a payload that is stored apart. */
-export async function readChunks({ db, keys }: QueueContext, job: Apart): Promise<ReadPayload> {
+export async function readChunks(
+  { db, keys }: QueueContext,
+  job: ChunkedJob,
+): Promise<ReadPayload> {
   const { segment, index, line: [, , , extra] } = job;
   const prefix = keys.of("b", tagIn(segment), segment, index);
   const chunks = await db.list<unknown>({ prefix });
@@ -84,7 +87,7 @@ export async function readChunks({ db, keys }: QueueContext, job: Apart): Promis
 /** Puts a payload together again. No part may be missing, cut, or another's: it would be a payload that nobody gave. */
 export function joinChunks(
   parts: readonly unknown[],
-  { b: count = 0, c: sum }: Pick<Extra, "b" | "c">,
+  { b: count = 0, c: sum }: Pick<LineExtra, "b" | "c">,
 ): ReadPayload {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -119,17 +122,17 @@ export function checksum(bytes: Uint8Array): number {
 }
 
 /**
- * Deletes payloads whose jobs were never stored: their worker died in between, or the database failed.
+ * Deletes payloads whose jobs were never stored: their member died in between, or the database failed.
  * One whose job is stored at this moment stays.
  */
-export async function dropLostChunks(context: QueueContext, worker: number): Promise<void> {
+export async function dropLostChunks(context: QueueContext, memberId: number): Promise<void> {
   const { db, keys } = context;
-  const prefix = keys.of("b", tagOf(worker));
+  const prefix = keys.of("b", tagOf(memberId));
   for (let start: Deno.KvKey = [...prefix, ""];;) {
     const [first] = await db.list({ prefix, start }, { limit: 1 });
     if (first === undefined) return;
     const [segment, index] = [textAt(first.key, 5), numberAt(first.key, 6)];
-    const job = keys.of("b", tagOf(worker), segment, index);
+    const job = keys.of("b", tagOf(memberId), segment, index);
     start = [...job, Number.MAX_SAFE_INTEGER];
     // A job with such a payload has an entry in `m` all its life.
     const pointer = await db.get(keys.of("m", segment, index));
@@ -140,17 +143,17 @@ export async function dropLostChunks(context: QueueContext, worker: number): Pro
   }
 }
 
-/** Deletes payloads of jobs that this holder could not store, if there are any. */
+/** Deletes payloads of jobs that this member could not store, if there are any. */
 export async function dropStrays(context: QueueContext): Promise<void> {
-  const { gate, holder } = context;
-  const { term } = holder;
-  if (!term.strays) return;
+  const { mutex: gate, member } = context;
+  const { membership } = member;
+  if (!membership.strays) return;
   await gate.run(async () => { // no job is stored meanwhile
-    term.strays = false;
+    membership.strays = false;
     try {
-      await dropLostChunks(context, term.worker);
+      await dropLostChunks(context, membership.memberId);
     } catch {
-      term.strays = true; // tried again; who comes after this worker does it at last
+      membership.strays = true; // tried again; who comes after this member does it at last
     }
   });
 }

@@ -7,17 +7,17 @@
 
 import { StoreError } from "../../../src/contract/errors.ts";
 import type { Added, JobEntry } from "../../../src/contract/store.ts";
-import { addCarefully, type Item } from "./careful.ts";
+import { addConditionally, type Item } from "./conditional_add.ts";
 import { LARGEST_INLINE, LARGEST_PAYLOAD } from "./chunks.ts";
 import { byteLength } from "../record/codec.ts";
 import type { QueueContext } from "../context.ts";
 import { textSize } from "../record/keys.ts";
-import { Load } from "./load.ts";
-import type { FreshPart, Rider } from "../rider.ts";
-import { Step } from "../step.ts";
-import { Ticket } from "./ticket.ts";
-import { TooLarge } from "../io/transaction.ts";
-import { MOST_SMALL } from "../io/turns.ts";
+import { AddBatch } from "./add_batch.ts";
+import type { CommitParticipant, FreshPart } from "../commit_participant.ts";
+import { Transaction } from "../transaction.ts";
+import { BatchAnswers } from "./batch_answers.ts";
+import { TooLarge } from "../io/atomic_operation.ts";
+import { MOST_SMALL } from "../io/commit_queue.ts";
 
 /** Largest `key`, `dedupeKey` or idempotency key, bytes in a key of the database. */
 const LARGEST_KEY = 1500;
@@ -32,7 +32,7 @@ export class EnqueueLoop {
   #plain: Item[] = [];
   #careful: Item[] = [];
   #running: Promise<void> | undefined;
-  #rider: Rider | undefined;
+  #participant: CommitParticipant | undefined;
   #fitsEnds = true; // false: what waits was too much for ends to take along
 
   /** Adds for one queue. `endsWait`: whether ends do, that may take along what is added. */
@@ -43,43 +43,43 @@ export class EnqueueLoop {
 
   /** Stores jobs. An entry that cannot be stored is answered with an error and fails no other. */
   add(entries: readonly JobEntry[], nowMs: number): Promise<readonly Added[]> {
-    const ticket = new Ticket<Added>(entries.length, unstored);
+    const answers = new BatchAnswers<Added>(entries.length, unstored);
     for (let place = 0; place < entries.length; place++) {
-      this.#prepare(entries[place]!, nowMs, ticket, place);
+      this.#prepare(entries[place]!, nowMs, answers, place);
     }
     if (this.#plain.length + this.#careful.length > 0) this.#running ??= this.#run();
-    return ticket.promise;
+    return answers.promise;
   }
 
   /** Takes a rider along with the jobs that wait. False: there are none, or another one is taken along. */
-  carry(rider: Rider): boolean {
-    if (this.#plain.length === 0 || this.#rider !== undefined) return false;
-    this.#rider = rider;
+  carry(participant: CommitParticipant): boolean {
+    if (this.#plain.length === 0 || this.#participant !== undefined) return false;
+    this.#participant = participant;
     return true;
   }
 
   /** What waits, with its rider, to go along with ends. `undefined`: nothing does, or it is too much. */
-  rider(): Rider | undefined {
+  participant(): CommitParticipant | undefined {
     if (this.#plain.length === 0 || this.#plain.length > MOST_SMALL) return undefined;
-    const { load, rider } = this.#take(MOST_SMALL);
+    const { load, participant } = this.#take(MOST_SMALL);
     let isAboard = false;
     let isOver = false;
     return {
-      nowMs: Math.max(load.nowMs, rider?.nowMs ?? 0),
-      board: async (step, term, fresh) => {
-        if (!load.isShared || step.isFull) {
+      nowMs: Math.max(load.nowMs, participant?.nowMs ?? 0),
+      board: async (transaction, membership, fresh) => {
+        if (!load.isShared || transaction.isFull) {
           this.#fitsEnds = false;
           return;
         }
         isAboard = true;
-        load.board(step, fresh);
-        await rider?.board(step, term, fresh);
+        load.board(transaction, fresh);
+        await participant?.board(transaction, membership, fresh);
       },
       arrive: () => {
         if (!isAboard) return;
         isOver = true;
         load.answer();
-        rider?.arrive();
+        participant?.arrive();
       },
       leave: (fault) => {
         if (!isOver && isAboard && fault !== undefined) load.fail(fault);
@@ -88,7 +88,7 @@ export class EnqueueLoop {
           this.#running ??= this.#run();
         }
         isOver = true;
-        rider?.leave();
+        participant?.leave();
       },
     };
   }
@@ -98,7 +98,7 @@ export class EnqueueLoop {
     await this.#running;
   }
 
-  #prepare(entry: JobEntry, nowMs: number, ticket: Ticket<Added>, place: number): void {
+  #prepare(entry: JobEntry, nowMs: number, answers: BatchAnswers<Added>, place: number): void {
     const lane = this.#context.lanes.own[entry.lane]!; // entries are resolved against the queue's lanes
     const besideBytes = sizeBeside(entry);
     let payload: string | undefined;
@@ -109,17 +109,18 @@ export class EnqueueLoop {
       checkEntry(entry, size);
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new TypeError(String(thrown));
-      ticket.answer(place, { id: "", duplicate: false, error });
+      answers.answer(place, { id: "", duplicate: false, error });
       return;
     }
     const apart = size + besideBytes > LARGEST_INLINE ? size : 0;
     const atMs = Math.floor(nowMs);
     const isDelayed = entry.dueAtMs > nowMs;
-    const item = { lane, entry, payload, apart, atMs, isDelayed, ticket, place };
+    const item = { lane, entry, payload, apart, atMs, isDelayed, answers, place };
     const isLimited = entry.key !== undefined && lane.maxRunningPerKey < Infinity;
     const isNamed = entry.dedupeKey !== undefined || entry.idempotency !== undefined;
-    if (!isLimited && apart === 0 && !isNamed && entry.claim === undefined) this.#plain.push(item);
-    else this.#careful.push(item);
+    if (!isLimited && apart === 0 && !isNamed && entry.precondition === undefined) {
+      this.#plain.push(item);
+    } else this.#careful.push(item);
   }
 
   async #run(): Promise<void> {
@@ -130,15 +131,15 @@ export class EnqueueLoop {
       if (this.#careful.length > 0) {
         const careful = this.#careful;
         this.#careful = [];
-        await addCarefully(this.#context, careful);
+        await addConditionally(this.#context, careful);
       }
     }
     this.#running = undefined;
   }
 
   async #addPlain(): Promise<void> {
-    const { db, holder, turns } = this.#context;
-    const isSmall = db.isSerial && holder.alone && this.#plain.length <= MOST_SMALL;
+    const { db, member, commits: turns } = this.#context;
+    const isSmall = db.isSerial && member.alone && this.#plain.length <= MOST_SMALL;
     if (!isSmall) return await this.#addAlone();
     await turns.run(async () => {
       if (this.#plain.length === 0) return; // they went along with ends
@@ -149,47 +150,52 @@ export class EnqueueLoop {
   }
 
   async #addAlone(): Promise<void> {
-    const { load, rider } = this.#take(MOST_JOBS);
+    const { load, participant } = this.#take(MOST_JOBS);
     try {
-      const rides = load.isShared && await this.#commit(load, rider);
+      const rides = load.isShared && await this.#commit(load, participant);
       if (rides || await this.#commit(load)) {
         load.answer();
-        if (rides) rider?.arrive();
+        if (rides) participant?.arrive();
       } else this.#plain = load.items.concat(this.#plain); // too large: the next one takes less
     } catch (thrown) {
       if (thrown instanceof TooLarge && load.items.length > 1) {
         this.#plain = load.items.concat(this.#plain);
       } else load.fail(thrown);
     } finally {
-      rider?.leave();
+      participant?.leave();
     }
   }
 
   /** Puts jobs down. False: the rider cannot go with them, and nothing was changed. */
-  async #commit(load: Load, rider?: Rider): Promise<boolean> {
-    const { term } = this.#context.holder;
-    const step = new Step(this.#context, Math.max(load.nowMs, rider?.nowMs ?? 0));
+  async #commit(load: AddBatch, participant?: CommitParticipant): Promise<boolean> {
+    const { membership } = this.#context.member;
+    const transaction = new Transaction(
+      this.#context,
+      Math.max(load.nowMs, participant?.nowMs ?? 0),
+    );
     const fresh = new Set<FreshPart>();
-    load.board(step, fresh);
-    if (rider !== undefined) {
-      step.check(term.fence);
+    load.board(transaction, fresh);
+    if (participant !== undefined) {
+      transaction.check(membership.fence);
       try {
-        await rider.board(step, term, fresh);
+        await participant.board(transaction, membership, fresh);
       } catch {
         return false; // made alone, it tells of its fault itself
       }
     }
-    for (const { key, value } of fresh) step.setBytes(key, value);
-    return await step.commit(); // without a rider nothing is checked
+    for (const { key, value } of fresh) transaction.setBytes(key, value);
+    return await transaction.commit(); // without a rider nothing is checked
   }
 
   /** Takes the first jobs that wait, and the rider. */
-  #take(most: number): { readonly load: Load; readonly rider: Rider | undefined } {
-    const load = new Load(this.#context, this.#plain.slice(0, most));
+  #take(
+    most: number,
+  ): { readonly load: AddBatch; readonly participant: CommitParticipant | undefined } {
+    const load = new AddBatch(this.#context, this.#plain.slice(0, most));
     this.#plain = this.#plain.slice(load.items.length);
-    const rider = this.#rider;
-    this.#rider = undefined;
-    return { load, rider };
+    const participant = this.#participant;
+    this.#participant = undefined;
+    return { load, participant };
   }
 }
 

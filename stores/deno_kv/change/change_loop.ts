@@ -6,12 +6,12 @@
  */
 
 import type { Change, Changed } from "../../../src/contract/store.ts";
-import { ChangeStep } from "./change_step.ts";
+import { ChangeTransaction } from "./change_transaction.ts";
 import type { QueueContext } from "../context.ts";
 import { parseId } from "../record/id.ts";
 import { locate } from "../read/locate.ts";
-import { Reads } from "../read/reads.ts";
-import { TooLarge } from "../io/transaction.ts";
+import { SharedReads } from "../read/reads.ts";
+import { TooLarge } from "../io/atomic_operation.ts";
 
 /** How often others may be quicker in a row. */
 const MOST_TRIES = 50;
@@ -57,7 +57,7 @@ export class ChangeLoop {
       const some = this.#waiting.slice(0, most);
       try {
         await this.#prepare();
-        const done = await this.#context.gate.run(() => changeSome(this.#context, some));
+        const done = await this.#context.mutex.run(() => changeSome(this.#context, some));
         this.#waiting.splice(0, done);
         if (done > 0) {
           tries = 0;
@@ -82,23 +82,23 @@ export class ChangeLoop {
 /** Changes and answers the first of some jobs, as many as fit into a commit. How many those were. 0: someone else was quicker. */
 async function changeSome(context: QueueContext, items: readonly Item[]): Promise<number> {
   const { db, keys } = context;
-  const reads = new Reads(db);
+  const reads = new SharedReads(db);
   await reads.prefetch(items.flatMap(({ id }) => {
     const parts = parseId(id);
     return parts === undefined ? [] : [keys.of("m", parts.segment, parts.index)];
   }));
-  const step = new ChangeStep(context, items[0]!.nowMs);
+  const transaction = new ChangeTransaction(context, items[0]!.nowMs);
   const changed = new Map<string, Changed>();
   for (const { id, change } of items) {
-    if (step.isFull || changed.has(id)) break;
+    if (transaction.isFull || changed.has(id)) break;
     const found = await locate({ db: reads, keys }, id);
     const answer = found === undefined
       ? { ok: false, state: undefined } as const
-      : await step.change(found, change);
+      : await transaction.change(found, change);
     if (answer === undefined) break;
     changed.set(id, answer);
   }
-  if (!await step.commit()) return 0;
+  if (!await transaction.commit()) return 0;
   for (const { id, resolve } of items.slice(0, changed.size)) resolve(changed.get(id)!);
   return changed.size;
 }

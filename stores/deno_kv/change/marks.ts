@@ -1,24 +1,24 @@
 /**
- * Requests to cancel jobs that a worker runs.
+ * Requests to cancel jobs that a member runs.
  *
  * @module
  */
 
-import type { Step } from "../step.ts";
-import { MARK_BYTES, type Marks, type Term } from "../members/term.ts";
+import type { Transaction } from "../transaction.ts";
+import { MARK_BYTES, type Marks, type Membership } from "../members/membership.ts";
 
 /** Whoever cancels changes this key: a job that goes on does so only if nobody has. */
 export function checkMarks(
-  step: Step,
-  { marks, marked }: Term,
+  transaction: Transaction,
+  { marks, marked }: Membership,
   unmarked: ReadonlySet<string>,
 ): void {
-  step.check(marks);
+  transaction.check(marks);
   if (unmarked.size === 0) return;
   const left: Marks = [...marked].filter((mark) => !unmarked.has(mark)).map((mark) => {
     const [segment = "", index] = mark.split(".");
     return [segment, Number(index)];
   });
-  if (left.length === 0) step.delete(marks.key);
-  else step.set(marks.key, left, MARK_BYTES * left.length);
+  if (left.length === 0) transaction.delete(marks.key);
+  else transaction.set(marks.key, left, MARK_BYTES * left.length);
 }

@@ -9,13 +9,13 @@ import { isUnreadable } from "../record/codec.ts";
 import type { QueueContext } from "../context.ts";
 import { damaged, UNREADABLE_END, UNREADABLE_JOB } from "../end/ended.ts";
 import { payloadOf, type StoredJob } from "../record/job.ts";
-import type { Step } from "../step.ts";
+import type { Transaction } from "../transaction.ts";
 
 /** What to work on. Of a job that has expired it is not read. */
 export async function payloadFor(
   context: QueueContext,
   job: StoredJob,
-  { nowMs }: Step,
+  { nowMs }: Transaction,
 ): Promise<ReadPayload> {
   const [, , inline, extra] = job.line;
   if (isUnreadable(job.line)) return { fault: UNREADABLE_JOB };
@@ -26,11 +26,16 @@ export async function payloadFor(
 /** Ends a job whose payload cannot be read. */
 export async function bury(
   { counts }: QueueContext,
-  step: Step,
+  transaction: Transaction,
   { job, fault }: { readonly job: StoredJob; readonly fault: string },
 ): Promise<undefined> {
   counts.doubt(job.ordinal); // whatever broke it may have broken more
-  await step.places.release(step, job);
+  await transaction.slots.release(transaction, job);
   const [attempt, , , extra] = job.line;
-  step.end(job, { ...UNREADABLE_END, attempt, startedAtMs: extra?.s, error: damaged(fault) });
+  transaction.end(job, {
+    ...UNREADABLE_END,
+    attempt,
+    startedAtMs: extra?.s,
+    error: damaged(fault),
+  });
 }

@@ -4,17 +4,11 @@
  * @module
  */
 
-import type { Ahead, Want } from "./ahead.ts";
-import { Aside } from "./aside.ts";
+import type { StorePrefetch, Want } from "./store_prefetch.ts";
+import { ContentionBackoff } from "./contention_backoff.ts";
 import { bury, payloadFor } from "./bury.ts";
-import {
-  type Bytes,
-  decode,
-  decodeLines,
-  encodeLines,
-  parseLine,
-  takeLines,
-} from "../record/codec.ts";
+import { type Bytes, decode, decodeLines, encodeLines } from "../record/codec.ts";
+import { parseLine, takeLines } from "../record/codec.ts";
 import type { QueueContext } from "../context.ts";
 import { expired } from "../end/ended.ts";
 import { type HeldPart, KvJob, type StoredJob } from "../record/job.ts";
@@ -22,9 +16,9 @@ import { numberAt } from "../record/keys.ts";
 import type { KvLane } from "../record/lanes.ts";
 import { expireIn, hasExpired, promote } from "./promote.ts";
 import { type ReadyPart, ReadyParts } from "./ready.ts";
-import type { FreshPart, Rider } from "../rider.ts";
-import { Step } from "../step.ts";
-import type { Term } from "../members/term.ts";
+import type { CommitParticipant, FreshPart } from "../commit_participant.ts";
+import { Transaction } from "../transaction.ts";
+import type { Membership } from "../members/membership.ts";
 
 /** How often others may be quicker in a row. */
 const MOST_TRIES = 30;
@@ -43,8 +37,8 @@ const MOST_RIDERS = 128;
 
 /** One claim in the making. */
 interface Claim {
-  readonly term: Term;
-  readonly step: Step;
+  readonly membership: Membership;
+  readonly transaction: Transaction;
   readonly parts: HeldPart[];
   readonly jobs: KvJob[];
   /** What the same commit puts down. */
@@ -68,7 +62,7 @@ interface Taken {
 }
 
 /** A claim that may go with ends of jobs. */
-export interface ClaimRider extends Rider {
+export interface ClaimRider extends CommitParticipant {
   /** What was leased. `undefined`: it has not gone with any, and is to be made alone. */
   readonly jobs: Promise<readonly KvJob[] | undefined>;
 }
@@ -77,43 +71,43 @@ export interface ClaimRider extends Rider {
 export class Claims {
   readonly #context: QueueContext;
   readonly #ready: ReadyParts;
-  readonly #aside: Aside;
-  readonly #ahead: Ahead;
+  readonly #backoff: ContentionBackoff;
+  readonly #prefetch: StorePrefetch;
 
   /** Claims for one queue. `ahead`: what is leased beyond what is wanted. */
-  constructor(context: QueueContext, ahead: Ahead) {
+  constructor(context: QueueContext, prefetch: StorePrefetch) {
     this.#context = context;
-    this.#ahead = ahead;
-    this.#aside = new Aside(context.db.random);
-    this.#ready = new ReadyParts(context, this.#aside);
+    this.#prefetch = prefetch;
+    this.#backoff = new ContentionBackoff(context.db.random);
+    this.#ready = new ReadyParts(context, this.#backoff);
   }
 
-  /** Leases up to `wants[lane]` jobs of each lane. Empty once this holder was declared dead, until its pool knows. */
+  /** Leases up to `wants[lane]` jobs of each lane. Empty once this member was declared dead, until its pool knows. */
   async lease(wants: readonly Want[], nowMs: number): Promise<readonly KvJob[]> {
-    const { holder, counts, db } = this.#context;
+    const { member, counts, db } = this.#context;
     for (const [lane, want] of wants) {
       if (want > 0 && counts.isDue(lane.ordinal, nowMs)) await promote(this.#context, lane, nowMs);
     }
-    if (holder.untold) return [];
-    const { term } = holder;
+    if (member.untold) return [];
+    const { membership } = member;
     let barren = 0;
-    for (let tries = 0; tries < MOST_TRIES && !term.lost;) {
+    for (let tries = 0; tries < MOST_TRIES && !membership.lost;) {
       const moves = counts.moves;
-      const step = new Step(this.#context, nowMs);
-      step.check(term.fence);
-      const claim = await this.#gather(term, step, wants);
+      const transaction = new Transaction(this.#context, nowMs);
+      transaction.check(membership.fence);
+      const claim = await this.#gather(membership, transaction, wants);
       if (claim.taken === 0) {
-        this.#aside.settles();
+        this.#backoff.settles();
         this.#note(wants, claim, moves);
         return [];
       }
-      if (!await step.commit()) {
+      if (!await transaction.commit()) {
         counts.forgetShelves();
-        if (!holder.alone) this.#aside.steps(holder.peers);
-        if (await term.isAlive(db)) await db.pause(tries++);
+        if (!member.alone) this.#backoff.steps(member.peers);
+        if (await membership.isAlive(db)) await db.pause(tries++);
       } else {
-        this.#aside.settles();
-        if (term.lost) return []; // declared dead meanwhile: they are others' by now, or will be
+        this.#backoff.settles();
+        if (membership.lost) return []; // declared dead meanwhile: they are others' by now, or will be
         this.#keep(wants, claim, moves);
         if (claim.jobs.length > 0) return claim.jobs;
       }
@@ -127,25 +121,25 @@ export class Claims {
    * A small claim that goes with ends of jobs. `undefined`: it has to be made alone, because delayed jobs
    * are to be moved up first, or because others claim too, at whose claims the ends would fail with it.
    */
-  rider(wants: readonly Want[], nowMs: number): ClaimRider | undefined {
-    const { holder, counts } = this.#context;
+  participant(wants: readonly Want[], nowMs: number): ClaimRider | undefined {
+    const { member, counts } = this.#context;
     let sum = 0;
     for (const [lane, want] of wants) {
       if (counts.isDue(lane.ordinal, nowMs)) return undefined;
       sum += want;
     }
-    if (!holder.alone || holder.untold || sum > MOST_RIDERS) return undefined;
+    if (!member.alone || member.untold || sum > MOST_RIDERS) return undefined;
     const { promise, resolve } = Promise.withResolvers<readonly KvJob[] | undefined>();
     let claim: Claim | undefined;
     let moves = 0;
     return {
       nowMs,
       jobs: promise,
-      board: async (step, term, fresh) => {
-        if (term !== holder.term || holder.untold) return;
+      board: async (transaction, membership, fresh) => {
+        if (membership !== member.membership || member.untold) return;
         moves = counts.moves;
-        const more = this.#ahead.more(wants, step, term);
-        const gathered = await this.#gather(term, step, wants, fresh, more);
+        const more = this.#prefetch.more(wants, transaction, membership);
+        const gathered = await this.#gather(membership, transaction, wants, fresh, more);
         if (gathered.taken > 0) {
           claim = gathered;
           return;
@@ -156,11 +150,11 @@ export class Claims {
       },
       arrive: () => {
         if (claim === undefined) return;
-        const { term, jobs } = claim;
-        if (!term.lost) this.#keep(wants, claim, moves);
+        const { membership, jobs } = claim;
+        if (!membership.lost) this.#keep(wants, claim, moves);
         claim = undefined;
-        if (term.lost) resolve([]);
-        else if (jobs.length > 0) resolve(this.#ahead.sort(jobs, wants));
+        if (membership.lost) resolve([]);
+        else if (jobs.length > 0) resolve(this.#prefetch.sort(jobs, wants));
       },
       leave: () => {
         if ((claim?.checked ?? 0) > 0) counts.forgetShelves(); // what it was to be made of may be gone
@@ -171,21 +165,21 @@ export class Claims {
 
   /** Holds what a commit has leased. `moves`: own commits when it was gathered. */
   #keep(wants: readonly Want[], claim: Claim, moves: number): void {
-    for (const part of claim.parts) claim.term.parts.add(part);
+    for (const part of claim.parts) claim.membership.parts.add(part);
     this.#context.counts.leased(claim.parts);
     this.#note(wants, claim, moves + 1);
   }
 
   async #gather(
-    term: Term,
-    step: Step,
+    membership: Membership,
+    transaction: Transaction,
     wants: readonly Want[],
     fresh: Set<FreshPart> = new Set(),
     more: readonly number[] = [],
   ): Promise<Claim> {
     const claim: Claim = {
-      term,
-      step,
+      membership,
+      transaction,
       parts: [],
       jobs: [],
       fresh,
@@ -201,20 +195,20 @@ export class Claims {
   }
 
   async #gatherLane(claim: Claim, lane: KvLane, want: number): Promise<void> {
-    const { step } = claim;
+    const { transaction } = claim;
     const most = want + (claim.more[lane.ordinal] ?? 0);
     let room = most;
     let parts = 0;
     const passed: Deno.KvEntry<Bytes>[] = [];
     for await (const entry of this.#entries(claim, lane.ordinal, most)) {
-      if (numberAt(entry.key, 5) > step.atMs + 0.5) break; // by the clock of another process
-      if (step.isFull || step.checksLeft < 3) {
+      if (numberAt(entry.key, 5) > transaction.atMs + 0.5) break; // by the clock of another process
+      if (transaction.isFull || transaction.checksLeft < 3) {
         claim.exhausted = false;
         break;
       }
-      if (entry.versionstamp !== null && hasExpired(this.#context, entry, step.nowMs)) {
+      if (entry.versionstamp !== null && hasExpired(this.#context, entry, transaction.nowMs)) {
         claim.exhausted = false;
-        if (passed.length < MOST_PASSED && isOver(entry, step.nowMs)) {
+        if (passed.length < MOST_PASSED && isOver(entry, transaction.nowMs)) {
           passed.push(entry); // what is behind them need not wait until they have ended
           continue;
         }
@@ -246,18 +240,18 @@ export class Claims {
   async #expire(claim: Claim, entries: readonly Deno.KvEntry<Bytes>[]): Promise<number> {
     let parts = 0;
     for (const entry of entries.slice(0, MOST_EXPIRED)) {
-      if (claim.step.isFull || claim.step.checksLeft < 3) break;
+      if (claim.transaction.isFull || claim.transaction.checksLeft < 3) break;
       claim.checked++;
       parts++;
-      await expireIn(this.#context, claim.step, entry);
+      await expireIn(this.#context, claim.transaction, entry);
     }
     return parts;
   }
 
   #entries(claim: Claim, ordinal: number, want: number): AsyncGenerator<ReadyPart> {
-    const isShared = !this.#context.holder.alone && claim.fresh.size === 0;
+    const isShared = !this.#context.member.alone && claim.fresh.size === 0;
     return isShared
-      ? this.#ready.beside(ordinal, want, claim.step.atMs)
+      ? this.#ready.beside(ordinal, want, claim.transaction.atMs)
       : this.#ready.of(ordinal, want, claim.fresh);
   }
 
@@ -269,23 +263,23 @@ export class Claims {
     room: number,
   ): Promise<Taken> {
     const { keys } = this.#context;
-    const { step, term } = claim;
+    const { transaction, membership } = claim;
     const place = keys.placeIn(entry.key);
     let cut = takeLines(entry.value, room);
     if (entry.versionstamp === null) claim.fresh.delete(entry);
     else {
       claim.checked++;
-      step.check(entry);
-      step.delete(entry.key);
+      transaction.check(entry);
+      transaction.delete(entry.key);
     }
     const { dueMs, segment, first, ordinal } = place;
-    const startedAtMs = step.atMs;
-    const { worker } = term;
-    const number = ++term.leases;
-    const lease = { worker, number, segment, first, ordinal, dueMs, startedAtMs };
+    const startedAtMs = transaction.atMs;
+    const { memberId } = membership;
+    const number = ++membership.leases;
+    const lease = { memberId, number, segment, first, ordinal, dueMs, startedAtMs };
     const text = decode(cut.head);
     const part: HeldPart = {
-      term,
+      membership,
       key: keys.lease(lease),
       progressKey: keys.progress(lease),
       ordinal,
@@ -314,17 +308,17 @@ export class Claims {
         part.jobs.push(new KvJob(part, first + line, parsed, text, payload));
         continue;
       }
-      if (taken > 0 && (step.isFull || step.checksLeft < 3)) { // what it ends takes more than its line
+      if (taken > 0 && (transaction.isFull || transaction.checksLeft < 3)) { // what it ends takes more than its line
         cut = takeLines(entry.value, taken);
         lines.length = line;
         break;
       }
       taken++;
       const job = { ordinal, segment, index: first + line, dueMs, line: parsed, text };
-      const { value, fault } = await payloadFor(this.#context, job, step);
+      const { value, fault } = await payloadFor(this.#context, job, transaction);
       const admitted = fault === undefined
-        ? await this.#admit(step, job)
-        : await bury(this.#context, step, { job, fault });
+        ? await this.#admit(transaction, job)
+        : await bury(this.#context, transaction, { job, fault });
       if (admitted !== job) {
         lines[line] = admitted?.text;
         isChanged = true;
@@ -333,26 +327,31 @@ export class Claims {
       part.jobs.push(new KvJob(part, job.index, admitted.line, admitted.text, value));
     }
     if (cut.rest !== undefined) {
-      step.setBytes(keys.part("r", { ...place, first: place.first + cut.skipped }), cut.rest);
+      transaction.setBytes(
+        keys.part("r", { ...place, first: place.first + cut.skipped }),
+        cut.rest,
+      );
     }
     part.left = part.jobs.length;
-    step.count(ordinal, "r", -taken);
+    transaction.count(ordinal, "r", -taken);
     const isCut = cut.rest !== undefined;
     if (part.left === 0) return { leased: 0, isCut };
-    step.count(ordinal, "l", part.left);
+    transaction.count(ordinal, "l", part.left);
     part.bytes = isChanged ? encodeLines(lines) : cut.head;
-    step.setBytes(part.key, part.bytes);
+    transaction.setBytes(part.key, part.bytes);
     claim.parts.push(part);
     for (const job of part.jobs) claim.jobs.push(job);
     return { leased: part.left, isCut };
   }
 
   /** The job as it may run. `undefined`: it has expired, or has to wait for others of its key. */
-  async #admit(step: Step, job: StoredJob): Promise<StoredJob | undefined> {
+  async #admit(transaction: Transaction, job: StoredJob): Promise<StoredJob | undefined> {
     const extra = job.line[3];
-    if ((extra?.x ?? Infinity) > step.nowMs) return await step.places.admit(step, job);
-    await step.places.release(step, job);
-    step.end(job, expired(job));
+    if ((extra?.x ?? Infinity) > transaction.nowMs) {
+      return await transaction.slots.admit(transaction, job);
+    }
+    await transaction.slots.release(transaction, job);
+    transaction.end(job, expired(job));
     return undefined;
   }
 

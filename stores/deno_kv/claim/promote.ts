@@ -9,9 +9,9 @@ import { type Bytes, bytesOf, decodeLines, parseLine, takeLines } from "../recor
 import type { QueueContext } from "../context.ts";
 import { expired } from "../end/ended.ts";
 import type { StoredJob } from "../record/job.ts";
-import type { Place } from "../record/keys.ts";
+import type { PartPlace } from "../record/keys.ts";
 import type { KvLane } from "../record/lanes.ts";
-import { Step } from "../step.ts";
+import { Transaction } from "../transaction.ts";
 
 /** Parts moved by one commit, at most. */
 const MOST_PARTS = 90;
@@ -29,7 +29,7 @@ const MOST_TRIES = 30;
 export function promote(context: QueueContext, lane: KvLane, nowMs: number): Promise<void> {
   const isLimited = lane.maxRunningPerKey < Infinity;
   const move = (): Promise<void> => moveDue(context, lane, nowMs);
-  return isLimited ? context.gate.run(move) : move();
+  return isLimited ? context.mutex.run(move) : move();
 }
 
 /**
@@ -42,13 +42,15 @@ export async function expireHead(
   nowMs: number,
 ): Promise<boolean> {
   const { db, keys } = context;
-  const step = new Step(context, nowMs);
+  const transaction = new Transaction(context, nowMs);
   const read = { limit: HEADS, batchSize: HEADS };
   for (const entry of await db.list<Bytes>({ prefix: keys.of("r", ordinal) }, read)) {
-    if (step.isFull || step.checksLeft < 3 || !hasExpired(context, entry, nowMs)) break;
-    if (await expireIn(context, step, entry) > 0) break;
+    if (transaction.isFull || transaction.checksLeft < 3 || !hasExpired(context, entry, nowMs)) {
+      break;
+    }
+    if (await expireIn(context, transaction, entry) > 0) break;
   }
-  return step.checks > 0 && await step.commit();
+  return transaction.checks > 0 && await transaction.commit();
 }
 
 /** True if a part has jobs that have expired. */
@@ -64,31 +66,31 @@ export function hasExpired(
 /** Ends the jobs of a part that have expired, as many as fit. How many jobs stay. */
 export async function expireIn(
   { keys }: QueueContext,
-  step: Step,
+  transaction: Transaction,
   entry: Deno.KvEntry<Bytes>,
 ): Promise<number> {
   const place = keys.placeIn(entry.key);
   const jobs = jobsIn(place, entry.value);
-  step.check(entry);
-  step.delete(entry.key);
+  transaction.check(entry);
+  transaction.delete(entry.key);
   const staying: StoredJob[] = [];
   for (const [index, job] of jobs.entries()) {
     const extra = job.line[3];
-    const isMuch = index > 0 && (step.isFull || step.checksLeft < 3); // the others end next time
-    if (isMuch || (extra?.x ?? Infinity) > step.nowMs) {
+    const isMuch = index > 0 && (transaction.isFull || transaction.checksLeft < 3); // the others end next time
+    if (isMuch || (extra?.x ?? Infinity) > transaction.nowMs) {
       staying.push(job);
       continue;
     }
-    await step.places.release(step, job);
-    step.end(job, expired(job));
+    await transaction.slots.release(transaction, job);
+    transaction.end(job, expired(job));
   }
-  step.putPart("r", staying);
-  step.count(place.ordinal, "r", staying.length - jobs.length);
+  transaction.putPart("r", staying);
+  transaction.count(place.ordinal, "r", staying.length - jobs.length);
   return staying.length;
 }
 
 /** The jobs of a part. */
-export function jobsIn(place: Place, bytes: Uint8Array): StoredJob[] {
+export function jobsIn(place: PartPlace, bytes: Uint8Array): StoredJob[] {
   const { ordinal, segment, first, dueMs } = place;
   return decodeLines(bytes).flatMap((text, line) =>
     text === ""
@@ -105,12 +107,12 @@ async function moveDue(context: QueueContext, lane: KvLane, nowMs: number): Prom
   for (let tries = 0, commits = 0; tries < MOST_TRIES && commits < MOST_COMMITS;) {
     const due = await db.list<Bytes>({ prefix, end }, { limit });
     if (due.length === 0) break;
-    const step = new Step(context, nowMs);
+    const transaction = new Transaction(context, nowMs);
     for (const entry of due) {
-      if (step.isFull || step.checksLeft < 3) break;
-      await movePart(step, context, lane, entry);
+      if (transaction.isFull || transaction.checksLeft < 3) break;
+      await movePart(transaction, context, lane, entry);
     }
-    if (await step.commit()) commits++;
+    if (await transaction.commit()) commits++;
     else await db.pause(tries++);
   }
   const live = counts.of(lane.ordinal);
@@ -127,32 +129,32 @@ async function moveDue(context: QueueContext, lane: KvLane, nowMs: number): Prom
 }
 
 async function movePart(
-  step: Step,
+  transaction: Transaction,
   { keys }: QueueContext,
   lane: KvLane,
   entry: Deno.KvEntry<Bytes>,
 ): Promise<void> {
   const place = keys.placeIn(entry.key);
   const jobs = jobsIn(place, entry.value);
-  step.check(entry);
-  step.delete(entry.key);
+  transaction.check(entry);
+  transaction.delete(entry.key);
   const isLimited = lane.maxRunningPerKey < Infinity && jobs.some(({ line }) => line[3]?.k);
   if (!isLimited) {
     // What is put down becomes claimable when it was due, and has left its first place only if it had.
-    step.setBytes(keys.part("r", place), bytesOf(entry.value));
-    step.count(place.ordinal, "z", -jobs.length);
-    step.count(place.ordinal, "r", jobs.length, place.dueMs);
+    transaction.setBytes(keys.part("r", place), bytesOf(entry.value));
+    transaction.count(place.ordinal, "z", -jobs.length);
+    transaction.count(place.ordinal, "r", jobs.length, place.dueMs);
     return;
   }
   let moved = 0;
   for (const job of jobs) {
-    if (moved > 0 && (step.isFull || step.checksLeft < 3)) break;
-    await step.places.enter(step, job, job.dueMs);
+    if (moved > 0 && (transaction.isFull || transaction.checksLeft < 3)) break;
+    await transaction.slots.enter(transaction, job, job.dueMs);
     moved++;
   }
-  step.count(place.ordinal, "z", -moved);
+  transaction.count(place.ordinal, "z", -moved);
   const { rest, skipped } = takeLines(entry.value, moved);
   if (rest !== undefined) {
-    step.setBytes(keys.part("z", { ...place, first: place.first + skipped }), rest);
+    transaction.setBytes(keys.part("z", { ...place, first: place.first + skipped }), rest);
   }
 }

@@ -4,12 +4,12 @@
  * @module
  */
 
-import type { Aside } from "./aside.ts";
+import type { ContentionBackoff } from "./contention_backoff.ts";
 import type { Bytes } from "../record/codec.ts";
 import type { QueueContext } from "../context.ts";
 import { numberAt } from "../record/keys.ts";
-import type { FreshPart } from "../rider.ts";
-import { Shelf } from "./shelf.ts";
+import type { FreshPart } from "../commit_participant.ts";
+import { HeadCache } from "./head_cache.ts";
 
 /** Entries read at once, at most. */
 const LARGEST_BATCH = 50;
@@ -20,14 +20,14 @@ export type ReadyPart = Deno.KvEntry<Bytes> | FreshPart;
 /** Finds ready parts; reads no more than it must. */
 export class ReadyParts {
   readonly #context: QueueContext;
-  readonly #aside: Aside;
+  readonly #backoff: ContentionBackoff;
   /** Jobs in a part, as seen lately, by number of the lane: how much is read at once. */
   readonly #density: number[] = [];
 
   /** Those of one queue. */
-  constructor(context: QueueContext, aside: Aside) {
+  constructor(context: QueueContext, backoff: ContentionBackoff) {
     this.#context = context;
-    this.#aside = aside;
+    this.#backoff = backoff;
   }
 
   /** The parts of a lane of which so many jobs are wanted. `fresh`: what the same commit puts down. */
@@ -36,15 +36,15 @@ export class ReadyParts {
     want: number,
     fresh: ReadonlySet<FreshPart>,
   ): AsyncGenerator<ReadyPart> {
-    const { counts, holder } = this.#context;
+    const { counts, member } = this.#context;
     const live = counts.of(ordinal);
-    const shelf = live?.shelf ?? new Shelf();
-    if (!holder.alone) shelf.forget();
-    const known = [...shelf.parts];
+    const headCache = live?.headCache ?? new HeadCache();
+    if (!member.alone) headCache.forget();
+    const known = [...headCache.parts];
     const added = [...fresh].filter(({ key }) => numberAt(key, 4) === ordinal);
     yield* known;
     const isAll = known.length + added.length > 0 || live?.free === 0;
-    if (!shelf.whole || !isAll) yield* this.#read(ordinal, want, shelf, known.at(-1));
+    if (!headCache.whole || !isAll) yield* this.#read(ordinal, want, headCache, known.at(-1));
     yield* added;
   }
 
@@ -54,9 +54,9 @@ export class ReadyParts {
    */
   async *beside(ordinal: number, want: number, atMs: number): AsyncGenerator<Deno.KvEntry<Bytes>> {
     const { db, keys } = this.#context;
-    const { skips } = this.#aside;
+    const { skips } = this.#backoff;
     const prefix = keys.of("r", ordinal);
-    const from = this.#aside.of(ordinal, atMs);
+    const from = this.#backoff.of(ordinal, atMs);
     const ranges = from === undefined
       ? [{ prefix }]
       : [{ prefix, start: from }, { prefix, end: from }];
@@ -70,7 +70,7 @@ export class ReadyParts {
           left.push(entry);
           continue;
         }
-        if (!kept) this.#aside.keeps(ordinal, entry.key, atMs);
+        if (!kept) this.#backoff.keeps(ordinal, entry.key, atMs);
         kept = true;
         yield entry;
       }
@@ -92,7 +92,7 @@ export class ReadyParts {
   async *#read(
     ordinal: number,
     want: number,
-    shelf: Shelf,
+    headCache: HeadCache,
     latest: Deno.KvEntry<Bytes> | undefined,
   ): AsyncGenerator<Deno.KvEntry<Bytes>> {
     const { db, keys } = this.#context;
@@ -100,10 +100,10 @@ export class ReadyParts {
     const limit = Math.min(this.#guess(ordinal, want) + 1, LARGEST_BATCH); // one more tells whether there are others
     for (let last = latest;;) {
       const selector = last === undefined ? { prefix } : { prefix, start: [...last.key, 0] };
-      shelf.reads();
+      headCache.reads();
       const entries = await db.list<Bytes>(selector, { limit, batchSize: limit });
       const isLast = entries.length < limit;
-      shelf.extend(last?.key, entries, isLast);
+      headCache.extend(last?.key, entries, isLast);
       yield* entries;
       if (isLast) return;
       last = entries.at(-1);

@@ -16,17 +16,17 @@ import {
   addFault,
   at,
   type FaultKind,
+  type Inventory,
   laneOf,
   type Mend,
   nameOf,
-  readStock,
+  readInventory,
   SPACES,
-  type Stock,
   type StoreFault,
   toDead,
   withoutPayload,
-} from "./stock.ts";
-import { marksIn } from "../members/term.ts";
+} from "./inventory.ts";
+import { marksIn } from "../members/membership.ts";
 
 /** What does not agree, one line each. Empty: all does. */
 export async function audit(kv: Deno.Kv, pool: string): Promise<readonly string[]> {
@@ -35,24 +35,24 @@ export async function audit(kv: Deno.Kv, pool: string): Promise<readonly string[
 
 /** What does not agree. Empty: all does. */
 export async function findFaults(kv: Deno.Kv, pool: string): Promise<readonly StoreFault[]> {
-  const stock = await readStock(kv, pool);
-  for (const entry of stock.entries.values()) compareEntry(stock, entry);
-  compareCounts(stock);
-  comparePlaces(stock);
-  findLost(stock);
-  return stock.faults;
+  const inventory = await readInventory(kv, pool);
+  for (const entry of inventory.entries.values()) compareEntry(inventory, entry);
+  compareCounts(inventory);
+  comparePlaces(inventory);
+  findLost(inventory);
+  return inventory.faults;
 }
 
-/** Compares what points at jobs, or belongs to workers, with those. */
-function compareEntry(stock: Stock, { key, value }: Deno.KvEntry<unknown>): void {
+/** Compares what points at jobs, or belongs to members, with those. */
+function compareEntry(inventory: Inventory, { key, value }: Deno.KvEntry<unknown>): void {
   const drop: Mend[] = [[key, undefined]];
-  const has = (...parts: Deno.KvKeyPart[]): boolean => at(stock, ...parts) !== undefined;
+  const has = (...parts: Deno.KvKeyPart[]): boolean => at(inventory, ...parts) !== undefined;
   switch (key[3]) {
     case "m": {
       const name = `${textOf(key, 4)}/${textOf(key, 5)}`;
-      if (!stock.moved.has(name)) {
+      if (!inventory.moved.has(name)) {
         fault(
-          stock,
+          inventory,
           "pointer-stale",
           `A pointer says where the job ${name} is, but there is no such job`,
           "delete it",
@@ -64,43 +64,43 @@ function compareEntry(stock: Stock, { key, value }: Deno.KvEntry<unknown>): void
     case "i": {
       const [id, , , untilMs] = ownerAt(value) ?? [];
       if (untilMs !== undefined) return; // its job has ended: it is remembered for a while
-      const owner = stock.owners.get(String(key[4]));
+      const owner = inventory.owners.get(String(key[4]));
       if (id !== undefined && owner?.[0] === id) return;
       if (id === undefined && owner !== undefined) {
         const saw = `Who has the dedupeKey "${textOf(key, 4)}" cannot be read, it is the job ${
           owner[0]
         }`;
-        fault(stock, "dedupe-lost", saw, "give it to the job", [[key, owner]]);
+        fault(inventory, "dedupe-lost", saw, "give it to the job", [[key, owner]]);
         return;
       }
       const saw = `The dedupeKey "${textOf(key, 4)}" is held by ${id}, which is no job that has it`;
-      fault(stock, "dedupe-stale", saw, "free it", drop);
+      fault(inventory, "dedupe-stale", saw, "free it", drop);
       return;
     }
     case "k":
-      if (!stock.places.has(nameOf([key[4]!, key[5]!]))) {
+      if (!inventory.slots.has(nameOf([key[4]!, key[5]!]))) {
         const saw = `Places of the key "${textOf(key, 5)}" are taken in lane ${
-          laneOf(stock, key[4])
+          laneOf(inventory, key[4])
         }, by no job`;
-        fault(stock, "places-wrong", saw, "free them", drop);
+        fault(inventory, "places-wrong", saw, "free them", drop);
       }
       return;
     case "b": {
       const name = `${textOf(key, 5)}/${textOf(key, 6)}`;
-      const count = stock.apart.get(name)?.job.line[3]?.b;
-      // Whoever declares its worker dead drops what has no job.
+      const count = inventory.apart.get(name)?.job.line[3]?.b;
+      // Whoever declares its member dead drops what has no job.
       const isAwaited = count === undefined && has("w", workerOf(textOf(key, 4)));
       if (isAwaited || Number(key[7]) < (count ?? 0)) return;
       const of = count === undefined ? "no job" : `a job that has only ${count}`;
       const saw = `Part ${Number(key[7]) + 1} of a payload is stored of ${of}: ${name}`;
-      fault(stock, "left-over", saw, "delete it", drop);
+      fault(inventory, "left-over", saw, "delete it", drop);
       return;
     }
     case "l":
       if (!has("w", key[4]!)) {
-        const saw = `Worker ${textOf(key, 4)} holds a lease although it was declared dead`;
+        const saw = `Member ${textOf(key, 4)} holds a lease although it was declared dead`;
         fault(
-          stock,
+          inventory,
           "lease-orphaned",
           saw,
           "put its jobs back to where they were, the attempt charged",
@@ -109,10 +109,10 @@ function compareEntry(stock: Stock, { key, value }: Deno.KvEntry<unknown>): void
       return;
     case "w":
       if (!has("h", key[4]!)) {
-        const saw = `Worker ${
+        const saw = `Member ${
           textOf(key, 4)
         } has no heartbeat, so nobody would find out that it is dead`;
-        fault(stock, "worker-broken", saw, "declare it dead", drop);
+        fault(inventory, "member-broken", saw, "declare it dead", drop);
       }
       return;
     case "h":
@@ -120,21 +120,21 @@ function compareEntry(stock: Stock, { key, value }: Deno.KvEntry<unknown>): void
     case "p":
       if (!isReadable(key[3], value)) {
         const saw = `The entry ${nameOf(key.slice(3))} cannot be read`;
-        fault(stock, "unreadable", saw, "delete it", drop);
+        fault(inventory, "unreadable", saw, "delete it", drop);
         return;
       }
       if (key[3] === "p") {
-        if (stock.leases.has(nameOf(key.slice(4, 7)))) return;
-        const saw = `The progress of a lease is stored that worker ${textOf(key, 4)} does not hold`;
-        fault(stock, "left-over", saw, "delete it", drop);
+        if (inventory.leases.has(nameOf(key.slice(4, 7)))) return;
+        const saw = `The progress of a lease is stored that member ${textOf(key, 4)} does not hold`;
+        fault(inventory, "left-over", saw, "delete it", drop);
         return;
       }
       if (!has("w", key[4]!)) {
         const what = key[3] === "h" ? "A heartbeat" : "A request to cancel jobs";
         fault(
-          stock,
+          inventory,
           "left-over",
-          `${what} is stored of worker ${textOf(key, 4)}, which is dead`,
+          `${what} is stored of member ${textOf(key, 4)}, which is dead`,
           "delete it",
           drop,
         );
@@ -150,73 +150,73 @@ function isReadable(kind: unknown, value: unknown): boolean {
     typeof value.leaseMs === "number";
 }
 
-function compareCounts(stock: Stock): void {
-  const isNamed = stock.lanes.length > 0 ||
-    [...stock.counts.keys()].every((name) => name[0] === "-");
+function compareCounts(inventory: Inventory): void {
+  const isNamed = inventory.lanes.length > 0 ||
+    [...inventory.counts.keys()].every((name) => name[0] === "-");
   if (!isNamed) {
     const saw =
       "The names of the lanes are lost: the next start numbers them anew, in the order of " +
       "its config, so let that be the order of before";
-    fault(stock, "lanes-lost", saw, undefined);
+    fault(inventory, "lanes-lost", saw, undefined);
   }
-  for (const [name, count] of stock.counts) {
+  for (const [name, count] of inventory.counts) {
     const [ordinal = "", space = ""] = name.split("/");
-    const key = stock.keys.of("c", Number(ordinal), space);
-    const counter = at<unknown>(stock, ...key.slice(3));
+    const key = inventory.keys.of("c", Number(ordinal), space);
+    const counter = at<unknown>(inventory, ...key.slice(3));
     const isNumber = counter === undefined || counter instanceof Deno.KvU64;
     if (isNumber && countIn(counter) === count) continue;
-    const where = ordinal === "-1" ? "" : ` of lane ${laneOf(stock, Number(ordinal))}`;
+    const where = ordinal === "-1" ? "" : ` of lane ${laneOf(inventory, Number(ordinal))}`;
     const saw = `The counter of ${SPACES[space] ?? space}${where} is ${
       isNumber ? countIn(counter) : "no number"
     }, but there are ${count}`;
     const right = new Deno.KvU64(BigInt(count));
-    fault(stock, "counter-wrong", saw, `set it to ${count}`, [[key, right]]);
+    fault(inventory, "counter-wrong", saw, `set it to ${count}`, [[key, right]]);
   }
 }
 
-function comparePlaces(stock: Stock): void {
-  for (const [name, places] of stock.places) {
+function comparePlaces(inventory: Inventory): void {
+  for (const [name, slots] of inventory.slots) {
     const [ordinal, key]: [number, string] = JSON.parse(name);
-    const [held, waiting] = placesIn(at(stock, "k", ordinal, key)) ?? [0, 0];
-    if (held === places[0] && waiting === places[1]) continue;
+    const [held, waiting] = placesIn(at(inventory, "k", ordinal, key)) ?? [0, 0];
+    if (held === slots[0] && waiting === slots[1]) continue;
     const saw =
-      `The key "${key}" of lane ${laneOf(stock, ordinal)} has ${held} places taken and ${
+      `The key "${key}" of lane ${laneOf(inventory, ordinal)} has ${held} places taken and ${
         counted(waiting, "job")
       } ` +
-      `waiting, but there are ${places[0]} and ${places[1]}`;
-    fault(stock, "places-wrong", saw, "count them anew", [[
-      stock.keys.of("k", ordinal, key),
-      places,
+      `waiting, but there are ${slots[0]} and ${slots[1]}`;
+    fault(inventory, "places-wrong", saw, "count them anew", [[
+      inventory.keys.of("k", ordinal, key),
+      slots,
     ]]);
   }
 }
 
 /** What jobs should have beside them and have not. */
-function findLost(stock: Stock): void {
-  const { keys } = stock;
-  for (const [name, place] of stock.moved) {
+function findLost(inventory: Inventory): void {
+  const { keys } = inventory;
+  for (const [name, place] of inventory.moved) {
     const [segment = "", index] = name.split("/");
     const key = keys.of("m", segment, Number(index));
-    const pointer = at(stock, ...key.slice(3));
+    const pointer = at(inventory, ...key.slice(3));
     if (pointer === undefined) {
       const saw = `The job ${name} has left its first place, and no pointer says where it is`;
-      fault(stock, "pointer-lost", saw, "write the pointer", [[key, place]]);
+      fault(inventory, "pointer-lost", saw, "write the pointer", [[key, place]]);
     } else if (!pointsTo(pointer, place)) {
       const saw = `The pointer at the job ${name} says another place than where it is`;
-      fault(stock, "pointer-stale", saw, "write it anew", [[key, place]]);
+      fault(inventory, "pointer-stale", saw, "write it anew", [[key, place]]);
     }
   }
-  for (const [key, owner] of stock.owners) {
-    if (at(stock, "i", key) !== undefined) continue;
+  for (const [key, owner] of inventory.owners) {
+    if (at(inventory, "i", key) !== undefined) continue;
     const saw = `The job ${owner[0]} has the dedupeKey "${key}", which is free for others`;
-    fault(stock, "dedupe-lost", saw, "give it to the job", [[keys.of("i", key), owner]]);
+    fault(inventory, "dedupe-lost", saw, "give it to the job", [[keys.of("i", key), owner]]);
   }
-  for (const [name, { key, job }] of stock.apart) {
+  for (const [name, { key, job }] of inventory.apart) {
     const { segment, index, line } = job;
     const count = line[3]?.b ?? 0;
     const parts = Array.from(
       { length: count },
-      (_, part) => at(stock, "b", tagIn(segment), segment, index, part),
+      (_, part) => at(inventory, "b", tagIn(segment), segment, index, part),
     );
     const { fault: why } = joinChunks(parts, line[3] ?? {});
     if (why === undefined) continue;
@@ -225,8 +225,10 @@ function findLost(stock: Stock): void {
       ? `Of the payload of the job ${name} ${lost} of ${count} parts are missing`
       : `The payload of the job ${name} cannot be read: ${why.toLowerCase()}`;
     const hasEnded = key[3] === "d" || key[3] === "x";
-    const mend = hasEnded ? withoutPayload(stock, { key, job }) : toDead(stock, { key, job }, why);
-    addFault(stock, { kind: "chunks-lost", saw, ...mend });
+    const mend = hasEnded
+      ? withoutPayload(inventory, { key, job })
+      : toDead(inventory, { key, job }, why);
+    addFault(inventory, { kind: "chunks-lost", saw, ...mend });
   }
 }
 
@@ -239,13 +241,13 @@ function pointsTo(pointer: unknown, [space, atMs, name]: Moved): boolean {
 }
 
 function fault(
-  stock: Stock,
+  inventory: Inventory,
   kind: FaultKind,
   saw: string,
   repair: string | undefined,
   mends: readonly Mend[] = [],
 ): void {
-  addFault(stock, { kind, saw, repair, mends });
+  addFault(inventory, { kind, saw, repair, mends });
 }
 
 function textOf(key: Deno.KvKey, index: number): string {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { decodeLines, isUnreadable, type Line, parseLine } from "../record/codec.ts";
+import { decodeLines, isUnreadable, type JobLine, parseLine } from "../record/codec.ts";
 import type { QueueContext } from "../context.ts";
 import { countIn } from "../read/counts.ts";
 import type { Db } from "../io/db.ts";
@@ -35,8 +35,8 @@ export async function countPlaces(
   ordinal: number,
   key: string,
 ): Promise<PlaceCount> {
-  const { places } = await tallyLane(source, ordinal);
-  return places.get(key) ?? [0, 0];
+  const { slots } = await tallyLane(source, ordinal);
+  return slots.get(key) ?? [0, 0];
 }
 
 /** Counts the jobs of a lane in one space, or those that are kept. */
@@ -66,17 +66,17 @@ export async function recountLane(
   // Read first: whoever changes what is counted meanwhile changes these too.
   const counters = await db.getMany<unknown>(SPACES.map((space) => keys.of("c", ordinal, space)));
   const records = await db.list<unknown>({ prefix: keys.of("k", ordinal) });
-  const { counts, places } = await tallyLane(context, ordinal);
+  const { counts, slots } = await tallyLane(context, ordinal);
   let isWhole = true;
   for (const [index, counter] of counters.entries()) {
     const count = counts[SPACES[index]!];
     if (isCounter(counter) && countIn(counter.value) === count) continue;
     isWhole = await setCounter(db, counter, count) && isWhole;
   }
-  for (const key of new Set([...records.map(({ key }) => String(key[5])), ...places.keys()])) {
+  for (const key of new Set([...records.map(({ key }) => String(key[5])), ...slots.keys()])) {
     const record = records.find((one) => one.key[5] === key) ??
       { key: keys.of("k", ordinal, key), value: null, versionstamp: null };
-    const [held, waiting] = places.get(key) ?? [0, 0];
+    const [held, waiting] = slots.get(key) ?? [0, 0];
     const known = placesIn(record.value);
     if (known?.[0] === held && known[1] === waiting) continue;
     const atomic = db.kv.atomic().check(record);
@@ -86,7 +86,7 @@ export async function recountLane(
   }
   const lane = lanes.of(ordinal);
   if (lane !== undefined && lane.maxRunningPerKey < Infinity) {
-    await context.gate.run(() => raise(context, lane, nowMs));
+    await context.mutex.run(() => raise(context, lane, nowMs));
   }
   return isWhole;
 }
@@ -120,18 +120,18 @@ function isCounter({ value, versionstamp }: Deno.KvEntryMaybe<unknown>): boolean
 
 interface LaneTally {
   readonly counts: Record<Counted, number>;
-  readonly places: ReadonlyMap<string, PlaceCount>;
+  readonly slots: ReadonlyMap<string, PlaceCount>;
 }
 
 /** Counts all jobs of a lane that have not ended. */
 async function tallyLane({ db, keys }: Source, ordinal: number): Promise<LaneTally> {
   const counts = { r: 0, z: 0, q: 0, l: 0 };
-  const places = new Map<string, PlaceCount>();
+  const slots = new Map<string, PlaceCount>();
   const add = (key: string, held: number, waiting: number): void => {
-    const [before, waitingBefore] = places.get(key) ?? [0, 0];
-    places.set(key, [before + held, waitingBefore + waiting]);
+    const [before, waitingBefore] = slots.get(key) ?? [0, 0];
+    slots.set(key, [before + held, waitingBefore + waiting]);
   };
-  const holds = ([, , , extra]: Line): void => {
+  const holds = ([, , , extra]: JobLine): void => {
     if (extra?.h === 1 && extra.k !== undefined) add(extra.k, 1, 0);
   };
   for (const space of ["r", "z"] as const) {
@@ -158,5 +158,5 @@ async function tallyLane({ db, keys }: Source, ordinal: number): Promise<LaneTal
       if (!isUnreadable(parsed)) holds(parsed);
     }
   }
-  return { counts, places };
+  return { counts, slots };
 }

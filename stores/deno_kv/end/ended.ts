@@ -9,7 +9,14 @@ import { messageOf } from "../../../src/contract/errors.ts";
 import { outcomeOf } from "../../../src/contract/outcome.ts";
 import { LARGEST_RESULT, resultTooLarge } from "../../../src/base/payload.ts";
 import type { Settlement } from "../../../src/contract/store.ts";
-import { byteLength, type Bytes, decode, isLine, type Line, parseLine } from "../record/codec.ts";
+import {
+  byteLength,
+  type Bytes,
+  decode,
+  isLine,
+  type JobLine,
+  parseLine,
+} from "../record/codec.ts";
 import { createdIn, formatId, type IdParts, parseId } from "../record/id.ts";
 import { idOf, payloadOf, type StoredJob } from "../record/job.ts";
 import { numberAt, textAt } from "../record/keys.ts";
@@ -69,7 +76,7 @@ export type Row = readonly [
   startedAtMs: number | null,
   attempt: number,
   dueMs: number,
-  line: Line,
+  line: JobLine,
   reason: DeadReason | null,
   error: string | null,
   result?: unknown,

@@ -10,16 +10,16 @@ import { changeLine } from "../record/codec.ts";
 import type { QueueContext } from "../context.ts";
 import { LARGEST_RECORD, recordSize } from "./done.ts";
 import { resultOf, shortened } from "./ended.ts";
-import { Gate } from "../io/gate.ts";
+import { Mutex } from "../io/mutex.ts";
 import { type Asked, type Ending, type HeldPart, KvJob, type StoredJob } from "../record/job.ts";
 import { checkMarks } from "../change/marks.ts";
-import { addDone, endOf, type Ends, endsOf, progress, writeEnds } from "./part_ends.ts";
-import type { FreshPart, Rider } from "../rider.ts";
-import { Step } from "../step.ts";
-import { markOf, type Term } from "../members/term.ts";
-import { Ticket } from "../add/ticket.ts";
-import { TooLarge } from "../io/transaction.ts";
-import { MOST_SMALL } from "../io/turns.ts";
+import { addDone, endOf, endsOf, type PartEnds, progress, writeEnds } from "./part_ends.ts";
+import type { CommitParticipant, FreshPart } from "../commit_participant.ts";
+import { Transaction } from "../transaction.ts";
+import { markOf, type Membership } from "../members/membership.ts";
+import { BatchAnswers } from "../add/batch_answers.ts";
+import { TooLarge } from "../io/atomic_operation.ts";
+import { MOST_SMALL } from "../io/commit_queue.ts";
 
 /** Most jobs of one commit. */
 const MOST_JOBS = 5000;
@@ -43,17 +43,17 @@ export interface FinishRelations {
   /** Reads anew which jobs are to be cancelled. */
   refreshMarks(): Promise<void>;
   /** Jobs that are added, to go along. */
-  added(): Rider | undefined;
+  added(): CommitParticipant | undefined;
 }
 
 /** Settles for one queue. */
 export class FinishLoop {
   readonly #context: QueueContext;
   readonly #relations: FinishRelations;
-  readonly #gate = new Gate();
+  readonly #gate = new Mutex();
   #waiting: Item[] = [];
   #running: Promise<void> | undefined;
-  #rider: Rider | undefined;
+  #participant: CommitParticipant | undefined;
 
   /** Settles for one queue. */
   constructor(context: QueueContext, relations: FinishRelations) {
@@ -68,25 +68,25 @@ export class FinishLoop {
 
   /** Ends leases. False for one that is lost: nothing was changed. */
   settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
-    const ticket = new Ticket<boolean>(settlements.length);
+    const answers = new BatchAnswers<boolean>(settlements.length);
     for (let place = 0; place < settlements.length; place++) {
       const settlement = settlements[place]!;
       const { job, fence } = settlement;
       if (job instanceof KvJob && job.untold && job.fence === fence) {
         job.untold = false;
-        ticket.answer(place, true);
+        answers.answer(place, true);
         continue;
       }
       if (job instanceof KvJob && job.settling?.isAnswered === false && job.fence === fence) {
-        (job.settling.again ??= []).push({ ticket, place }); // asked again before the answer: it has the same
+        (job.settling.again ??= []).push({ answers, place }); // asked again before the answer: it has the same
         continue;
       }
       if (!this.#holds(job) || job.fence !== fence) {
-        ticket.answer(place, false);
+        answers.answer(place, false);
         continue;
       }
       const item: Item = {
-        ticket,
+        answers,
         place,
         nowMs,
         job,
@@ -98,18 +98,18 @@ export class FinishLoop {
       this.#waiting.push(item);
     }
     if (this.#waiting.length > 0) this.#running ??= this.#run();
-    ticket.promise.catch(() => {
+    answers.promise.catch(() => {
       for (const [place, { job }] of settlements.entries()) {
-        if (job instanceof KvJob && ticket.answers[place] === true) job.untold = true;
+        if (job instanceof KvJob && answers.answers[place] === true) job.untold = true;
       }
     });
-    return ticket.promise;
+    return answers.promise;
   }
 
   /** Takes a rider along with the ends that wait. False: there are none, or another one is taken along. */
-  carry(rider: Rider): boolean {
-    if (this.#waiting.length === 0 || this.#rider !== undefined) return false;
-    this.#rider = rider;
+  carry(participant: CommitParticipant): boolean {
+    if (this.#waiting.length === 0 || this.#participant !== undefined) return false;
+    this.#participant = participant;
     return true;
   }
 
@@ -125,15 +125,15 @@ export class FinishLoop {
 
   #holds(job: Settlement["job"]): job is KvJob {
     if (!(job instanceof KvJob) || job.settling !== undefined) return false;
-    const { term } = job.part;
-    return term === this.#context.holder.term && !term.lost;
+    const { membership } = job.part;
+    return membership === this.#context.member.membership && !membership.lost;
   }
 
   async #run(): Promise<void> {
     await null; // what is settled in this turn of the event loop goes together
-    const { db, holder, turns } = this.#context;
+    const { db, member, commits: turns } = this.#context;
     while (this.#waiting.length > 0) {
-      const isSmall = db.isSerial && holder.alone && this.#waiting.length <= MOST_SMALL;
+      const isSmall = db.isSerial && member.alone && this.#waiting.length <= MOST_SMALL;
       if (isSmall) await turns.run(() => this.#next(() => this.#relations.added()));
       else await this.#next(() => undefined);
     }
@@ -141,23 +141,23 @@ export class FinishLoop {
   }
 
   /** Commits the first that wait. */
-  async #next(added: () => Rider | undefined): Promise<void> {
-    const { term } = this.#waiting[0]!.job.part;
-    const next = this.#waiting.findIndex(({ job }) => job.part.term !== term);
+  async #next(added: () => CommitParticipant | undefined): Promise<void> {
+    const { membership } = this.#waiting[0]!.job.part;
+    const next = this.#waiting.findIndex(({ job }) => job.part.membership !== membership);
     const batch = this.#waiting.splice(0, Math.min(MOST_JOBS, next === -1 ? Infinity : next));
     try {
-      const done = await this.#gate.run(() => this.#commit(term, batch, added()));
+      const done = await this.#gate.run(() => this.#commit(membership, batch, added()));
       this.#waiting = batch.slice(done).concat(this.#waiting);
     } catch (thrown) {
       const [first, ...rest] = batch as [Item, ...Item[]]; // there was one at least
       const isAlone = thrown instanceof TooLarge; // the others have not been tried
       const lesser = isAlone ? this.#lessen(first, thrown) : undefined;
       if (lesser !== undefined) first.job.settling = lesser;
-      for (const { ticket, place, job, again } of isAlone ? [first] : batch) {
+      for (const { answers, place, job, again } of isAlone ? [first] : batch) {
         if (lesser !== undefined) break;
         job.settling = undefined;
-        ticket.fail(place, thrown);
-        for (const asked of again ?? []) asked.ticket.fail(asked.place, thrown);
+        answers.fail(place, thrown);
+        for (const asked of again ?? []) asked.answers.fail(asked.place, thrown);
       }
       if (isAlone) this.#waiting = [lesser ?? [], rest, this.#waiting].flat();
     }
@@ -186,36 +186,40 @@ export class FinishLoop {
     return { ...item, unkept: true };
   }
 
-  /** Commits the first of a batch, all leased in one term, as many as fit. How many those were. */
-  async #commit(term: Term, batch: readonly Item[], added: Rider | undefined): Promise<number> {
-    const riders = [added, this.#rider].filter((rider) => rider !== undefined);
-    this.#rider = undefined;
+  /** Commits the first of a batch, all leased in one membership, as many as fit. How many those were. */
+  async #commit(
+    membership: Membership,
+    batch: readonly Item[],
+    added: CommitParticipant | undefined,
+  ): Promise<number> {
+    const riders = [added, this.#participant].filter((participant) => participant !== undefined);
+    this.#participant = undefined;
     try {
-      return await this.#commitWith(riders, term, batch);
+      return await this.#commitWith(riders, membership, batch);
     } catch (thrown) {
-      for (const rider of riders) rider.leave(thrown);
+      for (const participant of riders) participant.leave(thrown);
       throw thrown;
     } finally {
-      for (const rider of riders) rider.leave();
+      for (const participant of riders) participant.leave();
     }
   }
 
   async #commitWith(
-    given: readonly Rider[],
-    term: Term,
+    given: readonly CommitParticipant[],
+    membership: Membership,
     batch: readonly Item[],
   ): Promise<number> {
     let riders = given;
-    const { gate, db } = this.#context;
+    const { mutex: gate, db } = this.#context;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      if (term.lost) return answer(batch, batch.length, false);
+      if (membership.lost) return answer(batch, batch.length, false);
       const usesKeys = batch.some(({ job }) => job.line[3]?.h === 1);
-      const attempt = (): Promise<number> => this.#attempt(term, batch, riders);
+      const attempt = (): Promise<number> => this.#attempt(membership, batch, riders);
       const done = usesKeys ? await gate.run(attempt) : await attempt();
       if (done > 0) return done;
-      for (const rider of riders) rider.leave();
+      for (const participant of riders) participant.leave();
       riders = [];
-      if (!await term.isAlive(db)) continue;
+      if (!await membership.isAlive(db)) continue;
       await this.#relations.refreshMarks();
       await db.pause(tries);
     }
@@ -224,56 +228,61 @@ export class FinishLoop {
 
   /** One try. 0: a check failed. */
   async #attempt(
-    term: Term,
+    membership: Membership,
     batch: readonly Item[],
-    riders: readonly Rider[],
+    riders: readonly CommitParticipant[],
   ): Promise<number> {
-    const nowMs = Math.max(batch[0]!.nowMs, ...riders.map((rider) => rider.nowMs));
-    const step = new Step(this.#context, nowMs);
-    step.check(term.fence);
-    const parts = new Map<HeldPart, Ends>();
+    const nowMs = Math.max(batch[0]!.nowMs, ...riders.map((participant) => participant.nowMs));
+    const transaction = new Transaction(this.#context, nowMs);
+    transaction.check(membership.fence);
+    const parts = new Map<HeldPart, PartEnds>();
     const unmarked = new Set<string>();
     let count = 0;
     let goesOn = false;
     for (const { job, settlement, unkept } of batch) {
-      if (step.isFull || step.checksLeft < 4) break;
+      if (transaction.isFull || transaction.checksLeft < 4) break;
       count++;
-      const ends = endsOf(step, parts, job);
-      const mark = term.marked.size === 0 ? "" : markOf(job.segment, job.index);
-      const isMarked = mark !== "" && term.marked.has(mark);
+      const ends = endsOf(transaction, parts, job);
+      const mark = membership.marked.size === 0 ? "" : markOf(job.segment, job.index);
+      const isMarked = mark !== "" && membership.marked.has(mark);
       if (settlement.to === "done" && settlement.charged && job.isPlain && !isMarked && !unkept) {
         const end = endOf(job, settlement);
         const size = recordSize(job, end, job.part.isAscii);
         if (size <= LARGEST_RECORD) {
-          addDone(step, ends, { job, end }, size);
+          addDone(transaction, ends, { job, end }, size);
           continue;
         }
       }
       const requeues = settlement.to === "retry" || settlement.to === "back";
       if (isMarked) unmarked.add(mark);
       if (requeues) goesOn = true;
-      await this.#end(step, job, requeues && isMarked ? cancelled(settlement) : settlement, unkept);
+      await this.#end(
+        transaction,
+        job,
+        requeues && isMarked ? cancelled(settlement) : settlement,
+        unkept,
+      );
     }
-    for (const [part, ends] of parts) writeEnds(step, part, ends);
-    if (goesOn || unmarked.size > 0) checkMarks(step, term, unmarked);
+    for (const [part, ends] of parts) writeEnds(transaction, part, ends);
+    if (goesOn || unmarked.size > 0) checkMarks(transaction, membership, unmarked);
     const fresh = new Set<FreshPart>();
     try {
-      for (const rider of riders) await rider.board(step, term, fresh);
+      for (const participant of riders) await participant.board(transaction, membership, fresh);
     } catch {
-      return await this.#attempt(term, batch, []); // made alone, it tells of its fault itself
+      return await this.#attempt(membership, batch, []); // made alone, it tells of its fault itself
     }
-    for (const { key, value } of fresh) step.setBytes(key, value);
-    if (!await step.commit()) return 0;
-    for (const rider of riders) rider.arrive();
+    for (const { key, value } of fresh) transaction.setBytes(key, value);
+    if (!await transaction.commit()) return 0;
+    for (const participant of riders) participant.arrive();
     for (const [part, { lines }] of parts) progress(part, lines);
-    for (const mark of unmarked) term.marked.delete(mark);
+    for (const mark of unmarked) membership.marked.delete(mark);
     // A mark that cannot be read now is read when the next check of them fails.
     if (unmarked.size > 0) await this.#relations.refreshMarks().catch(() => {});
     return answer(batch, count, true);
   }
 
   async #end(
-    step: Step,
+    transaction: Transaction,
     job: KvJob,
     settlement: Settlement,
     unkept: boolean | undefined,
@@ -288,30 +297,34 @@ export class FinishLoop {
         ...(error === undefined ? {} : { e: shortened(error) }),
       };
       const line = changeLine(job.line, { attempts: charged ? 1 : 0, leases: 1 }, change);
-      await this.#requeue(step, storedWith(job, line), to === "back" ? undefined : dueAtMs);
-      step.signals = true;
+      await this.#requeue(transaction, storedWith(job, line), to === "back" ? undefined : dueAtMs);
+      transaction.signals = true;
       return;
     }
-    await step.places.release(step, job);
+    await transaction.slots.release(transaction, job);
     const { reason } = settlement;
     const result = to === "done" ? resultOf(settlement) : {};
     const end = { state: to, attempt, startedAtMs, ...result, reason, error, told: true };
-    step.end(job, end, unkept);
+    transaction.end(job, end, unkept);
   }
 
   /** `dueAtMs`: when it is claimable again. `undefined`: at once, in its old place. */
-  async #requeue(step: Step, job: StoredJob, dueAtMs: number | undefined): Promise<void> {
+  async #requeue(
+    transaction: Transaction,
+    job: StoredJob,
+    dueAtMs: number | undefined,
+  ): Promise<void> {
     if (dueAtMs === undefined) {
-      step.put("r", job, job.dueMs);
+      transaction.put("r", job, job.dueMs);
       return;
     }
-    await step.places.release(step, job);
+    await transaction.slots.release(transaction, job);
     const line = changeLine(job.line, {}, { h: undefined });
     const free = storedWith(job, line);
     const dueMs = Math.ceil(dueAtMs);
-    if (dueMs > step.nowMs) step.put("z", free, dueMs);
+    if (dueMs > transaction.nowMs) transaction.put("z", free, dueMs);
     // Half a ms: behind all that became claimable in this one.
-    else await step.places.enter(step, free, step.atMs + 0.5);
+    else await transaction.slots.enter(transaction, free, transaction.atMs + 0.5);
   }
 }
 
@@ -319,8 +332,8 @@ function answer(items: readonly Item[], count: number, accepted: boolean): numbe
   for (let index = 0; index < count; index++) {
     const item = items[index]!;
     item.isAnswered = true;
-    item.ticket.answer(item.place, accepted);
-    for (const { ticket, place } of item.again ?? []) ticket.answer(place, accepted);
+    item.answers.answer(item.place, accepted);
+    for (const { answers, place } of item.again ?? []) answers.answer(place, accepted);
   }
   return count;
 }

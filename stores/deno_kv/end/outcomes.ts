@@ -8,7 +8,7 @@
 import type { JobRecord, Outcome } from "../../../src/contract/job.ts";
 import { outcomeOf } from "../../../src/contract/outcome.ts";
 import type { QueueContext } from "../context.ts";
-import { UNFINISHED } from "./fates.ts";
+import { UNFINISHED } from "./completions.ts";
 
 /** First wait before a look, ms; doubles up to the longest. */
 const SHORTEST_MS = 20;
@@ -43,9 +43,9 @@ export class Outcomes {
 
   /** How the job ends. `since`: ends in this process when it was added here, if it was. */
   of(id: string, since: number | undefined): Promise<Outcome> {
-    const { fates, holder } = this.#context;
-    const outcome = fates.wait(id, this.#queue);
-    const isOpen = since !== undefined && fates.remembers(since) && holder.alone;
+    const { completions, member } = this.#context;
+    const outcome = completions.wait(id, this.#queue);
+    const isOpen = since !== undefined && completions.remembers(since) && member.alone;
     if (!isOpen) this.#look(id).catch(() => this.#schedule());
     this.#schedule();
     return outcome;
@@ -69,9 +69,9 @@ export class Outcomes {
 
   #schedule(): void {
     if (this.#timer !== undefined || this.#closed) return;
-    const { fates, holder } = this.#context;
+    const { completions, member } = this.#context;
     // Alone, nobody else can end a job: only what was missed once is looked for again.
-    const isIdle = fates.size === 0 || (holder.alone && this.#missed.size === 0);
+    const isIdle = completions.size === 0 || (member.alone && this.#missed.size === 0);
     if (isIdle) return;
     this.#timer = setTimeout(() => this.#lookAgain(), this.#waitMs);
     this.#waitMs = Math.min(LONGEST_MS, this.#waitMs * 2);
@@ -79,7 +79,7 @@ export class Outcomes {
 
   async #lookAgain(): Promise<void> {
     this.#isLooking = true;
-    const ids = [...this.#context.holder.alone ? this.#missed : this.#context.fates.ids];
+    const ids = [...this.#context.member.alone ? this.#missed : this.#context.completions.ids];
     const from = this.#turn * MOST_JOBS < ids.length ? this.#turn : 0;
     this.#turn = from + 1;
     for (const id of ids.slice(from * MOST_JOBS, (from + 1) * MOST_JOBS)) {
@@ -99,10 +99,10 @@ export class Outcomes {
 
   async #find(id: string): Promise<void> {
     const record = await this.#queue.find(id);
-    const { fates } = this.#context;
+    const { completions } = this.#context;
     if (record === undefined) {
       // A job that is not kept may end here this very moment: its commit tells better.
-      if (this.#missed.delete(id)) fates.tell(id, UNFINISHED);
+      if (this.#missed.delete(id)) completions.tell(id, UNFINISHED);
       else this.#missed.add(id);
       this.#schedule();
       return;
@@ -110,7 +110,7 @@ export class Outcomes {
     this.#missed.delete(id);
     const { state, result, reason, error } = record;
     if (state === "done" || state === "dead" || state === "cancelled") {
-      fates.tell(id, outcomeOf({ state, result, reason, error }));
+      completions.tell(id, outcomeOf({ state, result, reason, error }));
     }
   }
 }

@@ -8,13 +8,13 @@ import type { Settlement } from "../../../src/contract/store.ts";
 import { moreEntries } from "./done.ts";
 import { type End, resultOf } from "./ended.ts";
 import type { HeldPart, KvJob } from "../record/job.ts";
-import { PART_LINES, type Step } from "../step.ts";
+import { PART_LINES, type Transaction } from "../transaction.ts";
 
 /** A job is short that ends within so long of its lease, ms. */
 const SHORT_MS = 100;
 
 /** What ends of one part in one commit. */
-export interface Ends {
+export interface PartEnds {
   /** Lines of it, counted from its first. */
   readonly lines: number[];
   /** Those that are just done, and how, if there is more to say. */
@@ -42,30 +42,30 @@ export function progress(part: HeldPart, lines: readonly number[]): void {
   part.left -= lines.length;
   part.ended.push(...lines);
   part.hasProgress = true;
-  if (part.left === 0) part.term.parts.delete(part);
+  if (part.left === 0) part.membership.parts.delete(part);
 }
 
 /** What ends of the part of a job, that job included. */
 export function endsOf(
-  step: Step,
-  parts: Map<HeldPart, Ends>,
+  transaction: Transaction,
+  parts: Map<HeldPart, PartEnds>,
   { part, index }: KvJob,
-): Ends {
+): PartEnds {
   let ends = parts.get(part);
   if (ends === undefined) {
     ends = { lines: [], done: [], ends: [], size: 0 };
     parts.set(part, ends);
-    step.reserve(part.key);
-    step.reserve(part.progressKey, PART_LINES);
+    transaction.reserve(part.key);
+    transaction.reserve(part.progressKey, PART_LINES);
   }
   ends.lines.push(index - part.first);
   return ends;
 }
 
 /** Notes a job that is just done. `size`: of its record. */
-export function addDone(step: Step, ends: Ends, done: Done, size: number): void {
+export function addDone(transaction: Transaction, ends: PartEnds, done: Done, size: number): void {
   const { job, end } = done;
-  step.reserveEntries(job.segment, moreEntries(ends.size, size), size);
+  transaction.reserveEntries(job.segment, moreEntries(ends.size, size), size);
   ends.size += size;
   ends.done.push(job);
   ends.ends.push(end);
@@ -81,14 +81,18 @@ export function endOf(job: KvJob, settlement: Settlement): End | undefined {
 }
 
 /** What has ended of a part: all of it, or some. */
-export function writeEnds(step: Step, part: HeldPart, { lines, done, ends }: Ends): void {
+export function writeEnds(
+  transaction: Transaction,
+  part: HeldPart,
+  { lines, done, ends }: PartEnds,
+): void {
   const { startedAtMs, ordinal, jobs, first } = part;
-  step.count(ordinal, "l", -lines.length);
+  transaction.count(ordinal, "l", -lines.length);
   if (done.length > 0) {
-    const rounds = Math.floor(SHORT_MS / Math.max(1, step.nowMs - startedAtMs));
-    if (rounds > 0) step.endsShort(ordinal, done.length, rounds);
+    const rounds = Math.floor(SHORT_MS / Math.max(1, transaction.nowMs - startedAtMs));
+    if (rounds > 0) transaction.endsShort(ordinal, done.length, rounds);
     const order = done.map((_, place) => place).sort((a, b) => done[a]!.index - done[b]!.index);
-    step.endPlain({
+    transaction.endPlain({
       startedAtMs,
       jobs: order.map((place) => done[place]!),
       ends: order.map((place) => ends[place]),
@@ -97,9 +101,9 @@ export function writeEnds(step: Step, part: HeldPart, { lines, done, ends }: End
     });
   }
   if (part.left > lines.length) {
-    step.setBytes(part.progressKey, Uint8Array.from([...part.ended, ...lines]));
+    transaction.setBytes(part.progressKey, Uint8Array.from([...part.ended, ...lines]));
     return;
   }
-  step.delete(part.key);
-  if (part.hasProgress) step.delete(part.progressKey);
+  transaction.delete(part.key);
+  if (part.hasProgress) transaction.delete(part.progressKey);
 }

@@ -10,7 +10,7 @@ import { countIn } from "../read/counts.ts";
 import { countDone, hasChunks, jobsDone, withoutJobs } from "./done.ts";
 import { readDead } from "./ended.ts";
 import { numberAt } from "../record/keys.ts";
-import { Step } from "../step.ts";
+import { Transaction } from "../transaction.ts";
 
 /** Entries looked at by one commit, at most. */
 const PAGE = 60;
@@ -51,22 +51,22 @@ async function trimKind(
   const limit = Math.max(1, Math.min(PAGE, db.maxChecks - 1));
   for (let commits = 0; commits < MOST_COMMITS; commits++) {
     const { oldest, isAll } = await readOldest(context, kind, limit);
-    const step = new Step(context, nowMs);
+    const transaction = new Transaction(context, nowMs);
     let surplus = Math.max(0, await keptNow(context, kind) - most);
     let touched: number | undefined; // when the last was put there that is dropped, or some of it
     let stays: number | undefined; // when the first was, or earlier, that stays
     for (const entry of oldest) {
       const atMs = numberAt(entry.key, 4);
       const isOld = atMs + keep.forMs <= nowMs;
-      if ((!isOld && surplus === 0) || step.isFull) {
+      if ((!isOld && surplus === 0) || transaction.isFull) {
         stays = touched ?? atMs;
         break;
       }
-      const dropped = dropFrom(step, context, kind, entry, isOld ? Infinity : surplus);
+      const dropped = dropFrom(transaction, context, kind, entry, isOld ? Infinity : surplus);
       surplus = Math.max(0, surplus - dropped);
       touched = atMs;
     }
-    if (step.checks > 0 && !await step.commit()) {
+    if (transaction.checks > 0 && !await transaction.commit()) {
       counts.trimsAgainAtMs = nowMs + OTHERS_MS;
       break;
     }
@@ -98,28 +98,28 @@ async function readOldest(
  * the same first, and one of the two is refused.
  */
 async function keptNow(
-  { holder, counts, db, keys }: QueueContext,
+  { member, counts, db, keys }: QueueContext,
   kind: "d" | "x",
 ): Promise<number> {
-  if (holder.alone) return counts.kept[kind];
+  if (member.alone) return counts.kept[kind];
   return countIn((await db.get(keys.of("c", -1, kind))).value);
 }
 
 /** Drops the first jobs of an entry. How many those were. */
 function dropFrom(
-  step: Step,
+  transaction: Transaction,
   { keys, counts }: QueueContext,
   kind: "d" | "x",
   entry: Deno.KvEntry<Bytes>,
   most: number,
 ): number {
-  step.check(entry);
+  transaction.check(entry);
   if (kind === "x") {
     const { id, row } = readDead(entry);
-    step.delete(entry.key);
-    step.delete(keys.of("m", id.segment, id.index));
-    step.forget({ segment: id.segment, index: id.index, line: row[6] });
-    step.keep("x", -1);
+    transaction.delete(entry.key);
+    transaction.delete(keys.of("m", id.segment, id.index));
+    transaction.forget({ segment: id.segment, index: id.index, line: row[6] });
+    transaction.keep("x", -1);
     return 1;
   }
   const count = countDone(entry.value);
@@ -127,12 +127,12 @@ function dropFrom(
   const drops = Math.min(count, most);
   if (hasChunks(entry.key)) {
     for (const { id, row } of jobsDone(entry).slice(0, drops)) {
-      step.forgetPayload({ segment: id.segment, index: id.index, line: row[6] });
+      transaction.forgetPayload({ segment: id.segment, index: id.index, line: row[6] });
     }
   }
   const left = drops === count ? undefined : withoutJobs(entry, (_, place) => place < drops);
-  if (left === undefined) step.deleteDone(entry.key);
-  else step.setBytes(entry.key, left);
-  step.keep("d", -drops);
+  if (left === undefined) transaction.deleteDone(entry.key);
+  else transaction.setBytes(entry.key, left);
+  transaction.keep("d", -drops);
   return drops;
 }

@@ -6,10 +6,10 @@
 
 import { delay } from "../../../src/base/async.ts";
 import { isDamaged, mendCounters } from "../doctor/damage.ts";
-import { Line } from "./line.ts";
+import { RemoteConnection } from "./remote_connection.ts";
 import type { SameFile } from "./same_file.ts";
-import { Tokens } from "./tokens.ts";
-import { Allowance } from "./transaction.ts";
+import { CommitTokens } from "./commit_tokens.ts";
+import { Allowance } from "./atomic_operation.ts";
 
 /** How long a busy database is waited for, ms. */
 const PATIENCE_MS = 10_000;
@@ -40,7 +40,7 @@ export interface DbOptions {
 }
 
 /** What `Db.list` reads. */
-export interface ListOptions {
+export interface RangeOptions {
   /** Most entries. */
   readonly limit?: number;
   /** Entries a request. */
@@ -78,8 +78,8 @@ export class Db {
   /** Its file, where there is one. */
   readonly file: SameFile | undefined;
   readonly #kv: Deno.Kv;
-  readonly #line: Line | undefined;
-  readonly #tokens: Tokens | undefined;
+  readonly #line: RemoteConnection | undefined;
+  readonly #tokens: CommitTokens | undefined;
 
   /** Uses a handle, and closes it in the end. */
   constructor(kv: Deno.Kv, { remote, file, open, answerMs, maxChecks, random }: DbOptions) {
@@ -89,8 +89,8 @@ export class Db {
     this.#kv = kv;
     this.random = random;
     if (!remote) return;
-    this.#line = new Line(kv, { open: open ?? (() => Promise.resolve(kv)), answerMs });
-    this.#tokens = new Tokens(this.#line, random);
+    this.#line = new RemoteConnection(kv, { open: open ?? (() => Promise.resolve(kv)), answerMs });
+    this.#tokens = new CommitTokens(this.#line, random);
   }
 
   /** The handle, for watches and to begin a commit. Another one after an outage of the network. */
@@ -114,14 +114,14 @@ export class Db {
   }
 
   /** Reads entries in the order of their keys. */
-  list<T>(selector: Deno.KvListSelector, options: ListOptions = {}): Promise<Deno.KvEntry<T>[]> {
+  list<T>(selector: Deno.KvListSelector, options: RangeOptions = {}): Promise<Deno.KvEntry<T>[]> {
     return this.#ask(() => Array.fromAsync(this.kv.list<T>(selector, options)));
   }
 
   /** Reads entries in the order of their keys, a batch at a time, for as long as they are asked for. */
   entries<T>(
     selector: Deno.KvListSelector,
-    options: ListOptions = {},
+    options: RangeOptions = {},
   ): AsyncIterable<Deno.KvEntry<T>> {
     return this.#line === undefined
       ? this.kv.list<T>(selector, options)
@@ -131,7 +131,7 @@ export class Db {
   /** One request after the other: one that fails is tried again, where an iterator would have ended. */
   async *#inBatches<T>(
     selector: Deno.KvListSelector,
-    { batchSize = 100, reverse = false }: ListOptions,
+    { batchSize = 100, reverse = false }: RangeOptions,
   ): AsyncGenerator<Deno.KvEntry<T>> {
     for (let rest = selector;;) {
       const options = { limit: batchSize, batchSize, reverse };

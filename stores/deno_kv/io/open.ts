@@ -6,7 +6,7 @@
 
 import { messageOf, OptionError } from "../../../src/contract/errors.ts";
 import type { Db } from "./db.ts";
-import { openInTime } from "./line.ts";
+import { openInTime } from "./remote_connection.ts";
 import { POINTERS_KEY, SCHEMA, SCHEMA_KEY } from "../record/keys.ts";
 import { pointAtDone } from "./upgrade.ts";
 

@@ -10,7 +10,7 @@ import type { HeldPart, KvJob, StoredJob } from "../record/job.ts";
 import { numberAt, textAt } from "../record/keys.ts";
 import type { KvLane } from "../record/lanes.ts";
 import { jobsIn } from "../claim/promote.ts";
-import { Step } from "../step.ts";
+import { Transaction } from "../transaction.ts";
 
 /** How often others may be quicker in a row. */
 const MOST_TRIES = 30;
@@ -26,24 +26,24 @@ export async function unblock(context: QueueContext, lane: KvLane, nowMs: number
     const limit = Math.max(1, Math.floor(db.maxChecks / 3));
     const waiting = await db.list<Bytes>({ prefix }, { limit });
     if (waiting.length === 0) return;
-    const step = new Step(context, nowMs);
+    const transaction = new Transaction(context, nowMs);
     for (const entry of waiting) {
-      if (step.isFull) break;
+      if (transaction.isFull) break;
       const [job] = jobsIn(keys.placeIn(entry.key), entry.value);
       if (job === undefined) continue;
-      step.check(entry);
-      step.delete(entry.key);
-      await step.places.leave(job);
-      step.put("r", job, step.atMs);
-      step.count(lane.ordinal, "q", -1);
+      transaction.check(entry);
+      transaction.delete(entry.key);
+      await transaction.slots.leave(job);
+      transaction.put("r", job, transaction.atMs);
+      transaction.count(lane.ordinal, "q", -1);
     }
-    step.signals = true;
-    tries = await step.commit() ? 0 : tries + 1;
+    transaction.signals = true;
+    tries = await transaction.commit() ? 0 : tries + 1;
   }
 }
 
 /**
- * Counts a place for each job of a lane that this holder runs and that had none, since its lane had no
+ * Counts a place for each job of a lane that this member runs and that had none, since its lane had no
  * limit. While no end is on its way: what is stored of those jobs changes.
  */
 export async function placeRunning(
@@ -51,13 +51,13 @@ export async function placeRunning(
   lane: KvLane,
   nowMs: number,
 ): Promise<void> {
-  const { term } = context.holder;
-  for (const part of term.parts) {
-    if (part.ordinal !== lane.ordinal || term.lost) continue;
+  const { membership } = context.member;
+  for (const part of membership.parts) {
+    if (part.ordinal !== lane.ordinal || membership.lost) continue;
     const jobs = part.jobs.filter((job) => !part.ended.includes(job.index - part.first));
     for (let tries = 0; tries < MOST_TRIES && !jobs.every(hasPlace);) {
       if (await placeJobs(context, part, jobs, nowMs)) continue;
-      if (!await term.isAlive(context.db)) return;
+      if (!await membership.isAlive(context.db)) return;
       await context.db.pause(tries++);
     }
   }
@@ -72,23 +72,23 @@ export async function raise(context: QueueContext, lane: KvLane, nowMs: number):
       start === prefix ? { prefix } : { prefix, start },
       { limit: PAGE, batchSize: PAGE },
     );
-    const step = new Step(context, nowMs);
+    const transaction = new Transaction(context, nowMs);
     let last: Deno.KvKey | undefined;
     for (const { key, value: [held, waiting] } of page) {
-      if (step.isFull || step.checksLeft < 4) break;
+      if (transaction.isFull || transaction.checksLeft < 4) break;
       last = key;
       if (waiting === 0 || held >= lane.maxRunningPerKey) continue;
-      await step.places.fill(step, numberAt(key, 4), textAt(key, 5));
+      await transaction.slots.fill(transaction, numberAt(key, 4), textAt(key, 5));
     }
     if (last === undefined) return;
-    if (step.places.size > 0 && !await step.commit()) {
+    if (transaction.slots.size > 0 && !await transaction.commit()) {
       if (tries++ === MOST_TRIES) return; // the next end of a job of the key gives the places
       await db.pause(tries);
       continue;
     }
     tries = 0;
     // A key may have more free places than one commit can give.
-    if (step.checksLeft > 1 && !step.isFull) start = [...last, 0]; // what follows it
+    if (transaction.checksLeft > 1 && !transaction.isFull) start = [...last, 0]; // what follows it
   }
 }
 
@@ -105,21 +105,21 @@ async function placeJobs(
 ): Promise<boolean> {
   const lease = await context.db.get<Bytes>(part.key);
   if (lease.value === null) return false;
-  const step = new Step(context, nowMs);
-  step.check(part.term.fence);
-  step.check(lease);
+  const transaction = new Transaction(context, nowMs);
+  transaction.check(part.membership.fence);
+  transaction.check(lease);
   const lines = decodeLines(lease.value);
   const placed = new Map<KvJob, StoredJob>();
   for (const job of jobs) {
     if (hasPlace(job)) continue;
-    if (step.isFull || step.checksLeft < 2) break;
-    const withPlace = await step.places.count(job);
+    if (transaction.isFull || transaction.checksLeft < 2) break;
+    const withPlace = await transaction.slots.count(job);
     placed.set(job, withPlace);
     lines[job.index - part.first] = withPlace.text;
   }
   const bytes = encodeLines(lines);
-  step.setBytes(part.key, bytes);
-  if (!await step.commit()) return false;
+  transaction.setBytes(part.key, bytes);
+  if (!await transaction.commit()) return false;
   part.bytes = bytes;
   for (const [job, { line, text }] of placed) {
     job.line = line;

@@ -8,10 +8,10 @@
 import { IdempotencyError } from "../../../src/contract/errors.ts";
 import { IDEMPOTENT_FOR_MS } from "../../../src/contract/job.ts";
 import type { Added, JobEntry } from "../../../src/contract/store.ts";
-import type { Extra } from "../record/codec.ts";
+import type { LineExtra } from "../record/codec.ts";
 import { idOf, type StoredJob } from "../record/job.ts";
 import type { PoolKeys } from "../record/keys.ts";
-import type { Step } from "../step.ts";
+import type { Transaction } from "../transaction.ts";
 
 /**
  * Who owns a key: id, and when that expires, 0 if never. With a fingerprint it is an idempotency key,
@@ -51,7 +51,7 @@ export function namesOf({ dedupeKey, idempotency }: JobEntry): readonly Name[] {
 }
 
 /** The names of a stored job. */
-export function namesIn({ d, f, n = d }: Readonly<Extra>): readonly Name[] {
+export function namesIn({ d, f, n = d }: Readonly<LineExtra>): readonly Name[] {
   const names: Name[] = n === undefined || f === undefined ? [] : [{ key: n, fingerprint: f }];
   if (d !== undefined && names[0]?.key !== d) names.push({ key: d, fingerprint: undefined });
   return names;
@@ -68,35 +68,35 @@ export function answerOf({ key, fingerprint }: Name, owner: Owner): Added {
 
 /** Gives a name to a job, with the commit. `expiresAtMs`: `Infinity` if the job never does. */
 export function own(
-  step: Step,
+  transaction: Transaction,
   entry: Deno.KvEntryMaybe<Owner>,
   { fingerprint }: Name,
   job: { readonly id: string; readonly expiresAtMs: number },
 ): Owner {
-  step.check(entry);
+  transaction.check(entry);
   const expiresAtMs = Number.isFinite(job.expiresAtMs) ? job.expiresAtMs : 0;
   const owner: Owner = fingerprint === undefined
     ? [job.id, expiresAtMs]
     : [job.id, expiresAtMs, fingerprint];
-  step.set(entry.key, owner, ownerSize(owner));
+  transaction.set(entry.key, owner, ownerSize(owner));
   return owner;
 }
 
 /** Frees the names of a job that ends, with the commit; its idempotency key stands for it a while longer. */
 export function freeNames(
-  step: Step,
+  transaction: Transaction,
   keys: PoolKeys,
   job: StoredJob,
-  extra: Readonly<Extra>,
+  extra: Readonly<LineExtra>,
 ): void {
   for (const { key: name, fingerprint } of namesIn(extra)) {
     const key = keys.of("i", name);
     if (fingerprint === undefined) {
-      step.delete(key);
+      transaction.delete(key);
       continue;
     }
-    const owner: Owner = [idOf(job), 0, fingerprint, step.nowMs + IDEMPOTENT_FOR_MS];
-    step.set(key, owner, ownerSize(owner), { expireIn: 2 * IDEMPOTENT_FOR_MS });
+    const owner: Owner = [idOf(job), 0, fingerprint, transaction.nowMs + IDEMPOTENT_FOR_MS];
+    transaction.set(key, owner, ownerSize(owner), { expireIn: 2 * IDEMPOTENT_FOR_MS });
   }
 }
 

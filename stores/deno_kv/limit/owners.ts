@@ -5,7 +5,7 @@
  */
 
 import type { Added, JobEntry } from "../../../src/contract/store.ts";
-import { ChangeStep } from "../change/change_step.ts";
+import { ChangeTransaction } from "../change/change_transaction.ts";
 import type { QueueContext } from "../context.ts";
 import { locate } from "../read/locate.ts";
 import { answerOf, type Name, namesOf, type Owner, ownerAt } from "./names.ts";
@@ -40,8 +40,8 @@ export async function ownerOf(
   const found = await locate(context, id);
   if (found === undefined || "ended" in found) return { entry, owner: undefined };
   if (found.kind === "l") return { entry, owner };
-  const step = new ChangeStep(context, nowMs);
-  step.end(found, "expired");
-  await step.commit(); // refused: others have ended it
+  const transaction = new ChangeTransaction(context, nowMs);
+  transaction.end(found, "expired");
+  await transaction.commit(); // refused: others have ended it
   return await ownerOf(context, name, nowMs);
 }

@@ -10,14 +10,14 @@ import { numberAt } from "../record/keys.ts";
 import { dropStrays } from "../add/chunks.ts";
 import { declareDead, dropMarks, takeBackOrphans } from "./reaper.ts";
 import { AHEAD_MS, stampAnew } from "./restamp.ts";
-import { Step } from "../step.ts";
+import { Transaction } from "../transaction.ts";
 import { checkMarks } from "../change/marks.ts";
-import { type Beat, markOf, marksIn, type Term } from "./term.ts";
+import { type Beat, markOf, marksIn, type Membership } from "./membership.ts";
 
 /** How many heartbeats fit into a lease. */
 const BEATS = 3;
 
-/** Owns the rhythm of one holder. */
+/** Owns the rhythm of one member. */
 export class Heartbeat {
   readonly #context: QueueContext;
   #renewedAtMs: number;
@@ -32,7 +32,7 @@ export class Heartbeat {
     this.#context = context;
     this.#renewedAtMs = nowMs;
     this.#faults = context.db.file?.faults ?? 0;
-    context.holder.beatAtMs = nowMs;
+    context.member.beatAtMs = nowMs;
   }
 
   /** Jobs are stamped with a time by the wall clock, which may be set back later. */
@@ -42,75 +42,77 @@ export class Heartbeat {
 
   /** Beats, looks at the others, and takes back what the dead hold. */
   async renew(nowMs: number, steadyMs: number): Promise<Renewal> {
-    const { db, keys, holder } = this.#context;
+    const { db, keys, member } = this.#context;
     const sinceMs = Math.max(0, steadyMs - this.#renewedAtMs);
     this.#renewedAtMs = steadyMs;
     db.file?.checkAll();
     const { faults = 0 } = db.file ?? {};
     if (faults > this.#faults) {
       this.#faults = faults;
-      holder.term.lost = true; // it was away: what was leased meanwhile nobody was told
+      member.membership.lost = true; // it was away: what was leased meanwhile nobody was told
     }
     if (this.#latestMs > nowMs + AHEAD_MS) this.#mayBeAhead = true;
     this.#latestMs = nowMs;
-    if (holder.term.lost || !await this.#beat(holder.term, nowMs)) {
-      holder.term.lost = true;
-      holder.untold = true;
-      await holder.join(db, keys);
+    if (member.membership.lost || !await this.#beat(member.membership, nowMs)) {
+      member.membership.lost = true;
+      member.untold = true;
+      await member.join(db, keys);
     }
-    holder.beatAtMs = nowMs;
+    member.beatAtMs = nowMs;
     await dropStrays(this.#context);
-    const { worker } = holder.term;
-    const dead: { readonly worker: number; readonly entry: Deno.KvEntry<Beat> }[] = [];
-    const live = new Set([worker]);
+    const { memberId } = member.membership;
+    const dead: { readonly memberId: number; readonly entry: Deno.KvEntry<Beat> }[] = [];
+    const live = new Set([memberId]);
     let isAhead = false;
     this.#mayBeAhead ??= ((await db.get<number>(keys.of("t"))).value ?? 0) > nowMs + AHEAD_MS;
     for (const entry of await db.list<Beat>({ prefix: keys.of("h") })) {
       const other = numberAt(entry.key, 4);
       if ((entry.value?.atMs ?? 0) > nowMs + AHEAD_MS) isAhead = true;
-      const lives = other === worker ||
-        holder.sees(other, entry.versionstamp, entry.value, sinceMs);
+      const lives = other === memberId ||
+        member.sees(other, entry.versionstamp, entry.value, sinceMs);
       if (lives) live.add(other);
-      else dead.push({ worker: other, entry });
+      else dead.push({ memberId: other, entry });
     }
-    for (const { worker, entry } of dead) await declareDead(this.#context, worker, entry);
-    const watched = new Set([...live, ...dead.map((other) => other.worker)]);
+    for (const { memberId, entry } of dead) await declareDead(this.#context, memberId, entry);
+    const watched = new Set([...live, ...dead.map((other) => other.memberId)]);
     const isSilent = (other: number, fence: string): boolean => {
       if (watched.has(other)) return false; // by its heartbeat
       watched.add(other);
-      return !holder.sees(other, fence, undefined, sinceMs);
+      return !member.sees(other, fence, undefined, sinceMs);
     };
     const reaped = await takeBackOrphans(this.#context, nowMs, isSilent);
     if (dead.length > 0 || !this.#looked) await dropMarks(this.#context, live);
     this.#looked = true;
     if (this.#mayBeAhead && !isAhead) await stampAnew(this.#context, nowMs); // nobody stamps so any more
     this.#mayBeAhead = isAhead;
-    holder.forgetBut(watched);
+    member.forgetBut(watched);
     await this.refreshMarks();
     await this.#dropStaleMarks(nowMs);
-    holder.peers = live.size;
-    holder.alone = live.size === 1;
-    const nextAtMs = steadyMs + holder.leaseMs / BEATS;
-    const alive = !holder.untold; // a renewal that failed midway has not told it
-    holder.untold = false;
+    member.peers = live.size;
+    member.alone = live.size === 1;
+    const nextAtMs = steadyMs + member.leaseMs / BEATS;
+    const alive = !member.untold; // a renewal that failed midway has not told it
+    member.untold = false;
     return { alive, peers: live.size, reaped, nextAtMs };
   }
 
   /** Reads which of its jobs are to be cancelled, and tells the pool of those that it does not know of. */
   async refreshMarks(): Promise<void> {
-    const { db, holder, listener } = this.#context;
-    const { term } = holder;
-    const { key, versionstamp, value } = await db.get<unknown>(term.marks.key);
-    term.marks = { key, versionstamp };
-    term.marked.clear();
-    for (const [segment, index] of marksIn(value)) term.marked.add(markOf(segment, index));
-    for (const mark of term.told) if (!term.marked.has(mark)) term.told.delete(mark);
-    if (term.marked.size === term.told.size) return;
-    for (const part of term.parts) {
+    const { db, member, listener } = this.#context;
+    const { membership } = member;
+    const { key, versionstamp, value } = await db.get<unknown>(membership.marks.key);
+    membership.marks = { key, versionstamp };
+    membership.marked.clear();
+    for (const [segment, index] of marksIn(value)) membership.marked.add(markOf(segment, index));
+    for (const mark of membership.told) {
+      if (!membership.marked.has(mark)) membership.told.delete(mark);
+    }
+    if (membership.marked.size === membership.told.size) return;
+    for (const part of membership.parts) {
       for (const job of part.jobs) {
         const mark = markOf(job.segment, job.index);
-        if (!term.marked.has(mark) || term.told.has(mark)) continue;
-        term.told.add(mark);
+        if (!membership.marked.has(mark) || membership.told.has(mark)) continue;
+        membership.told.add(mark);
         listener.cancelled(job.id);
       }
     }
@@ -118,9 +120,9 @@ export class Heartbeat {
 
   /** Drops requests to cancel jobs that were not held at the last look either: they had ended just before. */
   async #dropStaleMarks(nowMs: number): Promise<void> {
-    const { term } = this.#context.holder;
-    const stale = new Set(term.marked);
-    for (const { jobs } of stale.size > 0 ? term.parts : []) {
+    const { membership } = this.#context.member;
+    const stale = new Set(membership.marked);
+    for (const { jobs } of stale.size > 0 ? membership.parts : []) {
       for (const { segment, index, settling } of jobs) {
         if (!settling) stale.delete(markOf(segment, index));
       }
@@ -128,17 +130,17 @@ export class Heartbeat {
     const gone = new Set([...stale].filter((mark) => this.#stale.has(mark)));
     this.#stale = stale;
     if (gone.size === 0) return;
-    const step = new Step(this.#context, nowMs);
-    step.check(term.fence);
-    checkMarks(step, term, gone);
-    await step.commit(); // refused: there are others by now, and these are dropped next time
+    const transaction = new Transaction(this.#context, nowMs);
+    transaction.check(membership.fence);
+    checkMarks(transaction, membership, gone);
+    await transaction.commit(); // refused: there are others by now, and these are dropped next time
     await this.refreshMarks();
   }
 
-  async #beat({ fence, worker }: Term, nowMs: number): Promise<boolean> {
-    const { db, keys, holder } = this.#context;
-    const atomic = db.kv.atomic().check(fence).set(keys.of("h", worker), {
-      ...holder.beat,
+  async #beat({ fence, memberId }: Membership, nowMs: number): Promise<boolean> {
+    const { db, keys, member } = this.#context;
+    const atomic = db.kv.atomic().check(fence).set(keys.of("h", memberId), {
+      ...member.beat,
       atMs: nowMs,
     });
     return await db.commit({ atomic, signals: false }) !== undefined;

@@ -12,7 +12,7 @@ import { parseRow } from "../end/ended.ts";
 import { createdIn } from "../record/id.ts";
 import type { StoredJob } from "../record/job.ts";
 import { jobsIn } from "../claim/promote.ts";
-import { Step } from "../step.ts";
+import { Transaction } from "../transaction.ts";
 
 /** What is later than now by more was stamped by a clock that was ahead, ms. */
 export const AHEAD_MS = 60_000;
@@ -31,13 +31,23 @@ export async function stampAnew(context: QueueContext, nowMs: number): Promise<v
   counts.nextTrimAtMs = counts.trimsAgainAtMs = -Infinity; // both may be of the time before
   for (const { ordinal } of lanes.own) {
     for (const space of ["z", "r"] as const) {
-      await eachAhead(context, keys.of(space, ordinal), atMs, (step, entry) => {
-        stampPart(step, context, { space, nowMs: atMs }, entry);
+      await eachAhead(context, keys.of(space, ordinal), atMs, (transaction, entry) => {
+        stampPart(transaction, context, { space, nowMs: atMs }, entry);
       });
     }
   }
-  await eachAhead(context, keys.of("d"), atMs, (step, entry) => stampDone(step, context, entry));
-  await eachAhead(context, keys.of("x"), atMs, (step, entry) => stampDead(step, context, entry));
+  await eachAhead(
+    context,
+    keys.of("d"),
+    atMs,
+    (transaction, entry) => stampDone(transaction, context, entry),
+  );
+  await eachAhead(
+    context,
+    keys.of("x"),
+    atMs,
+    (transaction, entry) => stampDead(transaction, context, entry),
+  );
 }
 
 /** Calls `stamp` with each entry of a time to come. */
@@ -45,27 +55,27 @@ async function eachAhead(
   context: QueueContext,
   prefix: Deno.KvKey,
   nowMs: number,
-  stamp: (step: Step, entry: Deno.KvEntry<Bytes>) => void,
+  stamp: (transaction: Transaction, entry: Deno.KvEntry<Bytes>) => void,
 ): Promise<void> {
   const { db } = context;
   const limit = Math.max(1, Math.min(PAGE, Math.floor(db.maxChecks / 2)));
   let start = [...prefix, nowMs + AHEAD_MS];
   for (let tries = 0;;) {
     const entries = await db.list<Bytes>({ prefix, start }, { limit });
-    const step = new Step(context, nowMs);
-    step.signals = true;
+    const transaction = new Transaction(context, nowMs);
+    transaction.signals = true;
     let last: Deno.KvKey | undefined;
     for (const entry of entries) {
-      if (step.isFull) break;
+      if (transaction.isFull) break;
       last = entry.key;
       try {
-        stamp(step, entry);
+        stamp(transaction, entry);
       } catch {
         continue; // it cannot be read: whoever claims or lists it sees to that
       }
     }
     if (last === undefined) return;
-    if (step.checks > 0 && !await step.commit()) {
+    if (transaction.checks > 0 && !await transaction.commit()) {
       await db.pause(tries++); // others are quicker: what they have left is looked at again
       continue;
     }
@@ -80,7 +90,7 @@ interface Look {
 }
 
 function stampPart(
-  step: Step,
+  transaction: Transaction,
   { keys }: QueueContext,
   { space, nowMs }: Look,
   entry: Deno.KvEntry<Bytes>,
@@ -89,34 +99,42 @@ function stampPart(
   const jobs = jobsIn(place, entry.value);
   const stamps = jobs.map((job) => stampOf(job, nowMs));
   if (space === "z" && stamps.every((stampMs) => stampMs === undefined)) return;
-  step.check(entry);
-  step.delete(entry.key);
-  step.count(place.ordinal, space, -jobs.length);
+  transaction.check(entry);
+  transaction.delete(entry.key);
+  transaction.count(place.ordinal, space, -jobs.length);
   for (const [index, job] of jobs.entries()) {
     const stampMs = stamps[index] ?? nowMs;
     const dueMs = space === "r" ? nowMs : nowMs + Math.max(0, job.dueMs - stampMs);
-    step.put(space, { ...job, line: lineAnew(job, nowMs) }, Math.floor(dueMs));
+    transaction.put(space, { ...job, line: lineAnew(job, nowMs) }, Math.floor(dueMs));
   }
 }
 
-function stampDone(step: Step, { keys }: QueueContext, entry: Deno.KvEntry<Bytes>): void {
-  const key = [...entry.key.slice(0, 4), step.atMs, ...entry.key.slice(5)];
+function stampDone(
+  transaction: Transaction,
+  { keys }: QueueContext,
+  entry: Deno.KvEntry<Bytes>,
+): void {
+  const key = [...entry.key.slice(0, 4), transaction.atMs, ...entry.key.slice(5)];
   const { segment, first, pointer } = pointerAt({ ...entry, key });
-  step.check(entry);
-  step.delete(entry.key);
-  step.setBytes(key, entry.value);
-  step.set(keys.of("m", segment, first), pointer);
+  transaction.check(entry);
+  transaction.delete(entry.key);
+  transaction.setBytes(key, entry.value);
+  transaction.set(keys.of("m", segment, first), pointer);
 }
 
-function stampDead(step: Step, { keys }: QueueContext, entry: Deno.KvEntry<Bytes>): void {
+function stampDead(
+  transaction: Transaction,
+  { keys }: QueueContext,
+  entry: Deno.KvEntry<Bytes>,
+): void {
   const { id: { segment, index }, row } = parseRow(decode(entry.value));
-  step.check(entry);
-  step.delete(entry.key);
-  step.setBytes(
-    keys.of("x", step.atMs, segment, index),
-    encode(JSON.stringify(row.with(2, step.atMs))),
+  transaction.check(entry);
+  transaction.delete(entry.key);
+  transaction.setBytes(
+    keys.of("x", transaction.atMs, segment, index),
+    encode(JSON.stringify(row.with(2, transaction.atMs))),
   );
-  step.set(keys.of("m", segment, index), ["x", step.atMs, ""]);
+  transaction.set(keys.of("m", segment, index), ["x", transaction.atMs, ""]);
 }
 
 /** When a job was added or ran last, if that is to come. */

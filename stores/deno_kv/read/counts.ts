@@ -8,13 +8,13 @@ import type { LaneCounts } from "../../../src/contract/store.ts";
 import type { Bytes } from "../record/codec.ts";
 import type { KvJob } from "../record/job.ts";
 import { type Counted, numberAt, type Space } from "../record/keys.ts";
-import { Shelf } from "../claim/shelf.ts";
+import { HeadCache } from "../claim/head_cache.ts";
 
 /** How many more jobs there are of each kind, by a commit. */
-export type Tally = { -readonly [Kind in Counted]: number };
+export type CounterSums = { -readonly [Kind in Counted]: number };
 
 /** Counts as they were read. */
-export interface Reading extends Readonly<Tally> {
+export interface CountsReading extends Readonly<CounterSums> {
   /** Version of each counter: which commits it holds. Empty: there is no such counter yet. */
   readonly versions: Readonly<Record<Counted, string>>;
   /** When the oldest ready job became claimable. */
@@ -31,7 +31,7 @@ export function countIn(counter: unknown): number {
 }
 
 /** No change. */
-export function noTally(): Tally {
+export function noSums(): CounterSums {
   return { r: 0, z: 0, q: 0, l: 0 };
 }
 
@@ -41,7 +41,7 @@ export const NO_VERSIONS: Readonly<Record<Counted, string>> = { r: "", z: "", q:
 /** An own commit, by what it changed. */
 interface Move {
   readonly version: string;
-  readonly tallies: ReadonlyMap<number, Readonly<Tally>>;
+  readonly tallies: ReadonlyMap<number, Readonly<CounterSums>>;
 }
 
 /** Counts of one lane. */
@@ -56,7 +56,7 @@ export class LiveCounts implements LaneCounts {
   /** Leases of anyone. */
   leased = 0;
   /** Jobs that are leased and not yet asked for, oldest first: to the pool they are ready. */
-  readonly ahead: KvJob[] = [];
+  readonly prefetch: KvJob[] = [];
   /** Those of them that are on their way back: ready all the while. */
   readonly back = new Set<KvJob>();
   /** When a job at the head of the lane may have expired. `Infinity`: none does. */
@@ -64,7 +64,7 @@ export class LiveCounts implements LaneCounts {
   /** True while jobs at its head that have expired are ended: a claim leaves that to whoever does it. */
   isExpiring = false;
   /** The first of its ready jobs. */
-  readonly shelf = new Shelf();
+  readonly headCache = new HeadCache();
   /** Of the counters that were read last. */
   #versions = NO_VERSIONS;
 
@@ -77,16 +77,16 @@ export class LiveCounts implements LaneCounts {
   }
 
   get oldestReadyAtMs(): number {
-    const headAtMs = this.free === 0 ? Infinity : this.shelf.dueMs(0) ?? this.headAtMs;
-    let oldestAtMs = Math.min(headAtMs, this.ahead[0]?.dueMs ?? Infinity);
+    const headAtMs = this.free === 0 ? Infinity : this.headCache.dueMs(0) ?? this.headAtMs;
+    let oldestAtMs = Math.min(headAtMs, this.prefetch[0]?.dueMs ?? Infinity);
     for (const { dueMs } of this.back) oldestAtMs = Math.min(oldestAtMs, dueMs);
     return oldestAtMs;
   }
 
   /** When the ready job with so many others before it became claimable. `undefined`: it is not known. */
   readyAtMs(earlier: number): number | undefined {
-    if (earlier >= this.#unstarted) return this.shelf.dueMs(earlier - this.#unstarted);
-    const dues = [...this.ahead, ...this.back].map(({ dueMs }) => dueMs);
+    if (earlier >= this.#unstarted) return this.headCache.dueMs(earlier - this.#unstarted);
+    const dues = [...this.prefetch, ...this.back].map(({ dueMs }) => dueMs);
     return dues.sort((a, b) => a - b)[earlier];
   }
 
@@ -96,11 +96,11 @@ export class LiveCounts implements LaneCounts {
   }
 
   get #unstarted(): number {
-    return this.ahead.length + this.back.size;
+    return this.prefetch.length + this.back.size;
   }
 
   /** Takes over what was read. `raced`: own commits went on meanwhile, so no time is given up that was known. */
-  take(reading: Reading, raced: boolean): void {
+  take(reading: CountsReading, raced: boolean): void {
     this.free = Math.max(0, reading.r);
     this.blocked = Math.max(0, reading.q);
     this.delayed = Math.max(0, reading.z);
@@ -111,11 +111,11 @@ export class LiveCounts implements LaneCounts {
       ? Math.min(reading.nextDueAtMs, this.nextDueAtMs)
       : reading.nextDueAtMs;
     this.headExpiresAtMs = reading.headExpiresAtMs;
-    if (this.free === 0) this.shelf.clear();
+    if (this.free === 0) this.headCache.clear();
   }
 
   /** Moves by an own commit, unless what was read holds it already. */
-  move({ r, z, q, l }: Readonly<Tally>, version: string): void {
+  move({ r, z, q, l }: Readonly<CounterSums>, version: string): void {
     const seen = this.#versions;
     if (version > seen.r) this.free = Math.max(0, this.free + r);
     if (version > seen.q) this.blocked = Math.max(0, this.blocked + q);
@@ -165,9 +165,9 @@ export class Counts {
 
   /** A part of the ready jobs was put down, or taken away: that is known without reading. */
   shelve(key: Deno.KvKey, value: Bytes | undefined, versionstamp: string): void {
-    const shelf = this.of(numberAt(key, 4))?.shelf;
-    if (value === undefined) shelf?.drop(key);
-    else shelf?.put({ key, value, versionstamp });
+    const headCache = this.of(numberAt(key, 4))?.headCache;
+    if (value === undefined) headCache?.drop(key);
+    else headCache?.put({ key, value, versionstamp });
   }
 
   /** The counts of a lane are to be looked at: something in it was damaged. */
@@ -177,11 +177,11 @@ export class Counts {
 
   /** Others may have changed what is ready. */
   forgetShelves(): void {
-    for (const { shelf } of this.#lanes) shelf.forget();
+    for (const { headCache } of this.#lanes) headCache.forget();
   }
 
   /** An own commit was made. */
-  moved(tallies: ReadonlyMap<number, Readonly<Tally>>, version: string): void {
+  moved(tallies: ReadonlyMap<number, Readonly<CounterSums>>, version: string): void {
     this.moves++;
     for (const [ordinal, tally] of tallies) this.of(ordinal)?.move(tally, version);
     if (this.#reads > 0) this.#recent.push({ version, tallies });
@@ -203,7 +203,7 @@ export class Counts {
   }
 
   /** Takes over what was read of a lane, and adds own commits since that it does not hold. */
-  take(ordinal: number, reading: Reading, raced: boolean): void {
+  take(ordinal: number, reading: CountsReading, raced: boolean): void {
     const sum = { r: reading.r, z: reading.z, q: reading.q, l: reading.l };
     for (const { version, tallies } of this.#recent) {
       const tally = tallies.get(ordinal);

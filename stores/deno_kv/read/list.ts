@@ -8,7 +8,7 @@
 
 import type { JobRecord, JobState } from "../../../src/contract/job.ts";
 import type { JobPage, JobQuery } from "../../../src/contract/store.ts";
-import { type Apart, readChunks } from "../add/chunks.ts";
+import { type ChunkedJob, readChunks } from "../add/chunks.ts";
 import type { Bytes } from "../record/codec.ts";
 import type { QueueContext } from "../context.ts";
 import { jobsDone } from "../end/done.ts";
@@ -28,7 +28,7 @@ type Position = readonly Deno.KvKeyPart[];
 interface Candidate {
   readonly at: Position;
   /** The job, if its payload is stored apart. */
-  readonly apart: Apart | undefined;
+  readonly apart: ChunkedJob | undefined;
   record(payload: unknown): JobRecord;
 }
 
@@ -167,10 +167,10 @@ async function* readDead(
 async function* readLeased({ context, ordinals, after }: Wanted): AsyncGenerator<Candidate> {
   const { db, keys } = context;
   const leases = await db.list<Bytes>({ prefix: keys.of("l") });
-  const places = leases.map(({ key }) => keys.leaseIn(key));
-  const ended = await db.getMany<Uint8Array>(places.map((place) => keys.progress(place)));
+  const slots = leases.map(({ key }) => keys.leaseIn(key));
+  const ended = await db.getMany<Uint8Array>(slots.map((place) => keys.progress(place)));
   const jobs = leases.flatMap(({ value }, index) => {
-    const place = places[index]!;
+    const place = slots[index]!;
     if (!ordinals.includes(place.ordinal)) return [];
     return unended(place, value, ended[index]!.value).map((job) => ({ ...job, place }));
   });

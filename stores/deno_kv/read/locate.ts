@@ -20,7 +20,7 @@ const POINTERS = 4;
 const MOST_TRIES = 3;
 
 /** A job that waits. */
-export interface Waiting {
+export interface WaitingAt {
   readonly kind: Space;
   /** The part that it stands in. */
   readonly entry: Deno.KvEntry<Bytes>;
@@ -29,7 +29,7 @@ export interface Waiting {
 }
 
 /** A job that runs. */
-export interface Running {
+export interface RunningAt {
   readonly kind: "l";
   /** The lease. */
   readonly entry: Deno.KvEntry<Bytes>;
@@ -42,7 +42,7 @@ export interface Running {
 }
 
 /** A job that has ended. */
-export interface Found {
+export interface EndedAt {
   readonly kind: "d" | "x";
   /** Where its record stands. */
   readonly entry: Deno.KvEntry<Bytes>;
@@ -68,7 +68,7 @@ export interface Look {
 }
 
 /** Where a job is. */
-export type Located = Waiting | Running | Found;
+export type Located = WaitingAt | RunningAt | EndedAt;
 
 /**
  * What `m` says: where a job is that left its first place. Of a done one, the name of the entry that
@@ -118,16 +118,16 @@ async function findOnce(look: Look, parts: IdParts, id: string): Promise<Located
   return await findLeased(look, parts, id) ?? await findAmongDone(look, parts, id);
 }
 
-/** Workers that hold leases, dead ones included: one read each. */
+/** Members that hold leases, dead ones included: one read each. */
 export async function* leaseholders(
   { db, keys }: Look,
 ): AsyncGenerator<number> {
-  for (let worker = -1;;) {
-    const selector = { prefix: keys.of("l"), start: keys.of("l", worker + 1) };
+  for (let memberId = -1;;) {
+    const selector = { prefix: keys.of("l"), start: keys.of("l", memberId + 1) };
     const [lease] = await db.list(selector, { limit: 1 });
     if (lease === undefined) return;
-    worker = numberAt(lease.key, 4);
-    yield worker;
+    memberId = numberAt(lease.key, 4);
+    yield memberId;
   }
 }
 
@@ -137,7 +137,7 @@ async function findWaiting(
   prefix: Deno.KvKey,
   { index }: IdParts,
   id: string,
-): Promise<Waiting | undefined> {
+): Promise<WaitingAt | undefined> {
   for (const entry of await db.list<Bytes>({ prefix })) {
     const { ordinal, segment, first, dueMs } = keys.placeIn(entry.key);
     const text = index < first ? "" : lineAt(entry.value, index - first);
@@ -151,9 +151,9 @@ async function findLeased(
   { db, keys }: Look,
   { segment, index }: IdParts,
   id: string,
-): Promise<Running | undefined> {
-  for await (const worker of leaseholders({ db, keys })) {
-    const prefix = keys.of("l", worker, segment);
+): Promise<RunningAt | undefined> {
+  for await (const memberId of leaseholders({ db, keys })) {
+    const prefix = keys.of("l", memberId, segment);
     for (const entry of await db.list<Bytes>({ prefix })) {
       const place = keys.leaseIn(entry.key);
       const text = index < place.first ? "" : lineAt(entry.value, index - place.first);
@@ -173,7 +173,7 @@ async function findDead(
   { segment, index }: IdParts,
   atMs: number,
   id: string,
-): Promise<Found | undefined> {
+): Promise<EndedAt | undefined> {
   const entry = await db.get<Bytes>(keys.of("x", atMs, segment, index));
   if (entry.versionstamp === null) return undefined;
   const ended = readDead(entry);
@@ -188,7 +188,7 @@ async function findAmongDone(
   look: Look,
   { segment, index }: IdParts,
   id: string,
-): Promise<Found | undefined> {
+): Promise<EndedAt | undefined> {
   const { db, keys } = look;
   const range = { start: keys.of("m", segment, 0), end: keys.of("m", segment, index) };
   const read = { batchSize: POINTERS, reverse: true };
@@ -240,7 +240,7 @@ async function findDone(
   { db }: Look,
   where: Deno.KvKey,
   id: string,
-): Promise<Found | undefined> {
+): Promise<EndedAt | undefined> {
   const range = { start: where, end: [...where, true] }; // the key itself, or what begins with it
   const [entry] = await db.list<Bytes>(range, { limit: 1 });
   const ended = entry && jobsDone(entry).find((job) => isSame(job, id));

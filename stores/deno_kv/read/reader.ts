@@ -9,12 +9,12 @@ import type { LaneCounts } from "../../../src/contract/store.ts";
 import type { Bytes } from "../record/codec.ts";
 import type { QueueContext } from "../context.ts";
 import {
+  type CounterSums,
   countIn,
+  type CountsReading,
   type LiveCounts,
   NO_VERSIONS,
-  noTally,
-  type Reading,
-  type Tally,
+  noSums,
 } from "./counts.ts";
 import type { LaneTable } from "../record/lanes.ts";
 import { expireHead, promote } from "../claim/promote.ts";
@@ -28,10 +28,10 @@ const LONGEST_MS = 1000;
 const MOST_EXPIRIES = 20;
 
 /** Counters of one lane. */
-type Counters = Readonly<Tally> & Pick<Reading, "versions">;
+type Counters = Readonly<CounterSums> & Pick<CountsReading, "versions">;
 
 /** Those of a lane that never had a job. */
-const NOTHING: Counters = { ...noTally(), versions: NO_VERSIONS };
+const NOTHING: Counters = { ...noSums(), versions: NO_VERSIONS };
 
 /** Reads for one queue. */
 export class Reader {
@@ -52,9 +52,9 @@ export class Reader {
 
   /** Counts by lane, due jobs moved up: the same live objects each time. `anew`: read in any case. */
   async count(nowMs: number, anew = false): Promise<readonly LaneCounts[]> {
-    const { counts, lanes, holder } = this.#context;
+    const { counts, lanes, member } = this.#context;
     if (counts.doubted.size > 0) await this.#recount(nowMs);
-    const isOld = !holder.alone || nowMs - this.#readAtMs >= LONGEST_MS ||
+    const isOld = !member.alone || nowMs - this.#readAtMs >= LONGEST_MS ||
       nowMs < this.#readAtMs;
     if (anew || this.#truth !== counts.changes || isOld) await this.read(nowMs);
     for (const lane of lanes.own) {
@@ -90,7 +90,7 @@ export class Reader {
     }
   }
 
-  async #readings(own: LaneTable["own"], nowMs: number): Promise<readonly Reading[]> {
+  async #readings(own: LaneTable["own"], nowMs: number): Promise<readonly CountsReading[]> {
     try {
       const tallies = await this.#tallies();
       return await Promise.all(
@@ -137,7 +137,7 @@ export class Reader {
     return tallies;
   }
 
-  async #reading(ordinal: number, tally: Counters, nowMs: number): Promise<Reading> {
+  async #reading(ordinal: number, tally: Counters, nowMs: number): Promise<CountsReading> {
     const { keys } = this.#context;
     const ready = await this.#headOf("r", ordinal, tally);
     const delayed = await this.#headOf("z", ordinal, tally);
@@ -158,7 +158,7 @@ export class Reader {
   async #headOf(
     space: "r" | "z",
     ordinal: number,
-    tally: Tally,
+    tally: CounterSums,
   ): Promise<Deno.KvEntry<Bytes> | undefined> {
     const { counts } = this.#context;
     const name = `${ordinal}/${space}`;
@@ -187,8 +187,10 @@ export class Reader {
   }
 
   async #head(space: "r" | "z", ordinal: number): Promise<Deno.KvEntry<Bytes> | undefined> {
-    const { db, keys, counts, holder } = this.#context;
-    const known = space === "r" && holder.alone ? counts.of(ordinal)?.shelf.parts[0] : undefined;
+    const { db, keys, counts, member } = this.#context;
+    const known = space === "r" && member.alone
+      ? counts.of(ordinal)?.headCache.parts[0]
+      : undefined;
     if (known !== undefined) return known;
     const [head] = await db.list<Bytes>({ prefix: keys.of(space, ordinal) }, { limit: 1 });
     return head;

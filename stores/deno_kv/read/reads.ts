@@ -4,13 +4,13 @@
  * @module
  */
 
-import type { Db, ListOptions } from "../io/db.ts";
+import type { Db, RangeOptions } from "../io/db.ts";
 
 /** What looking for jobs takes. */
 export type Readable = Pick<Db, "get" | "list" | "entries">;
 
 /** Remembers what it has read of a database. Whoever changes that checks its version. */
-export class Reads implements Readable {
+export class SharedReads implements Readable {
   readonly #db: Db;
   readonly #known = new Map<string, Promise<unknown>>();
 
@@ -46,7 +46,7 @@ export class Reads implements Readable {
   }
 
   /** Reads entries in the order of their keys. */
-  list<T>(selector: Deno.KvListSelector, options: ListOptions = {}): Promise<Deno.KvEntry<T>[]> {
+  list<T>(selector: Deno.KvListSelector, options: RangeOptions = {}): Promise<Deno.KvEntry<T>[]> {
     const name = JSON.stringify([selector, options]);
     return this.#once(name, () => this.#db.list<T>(selector, options));
   }
@@ -54,7 +54,7 @@ export class Reads implements Readable {
   /** Reads entries for as long as they are asked for. These are not remembered. */
   entries<T>(
     selector: Deno.KvListSelector,
-    options?: ListOptions,
+    options?: RangeOptions,
   ): AsyncIterable<Deno.KvEntry<T>> {
     return this.#db.entries<T>(selector, options);
   }

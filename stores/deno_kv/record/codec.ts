@@ -9,7 +9,7 @@
 import type { JobEntry } from "../../../src/contract/store.ts";
 
 /** What few jobs have. Short names: a backlog is made of these. */
-export interface Extra {
+export interface LineExtra {
   /** Name of the handler. */
   t?: string;
   /** Bound by the lane's limit. */
@@ -47,11 +47,11 @@ export interface Extra {
 }
 
 /** A job: attempts charged, leases so far, payload, the rest. */
-export type Line = readonly [
+export type JobLine = readonly [
   attempts: number,
   leases: number,
   payload: unknown,
-  extra?: Readonly<Extra>,
+  extra?: Readonly<LineExtra>,
 ];
 
 /** Bytes of a part. */
@@ -73,7 +73,7 @@ export interface Cut {
 const PLAIN = /^[\n -~]*$/;
 
 /** Stands for a line that cannot be read. */
-const UNREADABLE: Line = [0, 0, null, { w: 1 }];
+const UNREADABLE: JobLine = [0, 0, null, { w: 1 }];
 
 /** What is read where there are no bytes: one line that cannot be read. */
 const NO_BYTES: Bytes = new Uint8Array([63]);
@@ -106,7 +106,7 @@ export function bytesOf(value: unknown): Bytes {
 }
 
 /** What stands apart of a job that is added. */
-export interface Apart {
+export interface ChunkNote {
   /** Its payload is stored in so many parts. */
   readonly chunks: number;
   /** Checksum of those. */
@@ -116,9 +116,9 @@ export interface Apart {
 }
 
 /** The line of a job that is added. `payload`: its JSON. */
-export function lineOf(entry: JobEntry, payload: string | undefined, apart?: Apart): string {
+export function lineOf(entry: JobEntry, payload: string | undefined, apart?: ChunkNote): string {
   const { type, key, dedupeKey, idempotency, traceparent, expiresAtMs } = entry;
-  const extra: Extra = {};
+  const extra: LineExtra = {};
   if (type !== "") extra.t = type;
   if (key !== undefined) extra.k = key;
   if (dedupeKey !== undefined) extra.d = dedupeKey;
@@ -140,7 +140,7 @@ export function lineOf(entry: JobEntry, payload: string | undefined, apart?: Apa
 }
 
 /** Reads a line. One that cannot be read says so. */
-export function parseLine(text: string): Line {
+export function parseLine(text: string): JobLine {
   try {
     const line: unknown = JSON.parse(text);
     return isLine(line) ? line : UNREADABLE;
@@ -150,17 +150,17 @@ export function parseLine(text: string): Line {
 }
 
 /** True if what is stored of a job cannot be read. */
-export function isUnreadable([, , , extra]: Line): boolean {
+export function isUnreadable([, , , extra]: JobLine): boolean {
   return extra?.w === 1;
 }
 
 /** True for a line that was damaged, and not known to be so yet. */
-export function isDamagedLine(line: Line): boolean {
+export function isDamagedLine(line: JobLine): boolean {
   return line === UNREADABLE;
 }
 
 /** True for a line of a job. */
-export function isLine(line: unknown): line is Line {
+export function isLine(line: unknown): line is JobLine {
   return Array.isArray(line) && line.length > 2 && Number.isSafeInteger(line[0]) &&
     Number.isSafeInteger(line[1]) && (line[3] === undefined || isExtra(line[3]));
 }
@@ -174,16 +174,16 @@ function isExtra(extra: unknown): boolean {
     if (TEXTS.includes(name) && typeof value !== "string") return false;
     if (NUMBERS.includes(name) && !(typeof value === "number" && value < 1e16)) return false;
   }
-  const { b = 1 } = extra as Extra; // it was just looked at
+  const { b = 1 } = extra as LineExtra; // it was just looked at
   return Number.isInteger(b) && b > 0 && b <= MOST_CHUNKS;
 }
 
 /** The same job with other figures. `undefined` in `extra` takes away. */
 export function changeLine(
-  [attempts, leases, payload, extra]: Line,
+  [attempts, leases, payload, extra]: JobLine,
   by: { readonly attempts?: number; readonly leases?: number },
-  change: { readonly [Name in keyof Extra]?: Extra[Name] | undefined } = {},
-): Line {
+  change: { readonly [Name in keyof LineExtra]?: LineExtra[Name] | undefined } = {},
+): JobLine {
   const next: Record<string, unknown> = { ...extra, ...change };
   for (const name in next) if (next[name] === undefined) delete next[name];
   const head = [attempts + (by.attempts ?? 0), leases + (by.leases ?? 0), payload] as const;
@@ -245,7 +245,7 @@ export function countJobs(bytes: Bytes): number {
 }
 
 /** When the first of the jobs expires. 0: none does. */
-export function earliestExpiry(lines: readonly Line[]): number {
+export function earliestExpiry(lines: readonly JobLine[]): number {
   let earliest = Infinity;
   for (const [, , , extra] of lines) {
     if (extra?.x !== undefined && extra.x < earliest) earliest = extra.x;

@@ -27,14 +27,14 @@ export interface IdParts {
   readonly delayMs: number;
 }
 
-/** Makes names of segments: in order of time, then of worker, then of making. */
+/** Makes names of segments: in order of time, then of member, then of making. */
 export class SegmentNames {
   readonly #tag: string;
   #number = 0;
 
-  /** Numbers the segments of one worker. No two workers have the same number. */
-  constructor(worker: number) {
-    this.#tag = tagOf(worker);
+  /** Numbers the segments of one member. No two members have the same number. */
+  constructor(memberId: number) {
+    this.#tag = tagOf(memberId);
   }
 
   /** A name that no other segment has. */
@@ -45,17 +45,17 @@ export class SegmentNames {
   }
 }
 
-/** How a worker's number stands in its segments' names. */
-export function tagOf(worker: number): string {
-  return worker.toString(36).padStart(4, "0");
+/** How a member's number stands in its segments' names. */
+export function tagOf(memberId: number): string {
+  return memberId.toString(36).padStart(4, "0");
 }
 
-/** The worker with a tag. */
+/** The member with a tag. */
 export function workerOf(tag: string): number {
   return Number.parseInt(tag, 36);
 }
 
-/** The worker's tag in a segment's name. */
+/** The member's tag in a segment's name. */
 export function tagIn(segment: string): string {
   return segment.slice(TIME_DIGITS, -NUMBER_DIGITS);
 }

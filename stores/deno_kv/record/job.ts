@@ -6,11 +6,11 @@
 
 import type { JobRecord, JobState } from "../../../src/contract/job.ts";
 import type { Added, Leased } from "../../../src/contract/store.ts";
-import { type Bytes, isUnreadable, type Line } from "./codec.ts";
+import { type Bytes, isUnreadable, type JobLine } from "./codec.ts";
 import { createdIn, formatId } from "./id.ts";
 import type { LaneTable } from "./lanes.ts";
-import type { Term } from "../members/term.ts";
-import type { Ticket } from "../add/ticket.ts";
+import type { Membership } from "../members/membership.ts";
+import type { BatchAnswers } from "../add/batch_answers.ts";
 
 /** A job wherever it is stored. */
 export interface StoredJob {
@@ -23,7 +23,7 @@ export interface StoredJob {
   /** When it became or becomes claimable. */
   readonly dueMs: number;
   /** What is stored of it. */
-  readonly line: Line;
+  readonly line: JobLine;
   /** The line as it is written. */
   readonly text: string;
 }
@@ -31,7 +31,7 @@ export interface StoredJob {
 /** A part of a segment that this process has leased. */
 export interface HeldPart {
   /** The membership that it was leased in. */
-  readonly term: Term;
+  readonly membership: Membership;
   /** Key of the lease. */
   readonly key: Deno.KvKey;
   /** Key of what has ended of it. */
@@ -67,7 +67,7 @@ export interface HeldPart {
 /** Where the answer to one entry of a call goes. */
 export interface Asked {
   /** The call. */
-  readonly ticket: Ticket<boolean>;
+  readonly answers: BatchAnswers<boolean>;
   /** The entry. */
   readonly place: number;
 }
@@ -84,7 +84,7 @@ export interface Ending {
 export class KvJob implements StoredJob, Leased {
   readonly part: HeldPart;
   readonly index: number;
-  line: Line;
+  line: JobLine;
   text: string;
   readonly payload: unknown;
   /** Its end, while that is on its way to the database, and once it is there. `undefined`: it has not ended. */
@@ -93,7 +93,7 @@ export class KvJob implements StoredJob, Leased {
   untold = false;
 
   /** The job of one line of a part. */
-  constructor(part: HeldPart, index: number, line: Line, text: string, payload: unknown) {
+  constructor(part: HeldPart, index: number, line: JobLine, text: string, payload: unknown) {
     this.part = part;
     this.index = index;
     this.line = line;

@@ -5,7 +5,7 @@
  * schema                                            number, the version of all this
  * schema pointers                                   1: all of `d` has pointers in `m`
  * signal                                            u64, +1 by each commit that others should hear of
- * workers                                           number of the latest worker
+ * members                                           number of the latest member
  * state  NAME                                       shared state
  * token  UUID                                       number of the latest of one process's commits over the
  *                                                   network, below 0 if it was called off
@@ -14,11 +14,11 @@
  * pool NAME z LANE DUE SEGMENT FIRST EXPIRES        delayed jobs
  * pool NAME q LANE KEY DUE SEGMENT FIRST EXPIRES    a due job that waits for a place of its key
  * pool NAME k LANE KEY                              [places taken, jobs that wait for one]
- * pool NAME l WORKER SEGMENT N FIRST LANE DUE START  the worker's Nth lease: the very lines that were ready
- * pool NAME p WORKER SEGMENT N                      lines of that lease that have ended, until all have
- * pool NAME w WORKER                                fence of a worker: gone once it is declared dead
- * pool NAME h WORKER                                its heartbeat
- * pool NAME y WORKER                                its leased jobs that are to be cancelled
+ * pool NAME l MEMBER SEGMENT N FIRST LANE DUE START  the member's Nth lease: the very lines that were ready
+ * pool NAME p MEMBER SEGMENT N                      lines of that lease that have ended, until all have
+ * pool NAME w MEMBER                                fence of a member: gone once it is declared dead
+ * pool NAME h MEMBER                                its heartbeat
+ * pool NAME y MEMBER                                its leased jobs that are to be cancelled
  * pool NAME c LANE SPACE, c -1 KEPT                 u64, exact counts
  * pool NAME m SEGMENT INDEX                         where a job is that left its first place, and, if it is the
  *                                                   first of those of `d`, where all of them are
@@ -51,8 +51,8 @@ export const POINTERS_KEY: Deno.KvKey = [ROOT, "schema", "pointers"];
 /** Changes with each commit that other processes should hear of. */
 export const SIGNAL_KEY: Deno.KvKey = [ROOT, "signal"];
 
-/** Number of the latest worker. */
-export const WORKERS_KEY: Deno.KvKey = [ROOT, "workers"];
+/** Number of the latest member. */
+export const MEMBERS_KEY: Deno.KvKey = [ROOT, "workers"];
 
 /** Where waiting jobs are: ready, delayed, or behind others of their key. */
 export type Space = "r" | "z" | "q";
@@ -64,7 +64,7 @@ export type Counted = Space | "l";
 export type KeptKind = "d" | "x";
 
 /** Where a part of a segment stands. */
-export interface Place {
+export interface PartPlace {
   /** Number of the lane. */
   readonly ordinal: number;
   /** When its jobs became or become claimable. */
@@ -78,10 +78,10 @@ export interface Place {
 }
 
 /** Where leased jobs stand. */
-export interface LeasePlace extends Omit<Place, "expiresAtMs"> {
+export interface LeasePlace extends Omit<PartPlace, "expiresAtMs"> {
   /** Who holds them. */
-  readonly worker: number;
-  /** Which of that worker's leases it is: a job that came back may be leased beside others of its part. */
+  readonly memberId: number;
+  /** Which of that member's leases it is: a job that came back may be leased beside others of its part. */
   readonly number: number;
   /** When they were leased. */
   readonly startedAtMs: number;
@@ -112,30 +112,30 @@ export class PoolKeys {
   }
 
   /** A part of a segment in `r` or `z`. */
-  part(space: "r" | "z", place: Place): Deno.KvKey {
+  part(space: "r" | "z", place: PartPlace): Deno.KvKey {
     const { ordinal, dueMs, segment, first, expiresAtMs } = place;
     return this.of(space, ordinal, dueMs, segment, first, expiresAtMs);
   }
 
   /** A job that waits for a place of its key. */
-  queued(jobKey: string, place: Place): Deno.KvKey {
+  queued(jobKey: string, place: PartPlace): Deno.KvKey {
     const { ordinal, dueMs, segment, first, expiresAtMs } = place;
     return this.of("q", ordinal, jobKey, dueMs, segment, first, expiresAtMs);
   }
 
   /** A lease. */
   lease(place: LeasePlace): Deno.KvKey {
-    const { worker, segment, number, first, ordinal, dueMs, startedAtMs } = place;
-    return this.of("l", worker, segment, number, first, ordinal, dueMs, startedAtMs);
+    const { memberId, segment, number, first, ordinal, dueMs, startedAtMs } = place;
+    return this.of("l", memberId, segment, number, first, ordinal, dueMs, startedAtMs);
   }
 
   /** What has ended of a lease. */
-  progress({ worker, segment, number }: LeasePlace): Deno.KvKey {
-    return this.of("p", worker, segment, number);
+  progress({ memberId, segment, number }: LeasePlace): Deno.KvKey {
+    return this.of("p", memberId, segment, number);
   }
 
   /** Where a part is that `part` or `queued` made the key of. */
-  placeIn(key: Deno.KvKey): Place {
+  placeIn(key: Deno.KvKey): PartPlace {
     const at = key[3] === "q" ? 6 : 5;
     return {
       ordinal: numberAt(key, 4),
@@ -149,7 +149,7 @@ export class PoolKeys {
   /** Where a lease is that `lease` made the key of. */
   leaseIn(key: Deno.KvKey): LeasePlace {
     return {
-      worker: numberAt(key, 4),
+      memberId: numberAt(key, 4),
       segment: textAt(key, 5),
       number: numberAt(key, 6),
       first: numberAt(key, 7),

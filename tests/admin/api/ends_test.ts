@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Ends } from "../../../src/admin/api/ends.ts";
+import { EndWaiters } from "../../../src/admin/api/ends.ts";
 import type { Observer, PoolEvent } from "../../../src/contract/event.ts";
 import type { JobRecord } from "../../../src/contract/job.ts";
 import { VirtualClock } from "../../../src/time/virtual_clock.ts";
@@ -23,7 +23,7 @@ function watched(state: () => JobRecord | undefined, signal?: AbortSignal) {
   const clock = new VirtualClock();
   const observers = new Set<Observer>();
   let looks = 0;
-  const ends = new Ends({
+  const ends = new EndWaiters({
     observe: (observer) => {
       observers.add(observer);
       return () => observers.delete(observer);
@@ -99,7 +99,7 @@ Deno.test("until() answers what there is when the time is over or the server sto
 
 Deno.test("until() without a wait looks once, and observes nothing", async () => {
   let asked = 0;
-  const ends = new Ends({
+  const ends = new EndWaiters({
     observe: () => {
       asked++;
       return () => {};

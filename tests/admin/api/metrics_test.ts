@@ -5,7 +5,7 @@ import { renderInTurns, renderMetrics } from "../../../src/admin/api/metrics.ts"
 import { start } from "../../../mod.ts";
 import { type Labels, readPool } from "../../../src/telemetry/catalog.ts";
 import { VirtualClock } from "../../../src/time/virtual_clock.ts";
-import { BUCKETS_MS } from "../../../src/planning/tally.ts";
+import { BUCKETS_MS } from "../../../src/planning/lane_counters.ts";
 import { reading, tally } from "../../telemetry/_reading.ts";
 import { type Running, running } from "../_app.ts";
 import { type Family, parseMetrics } from "../_prometheus.ts";

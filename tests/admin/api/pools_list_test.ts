@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { LIST_ORDER } from "../../../src/admin/api/job_list.ts";
-import { pageOfPools, type Place, readPlace } from "../../../src/admin/api/pools_list.ts";
+import { type ListPlace, pageOfPools, readPlace } from "../../../src/admin/api/pools_list.ts";
 import type { JobRecord, JobState } from "../../../src/contract/job.ts";
 import type { PoolHandle } from "../../../src/runtime/handles.ts";
 import type { Queue, Store } from "../../../src/contract/store.ts";
@@ -50,7 +50,7 @@ async function listed(
   between: () => Promise<void> = () => Promise.resolve(),
 ): Promise<readonly JobRecord[]> {
   const all: JobRecord[] = [];
-  let from: Place | undefined;
+  let from: ListPlace | undefined;
   do {
     const page = await pageOfPools(handles, { ...LIST_ORDER, state, limit }, from, () => true);
     assert.ok(page.jobs.length <= limit);

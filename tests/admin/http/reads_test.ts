@@ -1,11 +1,11 @@
 /** Bodies that are being read. */
 
 import assert from "node:assert/strict";
-import { Reads, UnreadError } from "../../../src/admin/http/reads.ts";
+import { BodyReads, UnreadError } from "../../../src/admin/http/reads.ts";
 import { VirtualClock } from "../../../src/time/virtual_clock.ts";
 
-Deno.test("Reads.of() leaves no rejection behind of a body that is cut off after the stop", async () => {
-  const reads = new Reads(new VirtualClock(), AbortSignal.abort());
+Deno.test("BodyReads.of() leaves no rejection behind of a body that is cut off after the stop", async () => {
+  const reads = new BodyReads(new VirtualClock(), AbortSignal.abort());
   const { promise, reject } = Promise.withResolvers<string>();
 
   await assert.rejects(reads.of(promise), UnreadError);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { audit } from "../../../stores/deno_kv/doctor/audit.ts";
-import { Care } from "../../../stores/deno_kv/doctor/care.ts";
+import { Doctor } from "../../../stores/deno_kv/doctor/doctor.ts";
 import { Db } from "../../../stores/deno_kv/io/db.ts";
 import { KvStore } from "../../../stores/deno_kv/store.ts";
 import type { JobEntry, Leased, Queue, QueueOptions } from "../../../src/contract/store.ts";
@@ -193,7 +193,7 @@ Deno.test("Care repairs more than one commit takes", async () => {
     }
     assert.ok((await audit(kv, "p")).length >= 1500);
 
-    await new Care(kv).repair(NOW);
+    await new Doctor(kv).repair(NOW);
 
     assert.deepEqual(await audit(kv, "p"), []);
   } finally {

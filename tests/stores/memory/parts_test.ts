@@ -3,9 +3,9 @@ import { JobsBySequence } from "../../../stores/memory/by_sequence.ts";
 import { DelayedJobs } from "../../../stores/memory/delayed.ts";
 import { CANCELLED, MemoryJob } from "../../../stores/memory/job.ts";
 import { KeyPlaces } from "../../../stores/memory/keys.ts";
-import { Lane } from "../../../stores/memory/lane.ts";
+import { MemoryLane } from "../../../stores/memory/lane.ts";
 
-const lane = new Lane("a", 0, { name: "p", idPrefix: "x", expire() {} });
+const lane = new MemoryLane("a", 0, { name: "p", idPrefix: "x", expire() {} });
 
 function makeJob(sequence: number, dueAtMs = 0): MemoryJob {
   return new MemoryJob(lane, sequence, null, dueAtMs);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { CANCELLED, MemoryJob, READY } from "../../../stores/memory/job.ts";
-import { Lane } from "../../../stores/memory/lane.ts";
+import { MemoryLane } from "../../../stores/memory/lane.ts";
 import { JobRing } from "../../../stores/memory/ring.ts";
 
-const lane = new Lane("a", 0, { name: "p", idPrefix: "x", expire() {} });
+const lane = new MemoryLane("a", 0, { name: "p", idPrefix: "x", expire() {} });
 const isReady = (job: MemoryJob): boolean => job.code === READY;
 
 function makeJobs(count: number): MemoryJob[] {

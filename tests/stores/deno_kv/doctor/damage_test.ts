@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { audit } from "../../../../stores/deno_kv/doctor/audit.ts";
-import { Care } from "../../../../stores/deno_kv/doctor/care.ts";
+import { Doctor } from "../../../../stores/deno_kv/doctor/doctor.ts";
 import { Db } from "../../../../stores/deno_kv/io/db.ts";
 import { checkSchema } from "../../../../stores/deno_kv/io/open.ts";
 import { KvStore } from "../../../../stores/deno_kv/store.ts";
@@ -204,8 +204,8 @@ for (const [kind, start] of Object.entries(KINDS)) {
         const lostJobs = HOLDS_JOBS.includes(kind);
         const saw = `${kind} became ${how}`;
         for (const { key, value } of entries) await damage(kv, key, change(value));
-        const care = new Care(kv);
-        const found = await care.faults();
+        const doctor = new Doctor(kv);
+        const found = await doctor.faults();
         const isHarmless = how === "deleted" ||
           (kind === "requests to cancel" && how.startsWith("half")) ||
           (kind === "requests to cancel" && how.startsWith("all but")) || kind === "fence" ||
@@ -217,7 +217,7 @@ for (const [kind, start] of Object.entries(KINDS)) {
         if (
           kind === "version" && !(how === "deleted" || how === "a number" || how.includes("null"))
         ) {
-          await care.repair(NOW + 5); // no process opens a database of which it does not know the version
+          await doctor.repair(NOW + 5); // no process opens a database of which it does not know the version
         }
 
         const ran = await runAll(
@@ -240,7 +240,7 @@ for (const [kind, start] of Object.entries(KINDS)) {
             );
           }
         }
-        const left = await care.repair(NOW + 12_000);
+        const left = await doctor.repair(NOW + 12_000);
         assert.deepEqual(left.map((fault) => fault.saw), [], `${saw}: cannot be repaired`);
         assert.deepEqual(await audit(kv, "p"), []);
       } finally {
@@ -303,7 +303,7 @@ for (const [how, breaks] of Object.entries(PARTS)) {
     assert.deepEqual(await queue.change(id, "remove", NOW), { ok: true, state: "removed" });
     await queue.settle(jobs.map((job) => end(job)), NOW);
     await queue.leave(NOW);
-    await new Care(kv).repair(NOW); // what is more than the parts that it should have
+    await new Doctor(kv).repair(NOW); // what is more than the parts that it should have
     assert.deepEqual(await audit(kv, "p"), []);
     kv.close();
   });

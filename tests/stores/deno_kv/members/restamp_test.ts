@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Queue } from "../../../../src/contract/store.ts";
-import { openForCare } from "../../../../stores/deno_kv/doctor/care.ts";
+import { openForDoctor } from "../../../../stores/deno_kv/doctor/doctor.ts";
 import { end, entry, NOW, openQueue, openStore, withFolder, withStore } from "../_store.ts";
 
 const MINUTE = 60_000;
@@ -132,8 +132,8 @@ Deno.test("renew() stamps anew what a process whose clock was ahead has left, ki
     assert.equal((await queue.count(NOW + 129_000))[0]!.ready, 130);
     await queue.leave(NOW);
     await store.close();
-    const { care, close } = await openForCare(path);
-    assert.deepEqual(await care.faults(), []);
+    const { doctor, close } = await openForDoctor(path);
+    assert.deepEqual(await doctor.faults(), []);
     close();
   });
 });
@@ -167,8 +167,8 @@ Deno.test("renew() stamps anew what ended by a clock that was ahead: it is not k
     assert.equal((await queue.list({ limit: 50 })).jobs.length, 5);
     await queue.leave(NOW);
     await store.close();
-    const { care, close } = await openForCare(path);
-    assert.deepEqual(await care.faults(), []);
+    const { doctor, close } = await openForDoctor(path);
+    assert.deepEqual(await doctor.faults(), []);
     close();
   });
 });

@@ -1,0 +1,239 @@
+/**
+ * Adds what needs a look first: jobs with a dedupe or idempotency key, with a limited key, with a claim, or with a large
+ * payload.
+ *
+ * @module
+ */
+
+import type { Added, JobEntry } from "../../../src/contract/store.ts";
+import { checksum, chunksOf, dropChunks, writeChunks } from "./chunks.ts";
+import { encode, lineOf, parseLine } from "../record/codec.ts";
+import type { QueueContext } from "../context.ts";
+import { KvAdded, type StoredJob } from "../record/job.ts";
+import { stateKey } from "../record/keys.ts";
+import type { KvLane } from "../record/lanes.ts";
+import { answerOf, type Name, namesOf, own, type Owner } from "../limit/names.ts";
+import { ownerOf } from "../limit/owners.ts";
+import { Transaction } from "../transaction.ts";
+import type { Membership } from "../members/membership.ts";
+import type { BatchAnswers } from "./batch_answers.ts";
+import { type Expected, TooLarge } from "../io/atomic_operation.ts";
+
+/** How often others may be quicker in a row: some 6 s, since the job is refused then. */
+const MOST_TRIES = 400;
+
+/** Most jobs looked at for one commit. */
+const MOST_JOBS = 90;
+
+/** A job on its way into the database. */
+export interface Item {
+  /** Its lane. */
+  readonly lane: KvLane;
+  /** What was given. */
+  readonly entry: JobEntry;
+  /** JSON of its payload. `undefined`: it has none. */
+  readonly payload: string | undefined;
+  /** Bytes of the payload, if it is stored apart; 0 if not. */
+  readonly apart: number;
+  /** When it was given, whole ms. */
+  readonly atMs: number;
+  /** True if it is not claimable at once. */
+  readonly isDelayed: boolean;
+  /** Told what becomes of it. */
+  readonly answers: BatchAnswers<Added>;
+  /** Its place among the entries of the ticket. */
+  readonly place: number;
+}
+
+/** A job with its place. `chunk`: what its commit depends on once its payload is stored apart. */
+interface Ready {
+  readonly item: Item;
+  readonly job: StoredJob;
+  readonly membership: Membership;
+  chunk: Expected | undefined;
+  readonly added: KvAdded;
+}
+
+/** Adds jobs, and answers or fails each. */
+export async function addConditionally(
+  context: QueueContext,
+  items: readonly Item[],
+): Promise<void> {
+  let most = MOST_JOBS;
+  for (let from = 0; from < items.length;) {
+    const some = items.slice(from, from + most);
+    try {
+      const done = await context.mutex.run(() => addSome(context, some));
+      from += done;
+      most = Math.min(MOST_JOBS, 2 * done);
+    } catch (thrown) {
+      if (thrown instanceof TooLarge && some.length > 1) {
+        most = 1; // which of them it is
+        continue;
+      }
+      for (const item of some) failItem(item, thrown);
+      from += some.length;
+    }
+  }
+}
+
+/** Tells that a job is not stored: the database failed, or it does not take this one. */
+export function failItem({ answers, place }: Item, thrown: unknown): void {
+  if (!(thrown instanceof TooLarge)) {
+    answers.fail(place, thrown);
+    return;
+  }
+  const message = `The job cannot be stored: ${thrown.message}`;
+  answers.answer(place, { id: "", duplicate: false, error: new RangeError(message) });
+}
+
+/** Adds or fails the first of some jobs, as many as fit into a commit. How many those were. */
+async function addSome(context: QueueContext, items: readonly Item[]): Promise<number> {
+  let ready = items.map((item) => prepare(context, item));
+  const leave = async (count: number): Promise<void> => {
+    for (const { chunk, job } of ready.splice(count)) {
+      if (chunk !== undefined) await dropChunks(context, job);
+    }
+  };
+  try {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      // What is stored apart is so in the name of a member: with a lost membership it is gone.
+      ready = ready.map((one) => isOutdated(context, one) ? prepare(context, one.item) : one);
+      const done = await attempt(context, ready);
+      if (done > 0) {
+        await leave(done);
+        return done;
+      }
+      await leave(Math.max(1, ready.length >> 1)); // others are less often quicker where fewer keys count
+      await context.db.pause(tries);
+    }
+    await leave(0);
+  } catch (thrown) { // of what has been stored apart nothing is known
+    if (items.some(({ apart }) => apart > 0)) {
+      for (
+        const membership of [
+          context.member.membership,
+          ...ready.map(({ membership }) => membership),
+        ]
+      ) {
+        membership.strays = true;
+      }
+    }
+    throw thrown;
+  }
+  const [{ answers, place }] = items as readonly [Item]; // the one that was left in the end
+  answers.fail(
+    place,
+    new Error("The job could not be stored: others change its keys all the time"),
+  );
+  return 1;
+}
+
+function prepare(context: QueueContext, item: Item): Ready {
+  const { lane, entry, payload, apart, atMs, isDelayed } = item;
+  const { membership } = context.member;
+  const segment = membership.names.next(atMs);
+  const delayMs = isDelayed ? Math.ceil(entry.dueAtMs) - atMs : 0;
+  const text = apart === 0
+    ? lineOf(entry, payload)
+    : lineOf(entry, "null", { chunks: chunksOf(apart), sum: checksum(encode(payload!)), delayMs });
+  const { ordinal } = lane;
+  const line = parseLine(text);
+  const job = { ordinal, segment, index: 0, dueMs: atMs + delayMs, line, text };
+  return {
+    item,
+    job,
+    membership,
+    chunk: undefined,
+    added: new KvAdded(segment, ordinal, 0, delayMs, context.completions.total),
+  };
+}
+
+/** Whether the payload of a job was to be stored in the name of a member that is dead by now. */
+function isOutdated({ member }: QueueContext, { item, membership }: Ready): boolean {
+  return item.apart > 0 && membership !== member.membership;
+}
+
+/** One try. 0: a check failed. */
+async function attempt(context: QueueContext, ready: readonly Ready[]): Promise<number> {
+  const { db } = context;
+  const transaction = new Transaction(context, ready[0]!.item.atMs);
+  const owned = new Map<string, Owner>();
+  const claimed = new Set<string>();
+  const answers: (() => void)[] = [];
+  let changes = false;
+  for (const one of ready) {
+    const { item, job, added } = one;
+    if (transaction.isFull || transaction.checksLeft < 5) break;
+    const { precondition: claim } = item.entry;
+    const claimable = claim === undefined ? undefined : await db.get(stateKey(claim.key));
+    if (claim !== undefined && claimable !== undefined) {
+      const isLost = claimable.versionstamp !== (claim.version ?? null);
+      if (isLost || claimed.has(claim.key)) {
+        if (one.chunk !== undefined) await dropChunks(context, job);
+        answers.push(() => item.answers.answer(item.place, { id: "", duplicate: true }));
+        continue;
+      }
+    }
+    const known = await nameJob(context, transaction, one, owned);
+    if (known !== undefined) {
+      if (one.chunk !== undefined) await dropChunks(context, job);
+      answers.push(() => item.answers.answer(item.place, known));
+      continue;
+    }
+    changes = true;
+    if (claim !== undefined && claimable !== undefined) {
+      claimed.add(claim.key);
+      transaction.check(claimable);
+      transaction.set(claimable.key, claim.value, sizeOfValue(claim.value));
+    }
+    if (item.apart > 0) {
+      one.chunk ??= await writeChunks(
+        context,
+        one.membership.fence,
+        job.segment,
+        item.payload ?? "null",
+      );
+      if (one.chunk === undefined) return 0;
+      transaction.check(one.chunk);
+    }
+    if (item.isDelayed) transaction.put("z", job, job.dueMs);
+    else await transaction.slots.enter(transaction, job, job.dueMs);
+    answers.push(() => item.answers.answer(item.place, added));
+  }
+  transaction.signals = true;
+  if (changes && !await transaction.commit()) return 0;
+  for (const answer of answers) answer();
+  return answers.length;
+}
+
+/** Bytes of a value as the database keeps it, no fewer than there are. */
+function sizeOfValue(value: unknown): number {
+  return 64 + 3 * (JSON.stringify(value)?.length ?? 0);
+}
+
+/**
+ * Gives a job its names with the commit, unless one of them is taken: what to answer then. `owned`: what
+ * this commit gives already.
+ */
+async function nameJob(
+  context: QueueContext,
+  transaction: Transaction,
+  { item: { entry }, added }: Ready,
+  owned: Map<string, Owner>,
+): Promise<Added | undefined> {
+  const free: [Name, Deno.KvEntryMaybe<Owner>][] = [];
+  for (const name of namesOf(entry)) {
+    const here = owned.get(name.key);
+    if (here !== undefined) return answerOf(name, here);
+    const there = await ownerOf(context, name, transaction.nowMs);
+    if (there.owner !== undefined) return answerOf(name, there.owner);
+    free.push([name, there.entry]);
+  }
+  for (const [name, at] of free) {
+    owned.set(
+      name.key,
+      own(transaction, at, name, { id: added.id, expiresAtMs: entry.expiresAtMs }),
+    );
+  }
+}

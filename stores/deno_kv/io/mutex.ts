@@ -1,0 +1,17 @@
+/**
+ * One at a time.
+ *
+ * @module
+ */
+
+/** Lets one operation in at a time, in the order of asking. */
+export class Mutex {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** Runs an operation once all before it have ended. Not from within another. */
+  run<T>(operation: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(operation);
+    this.#last = result.catch(() => {}); // told to whoever asked; the next one may go on
+    return result;
+  }
+}

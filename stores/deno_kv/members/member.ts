@@ -1,0 +1,83 @@
+/**
+ * A member of leases: one open queue of one process, with its sign of life and what it sees of others.
+ *
+ * @module
+ */
+
+import type { Alive } from "./alive.ts";
+import type { Db } from "../io/db.ts";
+import type { PoolKeys } from "../record/keys.ts";
+import { type Beat, beatIn, beginMembership, type Membership, noMembership } from "./membership.ts";
+
+interface Sighting {
+  versionstamp: string;
+  silentMs: number;
+}
+
+/**
+ * Whether another member lives is judged by its heartbeat having changed and by the observer's own
+ * time since: clocks of two processes are never compared. And an observer that has itself been away
+ * (a blocked event loop, a suspended machine) counts no more than half a lease of it, so that the
+ * others, who were away with it, can speak first. Only of a process that is certain to have ended
+ * nothing is awaited.
+ */
+export class Member {
+  /** Its latest membership. Another one once it has joined anew: hold on to it from await to await. */
+  membership: Membership = noMembership();
+  /** True while the pool has not been told that a membership was lost: until then nothing is leased anew. */
+  untold = false;
+  /** It is dead once others have seen no change for so long. */
+  leaseMs: number;
+  /** When it last showed that it lives. */
+  beatAtMs = -Infinity;
+  /** Live members of the pool when it last looked, this one included. */
+  peers = 1;
+  /** False: others have committed something since it last looked, or are known to live. */
+  alone = true;
+  readonly #alive: Alive | undefined;
+  readonly #seen = new Map<number, Sighting>();
+
+  /** Holds nothing yet. `alive` knows who has ended, where that can be known. */
+  constructor(leaseMs: number, alive?: Alive) {
+    this.leaseMs = leaseMs;
+    this.#alive = alive;
+  }
+
+  /** What its heartbeats say. */
+  get beat(): Beat {
+    const { leaseMs } = this;
+    const process = this.#alive?.process;
+    return process === undefined ? { leaseMs } : { leaseMs, process };
+  }
+
+  /** True if nobody can have found it dead yet. After a suspension it is not known to be so. */
+  isSure(nowMs: number): boolean {
+    return !this.untold && !this.membership.lost &&
+      Math.abs(nowMs - this.beatAtMs) < this.leaseMs / 2;
+  }
+
+  /** Joins, or joins anew. */
+  async join(db: Db, keys: PoolKeys): Promise<void> {
+    this.membership = await beginMembership(db, keys, this.beat);
+  }
+
+  /** Looks at another member's heartbeat, `sinceMs` after the last look: false if that one is dead. */
+  sees(memberId: number, versionstamp: string, value: unknown, sinceMs: number): boolean {
+    const beat = beatIn(value, this.leaseMs);
+    if (beat.process !== undefined && this.#alive?.isGone(beat.process)) return false;
+    const seen = this.#seen.get(memberId);
+    if (seen === undefined || seen.versionstamp !== versionstamp) {
+      this.#seen.set(memberId, { versionstamp, silentMs: 0 });
+      return true;
+    }
+    seen.silentMs += Math.min(sinceMs, beat.leaseMs / 2);
+    return seen.silentMs < beat.leaseMs;
+  }
+
+  /** Forgets members that are there no more. */
+  forgetBut(memberIds: ReadonlySet<number>): void {
+    for (const memberId of this.#seen.keys()) {
+      if (!memberIds.has(memberId)) this.#seen.delete(memberId);
+    }
+  }
+}
