@@ -44,7 +44,6 @@ import { duplicateOf } from "./limit/owners.ts";
 import { Outcomes } from "./end/outcomes.ts";
 import { Reader } from "./read/reader.ts";
 import { giveBack } from "./members/reaper.ts";
-import type { Transaction } from "./transaction.ts";
 import { markOf, type Membership } from "./members/membership.ts";
 import { CommitQueue } from "./io/commit_queue.ts";
 
@@ -325,11 +324,7 @@ export class KvQueue implements Queue {
     const { memberId, fence } = membership;
     const { versionstamp } = await db.get(fence.key);
     if (this.#handedBack === membership && versionstamp === fence.versionstamp) {
-      const back = {
-        memberId,
-        charged: false,
-        guard: (transaction: Transaction): void => transaction.check(fence),
-      };
+      const back = { memberId, charged: false, fence };
       await this.#context.mutex.run(() => giveBack(this.#context, back, nowMs));
       await dropStrays(this.#context);
       const atomic = db.kv.atomic().check(fence).sum(SIGNAL_KEY, 1n).delete(fence.key)

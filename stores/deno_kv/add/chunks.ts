@@ -9,7 +9,7 @@ import type { QueueContext } from "../context.ts";
 import { tagIn, tagOf } from "../record/id.ts";
 import type { StoredJob } from "../record/job.ts";
 import { numberAt, textAt } from "../record/keys.ts";
-import { AtomicOperation, type Expected } from "../io/atomic_operation.ts";
+import { AtomicOperation, type Expected, isAsItWas } from "../io/atomic_operation.ts";
 
 /** Largest payload, bytes of its JSON. */
 export const LARGEST_PAYLOAD = 1 << 20;
@@ -54,7 +54,7 @@ export async function writeChunks(
       transaction.set(keyOf(to), bytes, bytes.length);
     }
     if (await transaction.commit(false) !== undefined) from = to;
-    else if ((await db.get(fence.key)).versionstamp !== fence.versionstamp) return undefined;
+    else if (!await isAsItWas(db, fence)) return undefined;
   }
   const { key, versionstamp } = await db.get(keyOf(0));
   return versionstamp === null ? undefined : { key, versionstamp };

@@ -17,10 +17,8 @@ import { ownerOf } from "../limit/owners.ts";
 import { Transaction } from "../transaction.ts";
 import type { Membership } from "../members/membership.ts";
 import type { BatchAnswers } from "./batch_answers.ts";
+import { PATIENCE_MS } from "../io/db.ts";
 import { type Expected, TooLarge } from "../io/atomic_operation.ts";
-
-/** How often others may be quicker in a row: some 6 s, since the job is refused then. */
-const MOST_TRIES = 400;
 
 /** Most jobs looked at for one commit. */
 const MOST_JOBS = 90;
@@ -96,18 +94,18 @@ async function addSome(context: QueueContext, items: readonly Item[]): Promise<n
     }
   };
   try {
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const done = await context.db.retry(async () => {
       // What is stored apart is so in the name of a member: with a lost membership it is gone.
       ready = ready.map((one) => isOutdated(context, one) ? prepare(context, one.item) : one);
       const done = await attempt(context, ready);
-      if (done > 0) {
-        await leave(done);
-        return done;
-      }
-      await leave(Math.max(1, ready.length >> 1)); // others are less often quicker where fewer keys count
-      await context.db.pause(tries);
-    }
+      await leave(done ?? Math.max(1, ready.length >> 1)); // others are less often quicker where fewer keys count
+      return done;
+    });
+    if (done !== undefined) return done;
     await leave(0);
+    const [left] = items as readonly [Item]; // the one that was left in the end
+    left.answers.fail(left.place, await refusal(context, left));
+    return 1;
   } catch (thrown) { // of what has been stored apart nothing is known
     if (items.some(({ apart }) => apart > 0)) {
       for (
@@ -121,12 +119,15 @@ async function addSome(context: QueueContext, items: readonly Item[]): Promise<n
     }
     throw thrown;
   }
-  const [{ answers, place }] = items as readonly [Item]; // the one that was left in the end
-  answers.fail(
-    place,
-    new Error("The job could not be stored: others change its keys all the time"),
-  );
-  return 1;
+}
+
+/** Why a job could not be stored however often that was tried. */
+async function refusal({ db, member }: QueueContext, { apart }: Item): Promise<Error> {
+  const isLost = apart > 0 && !await member.membership.isAlive(db);
+  const why = isLost
+    ? "this process was declared dead, and has not joined anew yet"
+    : `others changed its keys for ${PATIENCE_MS / 1000} s`;
+  return new Error(`The job could not be stored: ${why}`);
 }
 
 function prepare(context: QueueContext, item: Item): Ready {
@@ -154,8 +155,11 @@ function isOutdated({ member }: QueueContext, { item, membership }: Ready): bool
   return item.apart > 0 && membership !== member.membership;
 }
 
-/** One try. 0: a check failed. */
-async function attempt(context: QueueContext, ready: readonly Ready[]): Promise<number> {
+/** One try: how many are done. `undefined`: a check failed. */
+async function attempt(
+  context: QueueContext,
+  ready: readonly Ready[],
+): Promise<number | undefined> {
   const { db } = context;
   const transaction = new Transaction(context, ready[0]!.item.atMs);
   const owned = new Map<string, Owner>();
@@ -194,7 +198,7 @@ async function attempt(context: QueueContext, ready: readonly Ready[]): Promise<
         job.segment,
         item.payload ?? "null",
       );
-      if (one.chunk === undefined) return 0;
+      if (one.chunk === undefined) return undefined;
       transaction.check(one.chunk);
     }
     if (item.isDelayed) transaction.put("z", job, job.dueMs);
@@ -202,7 +206,7 @@ async function attempt(context: QueueContext, ready: readonly Ready[]): Promise<
     answers.push(() => item.answers.answer(item.place, added));
   }
   transaction.signals = true;
-  if (changes && !await transaction.commit()) return 0;
+  if (changes && !await transaction.commit()) return undefined;
   for (const answer of answers) answer();
   return answers.length;
 }

@@ -11,10 +11,8 @@ import type { QueueContext } from "../context.ts";
 import { parseId } from "../record/id.ts";
 import { locate } from "../read/locate.ts";
 import { SharedReads } from "../read/reads.ts";
+import { PATIENCE_MS } from "../io/db.ts";
 import { TooLarge } from "../io/atomic_operation.ts";
-
-/** How often others may be quicker in a row. */
-const MOST_TRIES = 50;
 
 /** Most jobs of one commit: whoever else commits waits no longer than for those. */
 const MOST_JOBS = 100;
@@ -53,34 +51,42 @@ export class ChangeLoop {
     this.#isRunning = true;
     await null; // what is asked for in this turn of the event loop goes together
     let most = MOST_JOBS;
-    for (let tries = 0; this.#waiting.length > 0;) {
-      const some = this.#waiting.slice(0, most);
+    while (this.#waiting.length > 0) {
+      let some = this.#waiting.slice(0, most);
       try {
-        await this.#prepare();
-        const done = await this.#context.mutex.run(() => changeSome(this.#context, some));
+        const done = await this.#context.db.retry(async () => {
+          some = this.#waiting.slice(0, most);
+          await this.#prepare();
+          const done = await this.#context.mutex.run(() => changeSome(this.#context, some));
+          // Others are less often quicker where fewer jobs count.
+          if (done === undefined) most = Math.max(1, most >> 1);
+          return done;
+        });
+        if (done === undefined) {
+          const { id } = some[0]!; // the only one by now
+          throw new Error(
+            `Job ${id} could not be changed: others changed it for ${PATIENCE_MS / 1000} s`,
+          );
+        }
         this.#waiting.splice(0, done);
-        if (done > 0) {
-          tries = 0;
-          most = Math.min(MOST_JOBS, 2 * most);
-          continue;
-        }
-        if (tries++ === MOST_TRIES) {
-          throw new Error(`Job ${some[0]!.id} could not be changed: others change it all the time`);
-        }
-        most = Math.max(1, most >> 1); // others are less often quicker where fewer jobs count
-        await this.#context.db.pause(tries);
+        most = Math.min(MOST_JOBS, 2 * most);
       } catch (thrown) {
         const failed = thrown instanceof TooLarge ? 1 : some.length;
         for (const { reject } of this.#waiting.splice(0, failed)) reject(thrown);
-        tries = 0;
       }
     }
     this.#isRunning = false;
   }
 }
 
-/** Changes and answers the first of some jobs, as many as fit into a commit. How many those were. 0: someone else was quicker. */
-async function changeSome(context: QueueContext, items: readonly Item[]): Promise<number> {
+/**
+ * Changes and answers the first of some jobs, as many as fit into a commit. How many those were.
+ * `undefined`: someone else was quicker.
+ */
+async function changeSome(
+  context: QueueContext,
+  items: readonly Item[],
+): Promise<number | undefined> {
   const { db, keys } = context;
   const reads = new SharedReads(db);
   await reads.prefetch(items.flatMap(({ id }) => {
@@ -98,7 +104,7 @@ async function changeSome(context: QueueContext, items: readonly Item[]): Promis
     if (answer === undefined) break;
     changed.set(id, answer);
   }
-  if (!await transaction.commit()) return 0;
+  if (!await transaction.commit()) return undefined;
   for (const { id, resolve } of items.slice(0, changed.size)) resolve(changed.get(id)!);
   return changed.size;
 }

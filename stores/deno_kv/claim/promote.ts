@@ -22,9 +22,6 @@ const HEADS = 2;
 /** Commits of one call, at most: the rest is moved by the next one. */
 const MOST_COMMITS = 20;
 
-/** How often others may be quicker in a row. */
-const MOST_TRIES = 30;
-
 /** Moves the due jobs of a lane to where they are claimable. */
 export function promote(context: QueueContext, lane: KvLane, nowMs: number): Promise<void> {
   const isLimited = lane.maxRunningPerKey < Infinity;
@@ -104,17 +101,17 @@ async function moveDue(context: QueueContext, lane: KvLane, nowMs: number): Prom
   const prefix = keys.of("z", lane.ordinal);
   const end = keys.of("z", lane.ordinal, Math.floor(nowMs) + 1);
   const limit = Math.max(1, Math.min(MOST_PARTS, Math.floor(db.maxChecks / 2)));
-  for (let tries = 0, commits = 0; tries < MOST_TRIES && commits < MOST_COMMITS;) {
+  const some = async (): Promise<"all" | "some" | undefined> => {
     const due = await db.list<Bytes>({ prefix, end }, { limit });
-    if (due.length === 0) break;
+    if (due.length === 0) return "all";
     const transaction = new Transaction(context, nowMs);
     for (const entry of due) {
       if (transaction.isFull || transaction.checksLeft < 3) break;
       await movePart(transaction, context, lane, entry);
     }
-    if (await transaction.commit()) commits++;
-    else await db.pause(tries++);
-  }
+    return await transaction.commit() ? "some" : undefined;
+  };
+  for (let commits = 0; commits < MOST_COMMITS && await db.retry(some) === "some"; commits++);
   const live = counts.of(lane.ordinal);
   if (live === undefined) return;
   const before = live.nextDueAtMs;

@@ -18,14 +18,12 @@ import type { CommitParticipant, FreshPart } from "../commit_participant.ts";
 import { Transaction } from "../transaction.ts";
 import { markOf, type Membership } from "../members/membership.ts";
 import { BatchAnswers } from "../add/batch_answers.ts";
+import { PATIENCE_MS } from "../io/db.ts";
 import { TooLarge } from "../io/atomic_operation.ts";
 import { MOST_SMALL } from "../io/commit_queue.ts";
 
 /** Most jobs of one commit. */
 const MOST_JOBS = 5000;
-
-/** How often others may be quicker in a row. */
-const MOST_TRIES = 50;
 
 /** What is left of a message with which an end is too large, characters. */
 const SHORT_ERROR = 100;
@@ -211,19 +209,24 @@ export class FinishLoop {
   ): Promise<number> {
     let riders = given;
     const { mutex: gate, db } = this.#context;
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
-      if (membership.lost) return answer(batch, batch.length, false);
-      const usesKeys = batch.some(({ job }) => job.line[3]?.h === 1);
-      const attempt = (): Promise<number> => this.#attempt(membership, batch, riders);
-      const done = usesKeys ? await gate.run(attempt) : await attempt();
-      if (done > 0) return done;
-      for (const participant of riders) participant.leave();
-      riders = [];
-      if (!await membership.isAlive(db)) continue;
-      await this.#relations.refreshMarks();
-      await db.pause(tries);
-    }
-    throw new Error("Ends of jobs could not be stored: others change the same keys all the time");
+    const usesKeys = batch.some(({ job }) => job.line[3]?.h === 1);
+    const attempt = (): Promise<number> => this.#attempt(membership, batch, riders);
+    const done = await db.retry(async () => {
+      if (!membership.lost) {
+        const done = usesKeys ? await gate.run(attempt) : await attempt();
+        if (done > 0) return done;
+        for (const participant of riders) participant.leave();
+        riders = [];
+        if (await membership.isAlive(db)) {
+          await this.#relations.refreshMarks();
+          return undefined;
+        }
+      }
+      return answer(batch, batch.length, false);
+    });
+    if (done !== undefined) return done;
+    const why = `others changed the same keys for ${PATIENCE_MS / 1000} s`;
+    throw new Error(`Ends of jobs could not be stored: ${why}`);
   }
 
   /** One try. 0: a check failed. */

@@ -15,6 +15,11 @@ export interface Expected {
   readonly versionstamp: string | null;
 }
 
+/** Looks whether a key has the version still. */
+export async function isAsItWas(db: Db, { key, versionstamp }: Expected): Promise<boolean> {
+  return (await db.get(key)).versionstamp === versionstamp;
+}
+
 /** What is put into a commit, or will be. */
 export interface Size {
   /** Bytes: each key of a check or change, and of what is set key and value besides. */

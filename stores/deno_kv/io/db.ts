@@ -11,8 +11,11 @@ import type { SameFile } from "./same_file.ts";
 import { CommitTokens } from "./commit_tokens.ts";
 import { Allowance } from "./atomic_operation.ts";
 
-/** How long a busy database is waited for, ms. */
-const PATIENCE_MS = 10_000;
+/** How long a busy database is waited for, and others who change the same keys, ms. */
+export const PATIENCE_MS = 8000;
+
+/** Tries are not given up before so many, however long they took: a process may have been suspended. */
+const LEAST_TRIES = 10;
 
 /** Longest wait between two tries, ms. */
 const LONGEST_WAIT_MS = 30;
@@ -37,6 +40,8 @@ export interface DbOptions {
   readonly maxChecks: number;
   /** Chance for jitter. */
   readonly random: () => number;
+  /** Time that never goes back, ms. @default {performance.now()} */
+  readonly nowMs?: (() => number) | undefined;
 }
 
 /** What `Db.list` reads. */
@@ -80,14 +85,17 @@ export class Db {
   readonly #kv: Deno.Kv;
   readonly #line: RemoteConnection | undefined;
   readonly #tokens: CommitTokens | undefined;
+  readonly #nowMs: () => number;
 
   /** Uses a handle, and closes it in the end. */
-  constructor(kv: Deno.Kv, { remote, file, open, answerMs, maxChecks, random }: DbOptions) {
+  constructor(kv: Deno.Kv, options: DbOptions) {
+    const { remote, file, open, answerMs, maxChecks, random, nowMs } = options;
     this.maxChecks = remote ? maxChecks - 1 : maxChecks; // one is the token's
     this.isSerial = !remote;
     this.file = file;
     this.#kv = kv;
     this.random = random;
+    this.#nowMs = nowMs ?? (() => performance.now());
     if (!remote) return;
     this.#line = new RemoteConnection(kv, { open: open ?? (() => Promise.resolve(kv)), answerMs });
     this.#tokens = new CommitTokens(this.#line, random);
@@ -191,6 +199,23 @@ export class Db {
     await this.commit({ atomic: this.kv.atomic().delete(key), signals: false });
   }
 
+  /**
+   * Tries until an attempt comes to something, with random pauses between. `undefined`: others were quicker
+   * for `forMs`.
+   */
+  async retry<T>(
+    attempt: () => Promise<T | undefined>,
+    forMs = PATIENCE_MS,
+  ): Promise<T | undefined> {
+    const untilMs = this.#nowMs() + forMs;
+    for (let tries = 1;; tries++) {
+      const done = await attempt();
+      if (done !== undefined) return done;
+      if (tries >= LEAST_TRIES && this.#nowMs() >= untilMs) return undefined;
+      await this.pause(tries);
+    }
+  }
+
   /** A wait that differs from one process to the next. */
   async pause(tries: number): Promise<void> {
     await delay(1 + this.random() * Math.min(LONGEST_WAIT_MS, 3 * (tries + 1)));
@@ -210,12 +235,12 @@ export class Db {
 
   /** A busy database has applied nothing (denoland/deno#20116): the same is tried again. */
   async #patiently<T>(operation: () => Promise<T>): Promise<T> {
-    const until = performance.now() + PATIENCE_MS;
+    const untilMs = this.#nowMs() + PATIENCE_MS;
     for (let tries = 0;; tries++) {
       try {
         return await operation();
       } catch (thrown) {
-        if (!isBusy(thrown) || performance.now() > until) throw thrown;
+        if (!isBusy(thrown) || this.#nowMs() > untilMs) throw thrown;
         await this.pause(tries);
       }
     }

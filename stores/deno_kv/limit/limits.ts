@@ -12,9 +12,6 @@ import type { KvLane } from "../record/lanes.ts";
 import { jobsIn } from "../claim/promote.ts";
 import { Transaction } from "../transaction.ts";
 
-/** How often others may be quicker in a row. */
-const MOST_TRIES = 30;
-
 /** Records of keys read at once. */
 const PAGE = 100;
 
@@ -22,10 +19,10 @@ const PAGE = 100;
 export async function unblock(context: QueueContext, lane: KvLane, nowMs: number): Promise<void> {
   const { db, keys } = context;
   const prefix = keys.of("q", lane.ordinal);
-  for (let tries = 0; tries < MOST_TRIES;) {
-    const limit = Math.max(1, Math.floor(db.maxChecks / 3));
+  const limit = Math.max(1, Math.floor(db.maxChecks / 3));
+  const some = async (): Promise<"all" | "some" | undefined> => {
     const waiting = await db.list<Bytes>({ prefix }, { limit });
-    if (waiting.length === 0) return;
+    if (waiting.length === 0) return "all";
     const transaction = new Transaction(context, nowMs);
     for (const entry of waiting) {
       if (transaction.isFull) break;
@@ -38,8 +35,9 @@ export async function unblock(context: QueueContext, lane: KvLane, nowMs: number
       transaction.count(lane.ordinal, "q", -1);
     }
     transaction.signals = true;
-    tries = await transaction.commit() ? 0 : tries + 1;
-  }
+    return await transaction.commit() ? "some" : undefined;
+  };
+  while (await db.retry(some) === "some");
 }
 
 /**
@@ -55,10 +53,12 @@ export async function placeRunning(
   for (const part of membership.parts) {
     if (part.ordinal !== lane.ordinal || membership.lost) continue;
     const jobs = part.jobs.filter((job) => !part.ended.includes(job.index - part.first));
-    for (let tries = 0; tries < MOST_TRIES && !jobs.every(hasPlace);) {
-      if (await placeJobs(context, part, jobs, nowMs)) continue;
-      if (!await membership.isAlive(context.db)) return;
-      await context.db.pause(tries++);
+    const some = async (): Promise<true | undefined> => {
+      const isPlaced = await placeJobs(context, part, jobs, nowMs);
+      return isPlaced || !await membership.isAlive(context.db) || undefined;
+    };
+    while (!membership.lost && !jobs.every(hasPlace)) {
+      if (!await context.db.retry(some)) break;
     }
   }
 }
@@ -67,7 +67,8 @@ export async function placeRunning(
 export async function raise(context: QueueContext, lane: KvLane, nowMs: number): Promise<void> {
   const { db, keys } = context;
   const prefix = keys.of("k", lane.ordinal);
-  for (let start: Deno.KvKey = prefix, tries = 0;;) {
+  let start: Deno.KvKey = prefix;
+  const some = async (): Promise<"all" | "some" | undefined> => {
     const page = await db.list<readonly [number, number]>(
       start === prefix ? { prefix } : { prefix, start },
       { limit: PAGE, batchSize: PAGE },
@@ -80,16 +81,13 @@ export async function raise(context: QueueContext, lane: KvLane, nowMs: number):
       if (waiting === 0 || held >= lane.maxRunningPerKey) continue;
       await transaction.slots.fill(transaction, numberAt(key, 4), textAt(key, 5));
     }
-    if (last === undefined) return;
-    if (transaction.slots.size > 0 && !await transaction.commit()) {
-      if (tries++ === MOST_TRIES) return; // the next end of a job of the key gives the places
-      await db.pause(tries);
-      continue;
-    }
-    tries = 0;
+    if (last === undefined) return "all";
+    if (transaction.slots.size > 0 && !await transaction.commit()) return undefined;
     // A key may have more free places than one commit can give.
     if (transaction.checksLeft > 1 && !transaction.isFull) start = [...last, 0]; // what follows it
-  }
+    return "some";
+  };
+  while (await db.retry(some) === "some"); // given up: the next end of a job of the key gives the places
 }
 
 function hasPlace({ line: [, , , extra] }: KvJob): boolean {

@@ -9,7 +9,7 @@ import type { Db } from "../io/db.ts";
 import { SegmentNames } from "../record/id.ts";
 import type { HeldPart } from "../record/job.ts";
 import { MEMBERS_KEY, type PoolKeys, SIGNAL_KEY } from "../record/keys.ts";
-import type { Expected } from "../io/atomic_operation.ts";
+import { type Expected, isAsItWas } from "../io/atomic_operation.ts";
 
 /** What a heartbeat says. */
 export interface Beat {
@@ -78,8 +78,7 @@ export class Membership {
 
   /** Looks whether its fence still stands. */
   async isAlive(db: Db): Promise<boolean> {
-    const { versionstamp } = await db.get(this.fence.key);
-    if (versionstamp !== this.fence.versionstamp) this.lost = true;
+    if (!await isAsItWas(db, this.fence)) this.lost = true;
     return !this.lost;
   }
 }
@@ -91,21 +90,19 @@ export function noMembership(): Membership {
 
 /** Joins under a number of its own. */
 export async function beginMembership(db: Db, keys: PoolKeys, beat: Beat): Promise<Membership> {
-  for (let tries = 0;; tries++) {
+  const join = async (): Promise<Membership | undefined> => {
     const latest = await db.get<unknown>(MEMBERS_KEY);
     const memberId = Math.max(numberIn(latest.value), await highestMember(db, keys)) + 1;
     const atomic = db.kv.atomic().check(latest).sum(SIGNAL_KEY, 1n).set(MEMBERS_KEY, memberId)
       .set(keys.of("w", memberId), 1).set(keys.of("h", memberId), beat);
-    if (!await db.commit({ atomic, signals: true })) {
-      await db.pause(tries);
-      continue;
-    }
+    if (!await db.commit({ atomic, signals: true })) return undefined;
     const { key, versionstamp } = await db.get(keys.of("w", memberId));
     return new Membership(memberId, { key, versionstamp }, {
       key: keys.of("y", memberId),
       versionstamp: null,
     });
-  }
+  };
+  return (await db.retry(join, Infinity))!; // who is quicker has joined: one after the other does
 }
 
 function numberIn(value: unknown): number {

@@ -12,13 +12,12 @@ import { type LeasePlace, numberAt } from "../record/keys.ts";
 import { leaseholders } from "../read/locate.ts";
 import { endedLines } from "../end/part_ends.ts";
 import { Transaction } from "../transaction.ts";
+import { PATIENCE_MS } from "../io/db.ts";
+import { type Expected, isAsItWas } from "../io/atomic_operation.ts";
 import { type Beat, markOf, marksIn } from "./membership.ts";
 
 /** Leases read at once. */
 const PAGE = 100;
-
-/** How often a page may turn out to have been changed by someone else in a row. */
-const MOST_TRIES = 50;
 
 /** What is told of an attempt that nobody ended. */
 const LOST = "Its process ended, or showed no sign of life for leaseMs, while it ran";
@@ -29,8 +28,8 @@ export interface GoingBack {
   readonly memberId: number;
   /** Whether the attempt stays charged. */
   readonly charged: boolean;
-  /** What else the commits depend on, and do last. */
-  readonly guard: (transaction: Transaction) => void;
+  /** Its fence, which stands or has fallen: what the commits depend on. */
+  readonly fence: Expected;
 }
 
 /**
@@ -66,8 +65,7 @@ export async function takeBackOrphans(
       if (isSilent(memberId, fence.versionstamp)) await db.delete(fence.key); // the next look takes them back
       continue;
     }
-    const guard = (transaction: Transaction): void => transaction.check(fence);
-    taken += await giveBack(context, { memberId, charged: true, guard }, nowMs);
+    taken += await giveBack(context, { memberId, charged: true, fence }, nowMs);
     await db.delete(keys.of("y", memberId));
   }
   return taken;
@@ -87,7 +85,10 @@ export async function dropMarks(
   }
 }
 
-/** Puts all jobs that a member has leased back to where they were. How many those were. */
+/**
+ * Puts all jobs that a member has leased back to where they were, as long as its fence is as it was. How
+ * many those were.
+ */
 export async function giveBack(
   context: QueueContext,
   back: GoingBack,
@@ -97,16 +98,17 @@ export async function giveBack(
   const marks = await db.get<unknown>(keys.of("y", back.memberId));
   const marked = new Set(marksIn(marks.value).map(([segment, index]) => markOf(segment, index)));
   let taken = 0;
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const prefix = keys.of("l", back.memberId);
+  let isOver = false;
+  const prefix = keys.of("l", back.memberId);
+  const some = async (): Promise<true | undefined> => {
     const leases = await db.list<Bytes>({ prefix }, { limit: PAGE, batchSize: PAGE });
-    if (leases.length === 0) return taken;
+    if (leases.length === 0) return isOver = true;
     const ended = await db.getMany<Uint8Array>(
       leases.map(({ key }) => keys.progress(keys.leaseIn(key))),
     );
     const transaction = new Transaction(context, nowMs);
     let jobs = 0;
-    back.guard(transaction);
+    transaction.check(back.fence);
     for (const [index, lease] of leases.entries()) {
       if (transaction.isFull || transaction.checksLeft < 6) break;
       jobs += await putBack(
@@ -117,12 +119,17 @@ export async function giveBack(
       );
     }
     transaction.signals = true;
-    if (await transaction.commit()) {
-      taken += jobs;
-      tries = 0;
-    } else await db.pause(tries);
+    if (await transaction.commit()) taken += jobs;
+    else if (await isAsItWas(db, back.fence)) return undefined;
+    else isOver = true; // declared dead meanwhile: whoever did so takes them back
+    return true;
+  };
+  while (!isOver) {
+    if (await db.retry(some)) continue;
+    const why = `others changed them for ${PATIENCE_MS / 1000} s`;
+    throw new Error(`The leases of member ${back.memberId} could not be taken back: ${why}`);
   }
-  throw new Error(`The leases of member ${back.memberId} could not be taken back: retry later`);
+  return taken;
 }
 
 interface Lease {

@@ -60,7 +60,7 @@ async function eachAhead(
   const { db } = context;
   const limit = Math.max(1, Math.min(PAGE, Math.floor(db.maxChecks / 2)));
   let start = [...prefix, nowMs + AHEAD_MS];
-  for (let tries = 0;;) {
+  const some = async (): Promise<"all" | "some" | undefined> => {
     const entries = await db.list<Bytes>({ prefix, start }, { limit });
     const transaction = new Transaction(context, nowMs);
     transaction.signals = true;
@@ -74,13 +74,12 @@ async function eachAhead(
         continue; // it cannot be read: whoever claims or lists it sees to that
       }
     }
-    if (last === undefined) return;
-    if (transaction.checks > 0 && !await transaction.commit()) {
-      await db.pause(tries++); // others are quicker: what they have left is looked at again
-      continue;
-    }
+    if (last === undefined) return "all";
+    if (transaction.checks > 0 && !await transaction.commit()) return undefined; // what others leave is looked at again
     start = [...last, new Uint8Array()]; // no key stands between
-  }
+    return "some";
+  };
+  while (await db.retry(some, Infinity) === "some");
 }
 
 /** What one entry is stamped by. */

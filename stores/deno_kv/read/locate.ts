@@ -16,8 +16,8 @@ import type { Readable } from "./reads.ts";
 /** Pointers at done jobs of a segment that are read at once: the first is mostly the one. */
 const POINTERS = 4;
 
-/** A job that moves while it is looked for is looked for again. */
-const MOST_TRIES = 3;
+/** A job that is nowhere may have moved while it was looked for: it is looked for so often. */
+const LOOKS = 3;
 
 /** A job that waits. */
 export interface WaitingAt {
@@ -82,7 +82,7 @@ export type Moved =
 export async function locate(look: Look, id: string): Promise<Located | undefined> {
   const parts = parseId(id);
   if (parts === undefined) return undefined;
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let looks = 0; looks < LOOKS; looks++) {
     const found = await findOnce(look, parts, id);
     if (found !== undefined) return found;
   }

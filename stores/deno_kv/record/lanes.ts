@@ -94,15 +94,14 @@ export async function openLanes(
   attempts: readonly number[],
 ): Promise<LaneTable> {
   const key = keys.of("lanes");
-  for (let tries = 0;; tries++) {
+  const number = async (): Promise<LaneTable | undefined> => {
     const entry = await db.get<unknown>(key);
     const before = laneNamesIn(entry.value);
     const added = rules.map(({ name }) => name).filter((name) => !before.includes(name));
     const names = [...before, ...added];
     const operation = db.kv.atomic().check(entry).set(key, names);
     if (added.length > 0 && !await db.commit({ atomic: operation, signals: false })) {
-      await db.pause(tries);
-      continue;
+      return undefined;
     }
     const own = rules.map((rule, index) => ({
       name: rule.name,
@@ -112,5 +111,6 @@ export async function openLanes(
       attempts: attempts[index] ?? Infinity,
     }));
     return new LaneTable(own, names);
-  }
+  };
+  return (await db.retry(number, Infinity))!; // who is quicker has numbered some: there are fewer left
 }

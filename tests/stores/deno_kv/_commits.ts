@@ -26,8 +26,8 @@ export async function twinOf(kv: Deno.Kv): Promise<Deno.Kv> {
   return twin;
 }
 
-/** A store that hears of no other process. */
-export function deafStore(kv: Deno.Kv, random: () => number): KvStore {
-  const db = new Db(kv, { remote: false, maxChecks: 100, random });
+/** A store that hears of no other process. `nowMs`: how its patience is measured. */
+export function deafStore(kv: Deno.Kv, random: () => number, nowMs?: () => number): KvStore {
+  const db = new Db(kv, { remote: false, maxChecks: 100, random, nowMs });
   return new KvStore(db, { file: undefined, remote: false, pollMs: Infinity, seen: 0 });
 }

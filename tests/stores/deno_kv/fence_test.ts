@@ -18,7 +18,10 @@ interface Scene {
   failList(): void;
 }
 
-async function withScene(test: (scene: Scene) => Promise<void>): Promise<void> {
+async function withScene(
+  test: (scene: Scene) => Promise<void>,
+  patienceMs?: () => number,
+): Promise<void> {
   const kv = await Deno.openKv(":memory:");
   const slow = await twinOf(kv);
   const held: {
@@ -39,7 +42,7 @@ async function withScene(test: (scene: Scene) => Promise<void>): Promise<void> {
     await hold.gone;
     return result ?? await commit();
   });
-  const one = deafStore(slow, () => 0.1);
+  const one = deafStore(slow, () => 0.1, patienceMs);
   const other = deafStore(kv, () => 0.1);
   try {
     await test({
@@ -196,5 +199,42 @@ Deno.test("KvQueue leases nothing anew before its pool was told of what is lost,
     assert.equal((await mine.renew(NOW)).alive, false);
     assert.equal((await mine.lease([1], NOW)).length, 1);
     assert.equal((await mine.renew(NOW)).alive, true);
+  });
+});
+
+Deno.test("KvQueue.add() of a payload that is stored apart says that its membership was lost, not that others were quicker", async () => {
+  let nowMs = 0;
+  await withScene(async ({ kv, mine, theirs }) => {
+    await outlive(theirs);
+
+    const adding = mine.add([entry({ payload: "x".repeat(60_000) })], NOW);
+
+    const message =
+      "The job could not be stored: this process was declared dead, and has not joined anew yet";
+    await assert.rejects(async () => await adding, { message });
+    await mine.renew(NOW);
+    const [added] = await mine.add([entry({ payload: "x".repeat(60_000) })], NOW);
+    assert.equal(added?.error, undefined);
+    assert.deepEqual(await audit(kv, "p"), []);
+  }, () => nowMs += 1000);
+});
+
+Deno.test("KvQueue.leave() leaves its jobs to whoever declares it dead meanwhile", async () => {
+  await withScene(async ({ kv, mine, theirs, holdUp }) => {
+    await mine.add([entry()], NOW);
+    await mine.lease([1], NOW);
+    const { reached, letGo } = holdUp("before"); // of the handing back
+    const left = mine.leave(NOW);
+    await reached;
+    for await (const { key } of kv.list({ prefix: [] })) {
+      if (key[3] === "w" && key[4] === 1) await kv.delete(key); // not taken back yet
+    }
+    letGo();
+
+    await left;
+
+    await outlive(theirs);
+    assert.deepEqual((await theirs.lease([9], NOW)).map(({ attempt }) => attempt), [2]);
+    assert.deepEqual(await audit(kv, "p"), []);
   });
 });
