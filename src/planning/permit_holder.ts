@@ -4,6 +4,7 @@
  * @module
  */
 
+import { sight, type Sighting } from "../base/liveness.ts";
 import { isWorthTelling, partsOf, type PermitPlan, planPermits } from "./permit_plan.ts";
 import type { Need, PermitEntry, PermitRecord } from "./permits.ts";
 
@@ -26,13 +27,6 @@ const HEARS = 0.5;
 
 /** How many of its commits fit into a lease. */
 const BEATS = 3;
-
-interface Sighting {
-  beat: number;
-  /** True: it has left, or is gone. */
-  left: boolean;
-  silentMs: number;
-}
 
 interface Draft {
   readonly id: string;
@@ -58,7 +52,7 @@ export class PermitHolder {
   /** What it goes by. */
   rules: PermitRules;
   readonly #lowered: () => void;
-  readonly #seen = new Map<string, Sighting>();
+  readonly #seen = new Map<string, Sighting<string>>();
   readonly #granted = new Map<string, number>();
   #untimed = false;
   #alone = false;
@@ -243,17 +237,12 @@ export class PermitHolder {
       .sort(([a], [b]) => Number(a) - Number(b));
   }
 
-  /** One that has been away counts no more than half of it: those who were away with it speak first. */
   #mayUse(id: string, { beat, staleMs, leftMs }: PermitEntry, sinceMs: number): boolean {
     if (leftMs === 0) return false;
-    const seen = this.#seen.get(id);
     const left = leftMs !== undefined;
-    // How long one was silent that is gone says nothing of its last starts.
-    if (seen === undefined || seen.beat !== beat || seen.left !== left) {
-      this.#seen.set(id, { beat, left, silentMs: 0 });
-      return true;
-    }
-    seen.silentMs += left ? sinceMs : Math.min(sinceMs, staleMs / 2);
+    const sign = `${beat} ${left}`; // how long one was silent that is gone says nothing of its last starts
+    const seen = sight(this.#seen.get(id), sign, sinceMs, left ? Infinity : staleMs);
+    this.#seen.set(id, seen);
     return seen.silentMs < (leftMs ?? staleMs);
   }
 

@@ -4,20 +4,11 @@
  * @module
  */
 
+import { sight, type Sighting } from "../../src/base/liveness.ts";
 import type { QueueListener } from "../../src/contract/store.ts";
 import { type MemoryJob, RUNNING } from "./job.ts";
 
-interface Sighting {
-  beats: number;
-  silentMs: number;
-}
-
-/**
- * What one queue holds. Whether another holder lives is judged by its `beats` having changed and by
- * the observer's own time since: clocks of two holders are never compared. And an observer that has
- * itself been away (a blocked event loop, a suspended machine) counts no more than half a lease of
- * it, so that the others, who were away with it, can speak first.
- */
+/** What one queue holds. Whether another holder lives is judged by its `beats`. */
 export class MemoryMember {
   /** Told of what others do. */
   readonly listener: QueueListener;
@@ -34,7 +25,7 @@ export class MemoryMember {
   /** True if it was declared dead and has not been told so. */
   lost = false;
 
-  readonly #seen = new WeakMap<MemoryMember, Sighting>();
+  readonly #seen = new WeakMap<MemoryMember, Sighting<number>>();
 
   /** Holds nothing yet. */
   constructor(
@@ -72,14 +63,8 @@ export class MemoryMember {
 
   /** Looks at another holder, `sinceMs` after the last look: false if that one is dead. */
   sees(other: MemoryMember, sinceMs: number): boolean {
-    const seen = this.#seen.get(other);
-    if (seen === undefined) {
-      this.#seen.set(other, { beats: other.beats, silentMs: 0 });
-      return true;
-    }
-    const moved = seen.beats !== other.beats;
-    seen.beats = other.beats;
-    seen.silentMs = moved ? 0 : seen.silentMs + Math.min(sinceMs, other.leaseMs / 2);
+    const seen = sight(this.#seen.get(other), other.beats, sinceMs, other.leaseMs);
+    this.#seen.set(other, seen);
     return seen.silentMs < other.leaseMs;
   }
 }

@@ -4,23 +4,13 @@
  * @module
  */
 
+import { sight, type Sighting } from "../../../src/base/liveness.ts";
 import type { Alive } from "./alive.ts";
 import type { Db } from "../io/db.ts";
 import type { PoolKeys } from "../record/keys.ts";
 import { type Beat, beatIn, beginMembership, type Membership, noMembership } from "./membership.ts";
 
-interface Sighting {
-  versionstamp: string;
-  silentMs: number;
-}
-
-/**
- * Whether another member lives is judged by its heartbeat having changed and by the observer's own
- * time since: clocks of two processes are never compared. And an observer that has itself been away
- * (a blocked event loop, a suspended machine) counts no more than half a lease of it, so that the
- * others, who were away with it, can speak first. Only of a process that is certain to have ended
- * nothing is awaited.
- */
+/** A member. Whether another one lives is judged by silence, unless its process is certain to have ended. */
 export class Member {
   /** Its latest membership. Another one once it has joined anew: hold on to it from await to await. */
   membership: Membership = noMembership();
@@ -35,7 +25,7 @@ export class Member {
   /** False: others have committed something since it last looked, or are known to live. */
   alone = true;
   readonly #alive: Alive | undefined;
-  readonly #seen = new Map<number, Sighting>();
+  readonly #seen = new Map<number, Sighting<string>>();
 
   /** Holds nothing yet. `alive` knows who has ended, where that can be known. */
   constructor(leaseMs: number, alive?: Alive) {
@@ -65,12 +55,8 @@ export class Member {
   sees(memberId: number, versionstamp: string, value: unknown, sinceMs: number): boolean {
     const beat = beatIn(value, this.leaseMs);
     if (beat.process !== undefined && this.#alive?.isGone(beat.process)) return false;
-    const seen = this.#seen.get(memberId);
-    if (seen === undefined || seen.versionstamp !== versionstamp) {
-      this.#seen.set(memberId, { versionstamp, silentMs: 0 });
-      return true;
-    }
-    seen.silentMs += Math.min(sinceMs, beat.leaseMs / 2);
+    const seen = sight(this.#seen.get(memberId), versionstamp, sinceMs, beat.leaseMs);
+    this.#seen.set(memberId, seen);
     return seen.silentMs < beat.leaseMs;
   }
 
