@@ -59,8 +59,6 @@ export interface LaneView {
    * on though their attempt was given up. `Infinity`: no bound.
    */
   readonly maxRunning: number;
-  /** Share of worker time that the lane is owed, 0 to 1. 0: none. */
-  readonly minShare: number;
   /** Wait that growth aims to stay below, ms. `null`: this lane causes no growth beyond one worker. */
   readonly targetWaitMs: number | null;
   /** Sojourn within which a job is still of use, ms. `undefined`: always. */
@@ -87,8 +85,6 @@ export interface LaneView {
   readonly timed: number;
   /** Sum of the run times of these, ms. */
   readonly timedMs: number;
-  /** When a job of this lane started last. 0 if none has. */
-  readonly lastServedAtMs: number;
   /** Rates and durations of the last tick's window. */
   readonly window: WindowStats;
 }

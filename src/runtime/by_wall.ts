@@ -9,7 +9,7 @@ import type { History } from "../planning/history.ts";
 import type { PoolSnapshot, ScheduleView } from "./handles.ts";
 import type { PoolParts } from "./assemble.ts";
 import { freeze } from "./pool_state.ts";
-import type { LaneView, WorkerView } from "../contract/view.ts";
+import type { WorkerView } from "../contract/view.ts";
 
 /** A frozen copy of what a pool is like now. */
 export function snapshotOf(parts: PoolParts, schedules: readonly ScheduleView[]): PoolSnapshot {
@@ -36,11 +36,10 @@ export function snapshotOf(parts: PoolParts, schedules: readonly ScheduleView[])
 /** The distances of its times stay. */
 function snapshotByWall(snapshot: PoolSnapshot, aheadMs: number): PoolSnapshot {
   if (aheadMs === 0) return snapshot;
-  const { nowMs, lanes, workers, override, decision, holdUntilMs, storeRefusedAtMs } = snapshot;
+  const { nowMs, workers, override, decision, holdUntilMs, storeRefusedAtMs } = snapshot;
   return Object.freeze({
     ...snapshot,
     nowMs: nowMs + aheadMs,
-    lanes: Object.freeze(lanes.map((lane) => laneByWall(lane, aheadMs))),
     workers: Object.freeze(workers.map((worker) => workerByWall(worker, aheadMs))),
     override: override && { ...override, untilMs: override.untilMs + aheadMs },
     decision: decision && decisionByWall(decision, aheadMs),
@@ -61,12 +60,6 @@ export function historyByWall(history: History, aheadMs: number): History {
   if (aheadMs === 0) return history;
   const samples = history.samples.map((sample) => ({ ...sample, atMs: sample.atMs + aheadMs }));
   return { ...history, samples };
-}
-
-function laneByWall(lane: LaneView, aheadMs: number): LaneView {
-  const { lastServedAtMs } = lane; // 0: never
-  if (lastServedAtMs === 0) return lane;
-  return Object.freeze({ ...lane, lastServedAtMs: lastServedAtMs + aheadMs });
 }
 
 function workerByWall(worker: WorkerView, aheadMs: number): WorkerView {

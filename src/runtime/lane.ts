@@ -110,7 +110,6 @@ const NO_JOBS: LaneCounts = {
 export class Lane implements LaneView {
   readonly name: string;
   settings: LaneSettings;
-  readonly minShare = 0;
   /** Counts of the store. A store in memory keeps this object current. */
   counts: LaneCounts = NO_JOBS;
   /** Jobs that this process is adding and the counts do not hold yet. */
@@ -155,7 +154,6 @@ export class Lane implements LaneView {
   #counted = 0;
   #timed = 0;
   #timedMs = 0;
-  #lastServedAtMs = 0;
 
   /** Makes a lane of a queue. */
   constructor(
@@ -193,10 +191,6 @@ export class Lane implements LaneView {
   /** True while the lane or the pool is paused. */
   get paused(): boolean {
     return this.#paused;
-  }
-
-  get lastServedAtMs(): number {
-    return this.#lastServedAtMs;
   }
 
   get timed(): number {
@@ -309,7 +303,6 @@ export class Lane implements LaneView {
   started(nowMs: number, waitMs: number): void {
     this.#running++;
     this.#startSumMs += nowMs;
-    this.#lastServedAtMs = nowMs;
     this.traffic.waits.add(nowMs, waitMs);
     this.#waits.add(waitMs);
   }

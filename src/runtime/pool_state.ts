@@ -268,7 +268,6 @@ function freezeLane(lane: LaneView): LaneView {
     index: lane.index,
     weight: lane.weight,
     maxRunning: lane.maxRunning,
-    minShare: lane.minShare,
     targetWaitMs: lane.targetWaitMs,
     deadlineMs: lane.deadlineMs,
     ready: lane.ready,
@@ -282,7 +281,6 @@ function freezeLane(lane: LaneView): LaneView {
     servedMs: lane.servedMs,
     timed: lane.timed,
     timedMs: lane.timedMs,
-    lastServedAtMs: lane.lastServedAtMs,
     window: freezeWindow(lane.window),
   });
 }

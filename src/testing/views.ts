@@ -106,7 +106,6 @@ export function makeLane(overrides: LaneOverrides = {}): LaneView {
     index: 0,
     weight: 1,
     maxRunning: Infinity,
-    minShare: 0,
     targetWaitMs: 1000,
     deadlineMs: undefined,
     ready: 0,
@@ -120,7 +119,6 @@ export function makeLane(overrides: LaneOverrides = {}): LaneView {
     servedMs: 0,
     timed: 0,
     timedMs: 0,
-    lastServedAtMs: 0,
     ...overrides,
     window: makeWindow(overrides.window),
   });

@@ -37,7 +37,6 @@ function lane(parts: Partial<LaneView> = {}): LaneView {
     index: 1,
     weight: 1,
     maxRunning: Infinity,
-    minShare: 0,
     targetWaitMs: 50,
     deadlineMs: undefined,
     ready: 1,
@@ -51,7 +50,6 @@ function lane(parts: Partial<LaneView> = {}): LaneView {
     servedMs: 0,
     timed: 0,
     timedMs: 0,
-    lastServedAtMs: 0,
     window: WINDOW,
     ...parts,
   };

@@ -21,7 +21,6 @@ export interface Flow {
 export class Lane implements LaneView {
   readonly weight = 1;
   readonly maxRunning = Infinity;
-  readonly minShare = 0;
   readonly deadlineMs = undefined;
   readonly blocked = 0;
   readonly delayed = 0;
@@ -29,7 +28,6 @@ export class Lane implements LaneView {
   readonly servedMs = 0;
   readonly timed = 0;
   readonly timedMs = 0;
-  readonly lastServedAtMs = 0;
   readonly window = makeWindow();
   readonly waits: number[] = [];
   readonly meter = new RateMeter(0);
