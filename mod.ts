@@ -39,34 +39,101 @@ import type { SignalReader } from "./src/contract/strategy.ts";
 import type { Telemetry } from "./src/runtime/telemetry.ts";
 
 export { builtins } from "./plugins/mod.ts";
-export type { AdminServer } from "./src/admin/server/serve.ts";
-export type * from "./src/config/input.ts";
+export type {
+  AdminInput,
+  CapInput,
+  ConfigInput,
+  HandlerFunction,
+  HandlerInput,
+  LaneInput,
+  NamedSlot,
+  PoolInput,
+  ScheduleInput,
+  SignalInput,
+  SlotInput,
+} from "./src/config/input.ts";
+export type { JobsOf } from "./src/config/jobs_of.ts";
 export type { ConfigSource } from "./src/config/resolver.ts";
-export type { EnvRef } from "./src/config/secrets.ts";
-export type * from "./src/contract/decision.ts";
-export type { Finding, FindingCode } from "./src/explain/diagnose.ts";
-export * from "./src/contract/errors.ts";
-export type * from "./src/contract/event.ts";
-export type { History, LaneSample, Sample } from "./src/planning/history.ts";
-export type * from "./src/contract/job.ts";
-export type * from "./src/config/jobs_of.ts";
-export * from "./src/runtime/log.ts";
-export * from "./src/contract/plugin.ts";
-export type { ReadEnv } from "./src/config/resolve.ts";
-export type { SupervisorOptions } from "./src/runtime/supervisor.ts";
-export type * from "./src/config/settings.ts";
-export type * from "./src/runtime/handles.ts";
-export type * from "./src/contract/standard_schema.ts";
-export type * from "./src/contract/store.ts";
-export type * from "./src/contract/strategy.ts";
+export type { EnvRef, ReadEnv } from "./src/config/secrets.ts";
+export type {
+  Decision,
+  DecisionInputs,
+  DecisionPart,
+  ShadowReport,
+} from "./src/contract/decision.ts";
 export {
-  BUCKETS_MS,
-  type Distribution,
-  type LaneCounters as LaneTally,
-} from "./src/planning/lane_counters.ts";
-export type * from "./src/contract/view.ts";
-export { type Clock, systemClock, type SystemTime, type Timer } from "./src/time/clock.ts";
-export { type StepListener, Wall } from "./src/time/wall.ts";
+  type AbortCause,
+  AbortedError,
+  ConfigError,
+  Fatal,
+  type Fault,
+  IdempotencyError,
+  OptionError,
+  RejectedError,
+  RetryLater,
+  StoreError,
+} from "./src/contract/errors.ts";
+export type { AuditEntry, ConfigChange, Observer, PoolEvent } from "./src/contract/event.ts";
+export type {
+  DeadReason,
+  Job,
+  JobContext,
+  JobRecord,
+  JobState,
+  Logger,
+  NewJob,
+  Outcome,
+} from "./src/contract/job.ts";
+export {
+  defineAdmission,
+  defineCap,
+  defineController,
+  defineHandler,
+  defineLanePolicy,
+  defineRetirement,
+  type Definition,
+  type Handler,
+  type HandlerParts,
+  type Plugin,
+  type PluginContext,
+  use,
+} from "./src/contract/plugin.ts";
+export type { Change, Changed, JobPage, JobQuery } from "./src/contract/store.ts";
+export type {
+  Admission,
+  Cap,
+  Controller,
+  LanePolicy,
+  Limit,
+  Proposal,
+  Retirement,
+  SignalReader,
+  Verdict,
+} from "./src/contract/strategy.ts";
+export type { LaneView, PoolView, WorkerView } from "./src/contract/view.ts";
+export type { Finding, FindingCode } from "./src/explain/diagnose.ts";
+export type { History, LaneSample, Sample } from "./src/planning/history.ts";
+export type { Distribution, LaneCounters as LaneTally } from "./src/planning/lane_counters.ts";
+export type {
+  JobHandle,
+  Override,
+  PoolHandle,
+  PoolSnapshot,
+  ReloadOptions,
+  ReloadReport,
+  ScheduleView,
+  SliceReport,
+  Sluice,
+  StopReport,
+} from "./src/runtime/handles.ts";
+export {
+  jsonLogger,
+  type LogLevel,
+  type LogOptions,
+  prettyLogger,
+  silentLogger,
+} from "./src/runtime/log.ts";
+export type { SupervisorOptions } from "./src/runtime/supervisor.ts";
 
 /** What code adds to a config. */
 export interface StartOptions extends SupervisorOptions {

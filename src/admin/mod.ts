@@ -4,6 +4,7 @@
  * @module
  */
 
+export type { AdminSettings, AlertSettings } from "../config/settings.ts";
 export { admin, type AdminApp, type AdminOptions } from "./app.ts";
 export type {
   Accepted,

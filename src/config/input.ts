@@ -184,7 +184,11 @@ export interface NamedSlot {
   readonly with?: unknown;
 }
 
-/** A plugin whose options may be left out. */
+/**
+ * A plugin whose options may be left out.
+ *
+ * @internal
+ */
 export type BarePlugin<K extends Kind, Payload = unknown> = Plugin<K, unknown, Payload> & {
   /** Only for inference: accepts no options at all. */
   readonly "~accepts"?: ((options: Record<never, never>) => void) | undefined;

@@ -12,7 +12,11 @@ export type JobsOf<Config> = Config extends { readonly pools: infer Pools }
   ? { [Name in keyof Pools & string]: JobOf<Pools[Name]> }
   : Record<string, NewJob>;
 
-/** Jobs of one pool: its lanes, the payload of its handler, the types of its handlers. */
+/**
+ * Jobs of one pool: its lanes, the payload of its handler, the types of its handlers.
+ *
+ * @internal
+ */
 export type JobOf<Pool> = Pool extends { readonly handlers: infer Handlers }
   ? { [Type in keyof Handlers & string]: TypedJob<Type, PayloadOf<Handlers[Type]>, LaneOf<Pool>> }[
     & keyof Handlers

@@ -82,7 +82,11 @@ export interface CooldownSettings {
   readonly maxMs: number;
 }
 
-/** One pool. */
+/**
+ * One pool.
+ *
+ * @internal
+ */
 export interface PoolSettings {
   /** Name, unique within the config. */
   readonly name: string;

@@ -7,7 +7,11 @@
 import type { Decision } from "./decision.ts";
 import type { DeadReason } from "./job.ts";
 
-/** What every event says. */
+/**
+ * What every event says.
+ *
+ * @internal
+ */
 export interface EventBase {
   /** When it happened. */
   readonly atMs: number;
@@ -15,7 +19,11 @@ export interface EventBase {
   readonly pool: string;
 }
 
-/** Something happened to a job. */
+/**
+ * Something happened to a job.
+ *
+ * @internal
+ */
 export interface JobEventBase extends EventBase {
   /** Name of its lane. */
   readonly lane: string;

@@ -119,7 +119,11 @@ export interface Definition<K extends Kind, Schema extends StandardSchema> {
   readonly create: (options: OutputOf<Schema>, context: PluginContext) => Instances[K];
 }
 
-/** The options of a plugin that takes none. */
+/**
+ * The options of a plugin that takes none.
+ *
+ * @internal
+ */
 export type NoOptions = StandardSchema<Record<string, never>>;
 
 /** Defines a controller: how many workers? */
@@ -136,7 +140,11 @@ export function defineLanePolicy<Schema extends StandardSchema = NoOptions>(
   return define("lane-policy", definition);
 }
 
-/** What `defineCap` takes. */
+/**
+ * What `defineCap` takes.
+ *
+ * @internal
+ */
 export interface CapDefinition<Schema extends StandardSchema> extends Definition<"cap", Schema> {
   /** Where it holds unless its slot says otherwise. @default {"process"} */
   readonly scope?: Scope | undefined;
@@ -170,7 +178,11 @@ export function defineStore<Schema extends StandardSchema = NoOptions>(
   return define("store", definition);
 }
 
-/** A handler with options: its factory gets them checked. */
+/**
+ * A handler with options: its factory gets them checked.
+ *
+ * @internal
+ */
 export interface HandlerDefinition<Schema extends StandardSchema, Payload, Resource> {
   /** `kebab-case`, as written after `use` in a config. */
   readonly name: string;

@@ -7,7 +7,17 @@
 export type { Clock, Timer } from "../time/clock.ts";
 export { VirtualClock } from "../time/virtual_clock.ts";
 export { type StepListener, Wall } from "../time/wall.ts";
-export type * from "../contract/job.ts";
+export type {
+  DeadReason,
+  Idempotency,
+  Job,
+  JobContext,
+  JobRecord,
+  JobState,
+  Logger,
+  NewJob,
+  Outcome,
+} from "../contract/job.ts";
 export type {
   Bound,
   Handler,

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { builtins, isPlugin, type Plugin, start, use } from "../../../mod.ts";
+import { builtins, type Plugin, start, use } from "../../../mod.ts";
 import { admin } from "../../../src/admin/mod.ts";
 import { StoreError } from "../../../src/contract/errors.ts";
+import { isPlugin } from "../../../src/contract/plugin.ts";
 import type { Sluice } from "../../../src/runtime/handles.ts";
 import type { Leased, Queue, QueueOptions } from "../../../src/contract/store.ts";
 import { VirtualClock } from "../../../src/time/virtual_clock.ts";
