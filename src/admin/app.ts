@@ -33,6 +33,7 @@ import { jobsPageRoutes } from "./pages/jobs_page.tsx";
 import { openApiRoutes } from "./openapi/routes.tsx";
 import { operationRoutes } from "./api/operation_routes.ts";
 import { Operations } from "./api/operations.ts";
+import { ListLimit } from "./api/list_limit.ts";
 import { loginRoutes } from "./pages/login.tsx";
 import { MOUNTED_START, overviewRoutes } from "./pages/overview.tsx";
 import { poolPageRoutes } from "./pages/pool_page.tsx";
@@ -142,6 +143,7 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
       maxStreams: options.maxStreams ?? MOST_STREAMS,
       signal,
     }),
+    lists: new ListLimit(signal),
     operations: new Operations(() => clock.nowMs(), signal),
     body: { reads: new BodyReads(clock, signal), maxBytes: options.maxBodyBytes ?? 1_048_576 },
     maxJobBytes: options.maxJobBytes ?? 65_536,

@@ -102,7 +102,7 @@ export async function findJobs(
   const query = { ...LIST_ORDER, limit: PAGE, lane: lane || undefined, state };
   const place = placeOf(filter);
   const matches = matcher(match || undefined, context.show);
-  const { jobs, next } = await pageOfPools(pools, query, place, matches);
+  const { jobs, next } = await context.lists.run(() => pageOfPools(pools, query, place, matches));
   return {
     jobs: jobs.map((job) => shownJob(job, context)),
     next: next && sealCursor(keyOf(filter), JSON.stringify(next)),

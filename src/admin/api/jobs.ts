@@ -109,11 +109,13 @@ async function list(
   }
   if (errors.length > 0 || typeof limit === "object") return badRequest(errors);
   const query = { ...LIST_ORDER, limit, lane, state: isState(state) ? state : undefined, cursor };
-  const page = await pageOf(target.handle, query, matcher(match || undefined, context.show));
-  return answer({
-    jobs: page.jobs.map((job) => shownJob(job, context)),
-    ...(page.cursor === undefined ? {} : { cursor: sealCursor(listed, page.cursor) }),
-  }, 200);
+  return await context.lists.run(async () => {
+    const page = await pageOf(target.handle, query, matcher(match || undefined, context.show));
+    return answer({
+      jobs: page.jobs.map((job) => shownJob(job, context)),
+      ...(page.cursor === undefined ? {} : { cursor: sealCursor(listed, page.cursor) }),
+    }, 200);
+  });
 }
 
 async function show(

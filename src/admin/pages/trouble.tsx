@@ -8,6 +8,7 @@
 
 /** @jsxImportSource hono/jsx */
 
+import { StoppingError } from "../api/list_limit.ts";
 import type { Context } from "hono";
 import type { Child } from "hono/jsx";
 import { StoreError } from "../../contract/errors.ts";
@@ -76,6 +77,7 @@ export function failed(
 ): Response | Promise<Response> {
   if (error instanceof StoreError) return storeFailed(error, c, context);
   if (error instanceof UnreadError) return unread(error, c);
+  if (error instanceof StoppingError) return problem(503, error.message);
   context.log.error("An admin request failed", {
     method: c.req.method,
     path: c.req.path,
