@@ -1,5 +1,5 @@
 /**
- * `sluice dlq`: look at dead jobs, retry or discard them.
+ * `sluice dlq`: dead letters. Lists dead jobs, retries or discards them.
  *
  * @module
  */
@@ -20,7 +20,9 @@ interface ManyOptions extends JobsOptions {
 
 /** Adds the verb. */
 export function addDlq(program: Command, { io }: Tools): void {
-  const dlq = program.command("dlq").description("look at dead jobs, retry or discard them");
+  const dlq = program.command("dlq").description(
+    "dead letters: list dead jobs, retry or discard them",
+  );
   withRemote(dlq.command("ls").description("list dead jobs, the latest first").argument("<pool>"))
     .option("--lane <lane>", "only this lane")
     .option("--match <text>", MATCHING)

@@ -35,7 +35,7 @@ export function addEnqueue(program: Command, { io }: Tools): void {
     .option("--payload <json>", "what the handler works on; - reads standard input", "null")
     .option("--type <type>", "which handler, for a pool with several")
     .option("--key <key>", "jobs of one key share the lane's maxRunningPerKey")
-    .option("--delay <duration>", "not claimable before; at most 100 years")
+    .option("--delay <duration>", "earliest start, from now; at most 100 years")
     .option(
       "--dedupe-key <key>",
       "while a job with this key has not ended, others are duplicates of it",

@@ -39,7 +39,7 @@ export function addJobs(program: Command, { io }: Tools): void {
       "<pool>",
     ),
   )
-    .option("--state <state>", "ready, delayed, running, done, dead or cancelled")
+    .option("--state <state>", "delayed, ready, blocked, running, done, dead or cancelled")
     .option("--lane <lane>", "only this lane")
     .option("--match <text>", MATCHING)
     .option("--limit <count>", "most jobs", "50")

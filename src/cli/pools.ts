@@ -98,7 +98,7 @@ export const LANE_COLUMNS: readonly string[] = [
   "OLDEST",
   "TARGET",
   "READY",
-  "HELD",
+  "BLOCKED",
   "DELAYED",
   "RUNNING",
   "IN/S",

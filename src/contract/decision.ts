@@ -50,9 +50,9 @@ export interface ShadowReport {
 
 /** The figures a decision was made on. */
 export interface DecisionInputs {
-  /** Claimable jobs, all lanes. */
+  /** Jobs that may start now, all lanes. */
   readonly ready: number;
-  /** Due jobs held by a pause or a key limit. */
+  /** Due jobs that no worker could start: blocked by their key, or in a paused lane. */
   readonly blocked: number;
   /** Wait of the oldest ready job, ms. */
   readonly oldestWaitMs: number;

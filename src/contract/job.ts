@@ -70,8 +70,18 @@ export interface Job<Payload = unknown> {
   readonly traceparent?: string | undefined;
 }
 
-/** Where a job stands. */
-export type JobState = "ready" | "delayed" | "running" | "done" | "dead" | "cancelled";
+/**
+ * State of a job. `delayed`: due later. `ready`: may start now. `blocked`: due, but its lane already
+ * runs `maxRunningPerKey` jobs of its key, or has them ready. A pause changes no job's state.
+ */
+export type JobState =
+  | "delayed"
+  | "ready"
+  | "blocked"
+  | "running"
+  | "done"
+  | "dead"
+  | "cancelled";
 
 /** Why a job is dead. */
 export type DeadReason = "attempts" | "fatal" | "expired" | "late" | "payload";
@@ -80,7 +90,7 @@ export type DeadReason = "attempts" | "fatal" | "expired" | "late" | "payload";
 export interface JobRecord extends Job {
   /** Name of its pool. */
   readonly pool: string;
-  /** Where it stands. */
+  /** Its state. */
   readonly state: JobState;
   /** When it becomes or became claimable. */
   readonly dueAtMs: number;

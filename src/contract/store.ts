@@ -213,7 +213,10 @@ export interface JobPage {
   readonly cursor: string | undefined;
 }
 
-/** What is to happen to a job. `revive`: dead to ready, attempts anew; `remove`: an ended one is forgotten. */
+/**
+ * A change to one job. `revive`: a dead one is ready again, or blocked, and its attempts count from 0;
+ * `remove`: one that has ended is forgotten.
+ */
 export type Change = "cancel" | "revive" | "remove";
 
 /** What came of a change. */
@@ -221,7 +224,7 @@ export type Changed =
   | { readonly ok: true; readonly state: JobState | "removed" }
   | {
     readonly ok: false;
-    /** Where the job stands instead. `undefined`: it is not known. */
+    /** State of the job instead. `undefined`: no such job. */
     readonly state: JobState | undefined;
   };
 

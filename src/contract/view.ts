@@ -63,9 +63,12 @@ export interface LaneView {
   readonly targetWaitMs: number | null;
   /** Sojourn within which a job is still of use, ms. `undefined`: always. */
   readonly deadlineMs: number | undefined;
-  /** Claimable jobs: due, and held by no pause and no key limit. Whole store. */
+  /** Jobs that may start now: due, and neither blocked nor in a paused lane. Whole store. */
   readonly ready: number;
-  /** Due jobs held by a pause or a key limit: more workers would not help them. */
+  /**
+   * Due jobs that no worker could start: blocked by their key, and all that are due while the lane is
+   * paused.
+   */
   readonly blocked: number;
   /** Jobs due later: delays and retry back-off. */
   readonly delayed: number;

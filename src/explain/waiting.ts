@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isWaiting } from "../base/states.ts";
 import type { JobRecord } from "../contract/job.ts";
 import type { PoolView } from "../contract/view.ts";
 import { estimateOf } from "./waiting/estimate.ts";
@@ -34,7 +35,7 @@ export interface Hold {
 
 /** Why a job waits. */
 export interface Waiting {
-  /** Its place among the claimable jobs of its lane, from 1. `undefined`: it is in no line yet. */
+  /** Its place among the ready jobs of its lane, from 1. `undefined`: it is delayed or blocked. */
   readonly position: number | undefined;
   /** True if there were too many before it to count: `position` is then the least it can be. */
   readonly atLeast: boolean;
@@ -95,7 +96,7 @@ export function waitingOf(
   beside: Beside,
 ): Waiting | undefined {
   const lane = pool.lanes.find(({ name }) => name === job.lane);
-  if (lane === undefined || (job.state !== "ready" && job.state !== "delayed")) return undefined;
+  if (lane === undefined || !isWaiting(job.state)) return undefined;
   const bars = [...barsOf(job, pool, lane, beside)];
   const shortages = bars.length > 0 ? [] : [...shortagesOf(pool, lane, beside)];
   const isInLine = !bars.some(({ code }) => code === "delayed" || code === "key-limit");

@@ -6,13 +6,12 @@
 
 import { display, isRecord } from "../config/faults.ts";
 import type { AuditEntry } from "../contract/event.ts";
-import type { JobState } from "../contract/job.ts";
 import type { ReloadOptions } from "./handles.ts";
 import type { Change, JobQuery } from "../contract/store.ts";
+import { isState, JOB_STATES } from "../base/states.ts";
 import { quoted } from "../base/suggest.ts";
 
 const CHANGES: readonly Change[] = ["cancel", "revive", "remove"];
-const STATES: readonly JobState[] = ["ready", "delayed", "running", "done", "dead", "cancelled"];
 
 /** @throws {TypeError} If it is no text. */
 export function checkId(id: unknown): void {
@@ -31,8 +30,8 @@ export function checkQuery(query: JobQuery): void {
   const { state, lane, order, limit, cursor } = query;
   const isCount = Number.isInteger(limit) && limit > 0;
   requireThat(isCount || limit === Infinity, "limit to be a whole number > 0", limit);
-  const isState = state === undefined || STATES.includes(state);
-  requireThat(isState, `state to be one of ${quoted(STATES)}`, state);
+  const isKnown = state === undefined || isState(state);
+  requireThat(isKnown, `state to be one of ${quoted(JOB_STATES)}`, state);
   requireThat(isText(lane), "lane to be the name of a lane", lane);
   requireThat(order === undefined || order === "latest-end", 'order to be "latest-end"', order);
   requireThat(isText(cursor), "cursor to be that of a page", cursor);

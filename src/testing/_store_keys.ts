@@ -5,6 +5,7 @@
  */
 
 import assert from "node:assert/strict";
+import type { JobState } from "../contract/job.ts";
 import type { JobEntry, QueueOptions } from "../contract/store.ts";
 import { endOf, openTrial, type StoreCheck } from "./_trial.ts";
 
@@ -53,6 +54,39 @@ export const keyChecks: readonly StoreCheck[] = [
       const freed = await trial.count();
       assert.deepEqual([freed.ready, freed.blocked, freed.oldestReadyAtMs], [1, 3, trial.nowMs]);
       assert.equal((await trial.leaseOne()).readyAtMs, trial.nowMs);
+    },
+  },
+  {
+    name: "a job that waits for its key is blocked: looked up, listed, and once it is revived",
+    run: async (store) => {
+      const trial = await openTrial(store, SERIAL);
+      const dead = await trial.add({ key: "k" });
+      await trial.settle(await trial.leaseOne(), "dead");
+      const first = await trial.add({ key: "k" });
+      const second = await trial.add({ key: "k" });
+      const ids = async (state: JobState): Promise<readonly string[]> => {
+        const { jobs } = await trial.queue.list({ state, limit: 9 });
+        assert.ok(jobs.every((job) => job.state === state));
+        return jobs.map(({ id }) => id).sort();
+      };
+
+      const revived = await trial.queue.change(dead.id, "revive", trial.nowMs);
+
+      assert.deepEqual(revived, { ok: true, state: "blocked" });
+      assert.equal((await trial.find(first.id)).state, "ready");
+      assert.deepEqual(await ids("ready"), [first.id]);
+      for (const { id } of [dead, second]) {
+        assert.equal((await trial.find(id)).state, "blocked");
+        assert.deepEqual(await trial.queue.change(id, "remove", trial.nowMs), {
+          ok: false,
+          state: "blocked",
+        });
+      }
+      assert.deepEqual(await ids("blocked"), [dead.id, second.id].sort());
+
+      await trial.settle(await trial.leaseOne(), "done");
+      assert.equal((await ids("ready")).length, 1, "its key is free: the next is ready");
+      assert.equal((await ids("blocked")).length, 1);
     },
   },
   {

@@ -44,7 +44,7 @@ export type Code =
 
 const STATES: readonly JobState[] = [
   "ready",
-  "ready",
+  "blocked",
   "delayed",
   "running",
   "done",

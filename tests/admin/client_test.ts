@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { hc } from "hono/client";
 import type { AdminApp } from "../../src/admin/mod.ts";
+import type { JobState } from "../../src/contract/job.ts";
 import { type Running, running } from "./_app.ts";
 
 function clientOf(system: Running): ReturnType<typeof hc<AdminApp>> {
@@ -26,7 +27,7 @@ Deno.test("hc<AdminApp>() enqueues and looks up, with types", async () => {
   assert.ok(found.status === 200);
   const job = await found.json();
 
-  const state: "ready" | "delayed" | "running" | "done" | "dead" | "cancelled" = job.state;
+  const state: JobState = job.state;
   assert.equal(state, "done");
   // @ts-expect-error a record has no such field
   assert.equal(job.nope, undefined);

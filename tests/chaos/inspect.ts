@@ -133,7 +133,7 @@ function text({ ready, blocked, delayed, running }: Counts): string {
 }
 
 function countsOf(jobs: readonly JobRecord[], perKey: number): Counts {
-  const due = jobs.filter(({ state }) => state === "ready");
+  const due = jobs.filter(({ state }) => state === "ready" || state === "blocked");
   const running = jobs.filter(({ state }) => state === "running");
   let blocked = 0;
   for (const [key, own] of Map.groupBy(due, (job) => job.key)) {

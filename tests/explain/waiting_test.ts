@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { WAITING_STATES } from "../../src/base/states.ts";
 import type { JobRecord } from "../../src/contract/job.ts";
 import type { LaneView, WindowStats } from "../../src/contract/view.ts";
 import { type Beside, waitingOf, type WaitingPool } from "../../src/explain/waiting.ts";
@@ -304,6 +305,20 @@ Deno.test("waitingOf() gives no estimate where nobody can tell, and says why", (
   ]);
 });
 
+Deno.test("waitingOf() puts a blocked job behind its key, also while none of its key runs", () => {
+  const waiting = waitingOf(
+    job({ state: "blocked", key: "k" }),
+    pool(),
+    beside({ maxRunningPerKey: 2 }),
+  );
+
+  assert.equal(waiting?.position, undefined);
+  assert.deepEqual(waiting?.holds, [{
+    code: "key-limit",
+    detail: 'Other jobs of its key go first: lane "low" runs 2 at once',
+  }]);
+});
+
 Deno.test("waitingOf() always says what holds a job or that it starts now, and never estimates the past", () => {
   const figures = fc.record({
     live: fc.nat(8),
@@ -317,7 +332,7 @@ Deno.test("waitingOf() always says what holds a job or that it starts now, and n
     completionsPerSec: fc.double({ min: 0, max: 100, noNaN: true }),
     ahead: fc.nat(6_000),
     delayMs: fc.nat(9_999),
-    state: fc.constantFrom("ready" as const, "delayed" as const),
+    state: fc.constantFrom(...WAITING_STATES),
   });
   fc.assert(fc.property(figures, (f) => {
     const idle = Math.min(f.idle, f.live);

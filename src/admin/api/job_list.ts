@@ -4,30 +4,15 @@
  * @module
  */
 
-import type { JobRecord, JobState } from "../../contract/job.ts";
+import type { JobRecord } from "../../contract/job.ts";
 import type { PoolHandle } from "../../runtime/handles.ts";
 import type { JobPage, JobQuery } from "../../contract/store.ts";
-
-/** States of jobs, in the order of a job's life. */
-export const STATES: readonly JobState[] = [
-  "ready",
-  "delayed",
-  "running",
-  "done",
-  "dead",
-  "cancelled",
-];
 
 /** Who looks at jobs that have ended looks for those of a moment ago. */
 export const LIST_ORDER: Pick<JobQuery, "order"> = { order: "latest-end" };
 
 /** Most jobs that one search looks at before it answers. */
 export const MOST_LOOKED_AT = 5_000;
-
-/** True for the name of a state. */
-export function isState(state: string | undefined): state is JobState {
-  return STATES.some((known) => known === state);
-}
 
 /** The first page on which a job matches, or what was left after looking at many. */
 export async function pageOf(

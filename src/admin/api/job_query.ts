@@ -7,10 +7,11 @@
 import type { Context } from "hono";
 import type { JobRecord, JobState } from "../../contract/job.ts";
 import type { PoolHandle } from "../../runtime/handles.ts";
+import { isState, JOB_STATES } from "../../base/states.ts";
 import { suggestion } from "../../base/suggest.ts";
 import type { AdminContext } from "./context.ts";
 import { LONGEST_CURSOR, openCursor, sealCursor } from "./cursor.ts";
-import { isState, LIST_ORDER, STATES } from "./job_list.ts";
+import { LIST_ORDER } from "./job_list.ts";
 import { shownJob } from "./jobs.ts";
 import { matcher } from "./match.ts";
 import { type ListPlace, pageOfPools, readPlace } from "./pools_list.ts";
@@ -73,7 +74,7 @@ export function readSearch(c: Context, context: AdminContext, state?: JobState):
   }
   const given = read("state");
   if (state === undefined && given !== "" && !isState(given)) {
-    faults.push(`No state is named ${quoted(given)}${suggestion(given, STATES)}`);
+    faults.push(`No state is named ${quoted(given)}${suggestion(given, JOB_STATES)}`);
   }
   const filter = {
     pool,

@@ -9,6 +9,7 @@ import type { BlankEnv } from "hono/types";
 import type { JobRecord } from "../../contract/job.ts";
 import type { PoolHandle } from "../../runtime/handles.ts";
 import type { Change } from "../../contract/store.ts";
+import { isState, JOB_STATES } from "../../base/states.ts";
 import { suggestion } from "../../base/suggest.ts";
 import { type JobRoutes, LONGEST_WAIT_MS } from "../http/wire.ts";
 import { audit } from "./audit.ts";
@@ -17,7 +18,7 @@ import { openCursor, sealCursor } from "./cursor.ts";
 import { EndWaiters } from "./ends.ts";
 import { Gatherer } from "./gather.ts";
 import { type Desk, enqueue } from "./enqueue.ts";
-import { isState, LIST_ORDER, pageOf, STATES } from "./job_list.ts";
+import { LIST_ORDER, pageOf } from "./job_list.ts";
 import { matcher } from "./match.ts";
 import {
   answer,
@@ -89,7 +90,9 @@ async function list(
   if (state !== undefined && !isState(state)) {
     errors.push({
       pointer: "?state",
-      detail: `No state is named ${JSON.stringify(state.slice(0, 60))}${suggestion(state, STATES)}`,
+      detail: `No state is named ${JSON.stringify(state.slice(0, 60))}${
+        suggestion(state, JOB_STATES)
+      }`,
     });
   }
   const lane = c.req.query("lane");

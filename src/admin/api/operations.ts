@@ -5,6 +5,7 @@
  */
 
 import { setImmediate } from "node:timers/promises";
+import { isWaiting, WAITING_STATES } from "../../base/states.ts";
 import type { JobRecord, JobState } from "../../contract/job.ts";
 import type { PoolHandle } from "../../runtime/handles.ts";
 import type { Change } from "../../contract/store.ts";
@@ -38,7 +39,8 @@ export interface Action {
 export const ACTIONS: Readonly<Record<OperationJson["action"], Action>> = {
   retry: { change: "revive", states: ["dead"], usual: ["dead"] },
   discard: { change: "remove", states: ["dead", "done", "cancelled"], usual: ["dead"] },
-  purge: { change: "cancel", states: ["ready", "delayed"], usual: ["ready", "delayed"] },
+  // What waits moves on meanwhile: states are gone through in the order of a job's life.
+  purge: { change: "cancel", states: WAITING_STATES, usual: WAITING_STATES },
 };
 
 /** Most that run at once. */
@@ -188,10 +190,10 @@ function totalOf(pool: PoolHandle, spec: OperationSpec): { readonly total?: numb
   );
   let total = 0;
   for (const state of states) {
-    if (state !== "ready" && state !== "delayed") return {};
-    for (const lane of lanes) {
-      total += state === "delayed" ? lane.delayed : lane.ready + lane.blocked;
-    }
+    if (!isWaiting(state)) return {};
+    // The counts of a paused lane do not tell the two apart.
+    if (spec.state !== undefined && lanes.some(({ paused }) => paused)) return {};
+    for (const lane of lanes) total += lane[state];
   }
   return { total };
 }

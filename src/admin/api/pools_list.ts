@@ -5,10 +5,14 @@
  */
 
 import * as v from "valibot";
-import type { JobRecord } from "../../contract/job.ts";
+import { JOB_STATES } from "../../base/states.ts";
+import type { JobRecord, JobState } from "../../contract/job.ts";
 import type { PoolHandle } from "../../runtime/handles.ts";
 import type { JobQuery } from "../../contract/store.ts";
-import { MOST_LOOKED_AT, STATES } from "./job_list.ts";
+import { MOST_LOOKED_AT } from "./job_list.ts";
+
+/** Jobs that have not ended, in the order in which a store that keeps states apart lists them. */
+const OPEN: readonly JobState[] = ["running", "ready", "blocked", "delayed"];
 
 /** Fewest jobs that are read of a pool at once. */
 const LEAST_READ = 5;
@@ -83,7 +87,7 @@ const TEXT = v.nullable(v.string());
 const PLACE = v.strictObject({
   spots: v.record(v.string(), v.nullable(v.tuple([TEXT, TEXT]))),
   last: v.strictObject({
-    state: v.picklist(STATES),
+    state: v.picklist(JOB_STATES),
     createdAtMs: v.number(),
     dueAtMs: v.number(),
     endedAtMs: v.exactOptional(v.number()),
@@ -103,12 +107,8 @@ function firstOf(streams: readonly Stream[]): Stream | undefined {
 function isBefore(a: Ranked, b: Ranked): boolean {
   if (a.endedAtMs !== undefined && b.endedAtMs !== undefined) return a.endedAtMs > b.endedAtMs;
   if (a.endedAtMs !== undefined || b.endedAtMs !== undefined) return a.endedAtMs !== undefined;
-  if (a.state !== b.state) return rankOf(a) < rankOf(b);
+  if (a.state !== b.state) return OPEN.indexOf(a.state) < OPEN.indexOf(b.state);
   return a.state === "running" ? a.createdAtMs < b.createdAtMs : a.dueAtMs < b.dueAtMs;
-}
-
-function rankOf({ state }: Ranked): number {
-  return state === "running" ? -1 : STATES.indexOf(state);
 }
 
 /** The jobs of one pool, in its own order, from where the last page ended. */

@@ -13,7 +13,7 @@ import { suggestion } from "../../base/suggest.ts";
 const LONGEST_MATCH = 200;
 
 /** States that a bulk operation may ask for. */
-const OPERABLE = ["ready", "delayed", "done", "dead", "cancelled"] as const;
+const OPERABLE = ["delayed", "ready", "blocked", "done", "dead", "cancelled"] as const;
 
 /** Longest `key` or `dedupeKey` of a job, characters. */
 export const LONGEST_KEY = 1_024;
@@ -81,7 +81,7 @@ export const operationShape = v.pipe(
     purge: v.optional(
       chosen(
         "purge",
-        `Cancels jobs that wait, ready and delayed ones unless state says which: ${ALL}.`,
+        `Cancels jobs that wait, delayed, ready and blocked ones unless state says which: ${ALL}.`,
       ),
     ),
     lane: v.optional(lane("Only this lane.")),

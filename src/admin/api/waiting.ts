@@ -6,6 +6,7 @@
 
 import { Hono } from "hono";
 import type { BlankEnv } from "hono/types";
+import { isWaiting } from "../../base/states.ts";
 import type { JobRecord } from "../../contract/job.ts";
 import type { PoolHandle } from "../../runtime/handles.ts";
 import type { JobQuery } from "../../contract/store.ts";
@@ -41,7 +42,7 @@ export function waitingRoutes(context: AdminContext): Hono<BlankEnv, WaitingRout
 
 /** Says why a job waits. `undefined`: it does not. */
 export async function lookAtWaiting({ job, handle }: FoundJob): Promise<Waiting | undefined> {
-  if (job.state !== "ready" && job.state !== "delayed") return undefined;
+  if (!isWaiting(job.state)) return undefined;
   const beside = await besideOf(job, handle);
   const snapshot = handle.snapshot();
   return waitingOf(job, { ...snapshot, boundBy: snapshot.decision?.boundBy }, beside);
@@ -59,6 +60,13 @@ async function besideOf(job: JobRecord, handle: PoolHandle): Promise<Beside> {
   }
   const isHeld = (key: string | undefined): boolean =>
     key !== undefined && (running.get(key) ?? 0) >= maxRunningPerKey;
+  const common = {
+    runningOfKey: job.key === undefined ? 0 : running.get(job.key) ?? 0,
+    maxRunningPerKey,
+    hasHandler: handlers.has(job.type),
+    lanePolicy: lanePolicy.name,
+  };
+  if (job.state === "blocked") return { ...common, ahead: 0, atLeast: false };
   // Jobs are listed in the order in which they were added. One that was never delayed has all that
   // were claimable before it there before itself.
   const wasDelayed = job.dueAtMs > job.createdAtMs;
@@ -72,12 +80,9 @@ async function besideOf(job: JobRecord, handle: PoolHandle): Promise<Beside> {
     if (isPassed && !wasDelayed) break;
   }
   return {
+    ...common,
     ahead,
     atLeast: looked >= MOST_LOOKED_AT && (wasDelayed || !isPassed),
-    runningOfKey: job.key === undefined ? 0 : running.get(job.key) ?? 0,
-    maxRunningPerKey,
-    hasHandler: handlers.has(job.type),
-    lanePolicy: lanePolicy.name,
   };
 }
 

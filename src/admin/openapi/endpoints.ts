@@ -174,7 +174,7 @@ export const endpoints: readonly Endpoint[] = [
     summary: "Jobs in pages: those that ended last first, then the others, oldest first",
     description: "A page may be short and still have a cursor: go on until there is none.",
     query: {
-      state: "Only this state: ready, delayed, running, done, dead or cancelled.",
+      state: "Only this state: delayed, ready, blocked, running, done, dead or cancelled.",
       lane: "Only this lane.",
       match: "Only jobs with this text in id, key, type, error or payload, in any case.",
       limit: limit(500, 50),
@@ -199,7 +199,7 @@ export const endpoints: readonly Endpoint[] = [
     path: "/api/jobs/:id/waiting",
     tag: "Jobs",
     summary: "Why a job waits: its place, what holds it, and when it may start",
-    description: "The place is counted among the first 5,000 claimable jobs of its lane.",
+    description: "The place is counted among the first 5,000 ready jobs of its lane.",
     answers: { 200: "WhyItWaits" },
     problems: [400, 404, 503],
   },

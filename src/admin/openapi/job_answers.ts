@@ -62,7 +62,10 @@ export const job = said(
 export const waiting = said(
   v.strictObject({
     position: v.optional(
-      said(count, "Its place among the claimable jobs of its lane, from 1. Left out: in no line."),
+      said(
+        count,
+        "Its place among the ready jobs of its lane, from 1. Left out: delayed or blocked.",
+      ),
     ),
     atLeast: said(v.boolean(), "There are too many before it to count: position is the least."),
     holds: said(

@@ -5,9 +5,10 @@
  */
 
 import * as v from "valibot";
+import { JOB_STATES } from "../../base/states.ts";
 
 /** States of a job. */
-export const states = v.picklist(["ready", "delayed", "running", "done", "dead", "cancelled"]);
+export const states = v.picklist(JOB_STATES);
 /** A whole number, 0 or more. */
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 /** A duration. */

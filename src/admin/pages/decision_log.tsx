@@ -115,7 +115,7 @@ function inputsOf({ inputs, retire }: Decision): string {
   const { ready, blocked, oldestWaitMs, busy, live, starting, retiring, stuck } = inputs;
   const parts = [
     `${grouped(ready)} ready`,
-    blocked > 0 && `${grouped(blocked)} held`,
+    blocked > 0 && `${grouped(blocked)} blocked`,
     `oldest wait ${duration(oldestWaitMs)}`,
     `${grouped(busy)} of ${counted(live, "worker")} busy`,
     starting > 0 && `${starting} starting`,

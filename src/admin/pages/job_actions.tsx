@@ -7,6 +7,7 @@
 /** @jsxImportSource hono/jsx */
 
 import type { FC } from "hono/jsx";
+import { isWaiting } from "../../base/states.ts";
 import type { JobRecord } from "../../contract/job.ts";
 import { Act, shellWord } from "./act.tsx";
 
@@ -25,7 +26,7 @@ export function JobActions({ job, next, few = false }: JobActionsProps): ReturnT
   const path = `/api/jobs/${encodeURIComponent(job.id)}`;
   const id = shellWord(job.id);
   const isRunning = job.state === "running";
-  if (isRunning || job.state === "ready" || job.state === "delayed") {
+  if (isRunning || isWaiting(job.state)) {
     if (job.cancelling === true) return null;
     return (
       <Act

@@ -8,7 +8,7 @@
 
 import type { FC } from "hono/jsx";
 import type { AdminContext } from "../api/context.ts";
-import { STATES } from "../api/job_list.ts";
+import { JOB_STATES } from "../../base/states.ts";
 import { type JobFilter, lanesOf } from "../api/job_query.ts";
 
 /** What the form is made of. */
@@ -52,7 +52,7 @@ export function FilterForm(
           name="state"
           label="State"
           none="All states"
-          values={STATES}
+          values={JOB_STATES}
           chosen={filter.state ?? ""}
         />
       )}

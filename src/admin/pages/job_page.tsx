@@ -164,7 +164,7 @@ const Facts: FC<{ base: string; job: JobRecord; settings: PoolSettings; nowMs: n
       {job.traceparent !== undefined && <Entry name="Trace">{visible(job.traceparent)}</Entry>}
       <Entry name="Attempts">{attemptsOf(job, settings)}</Entry>
       <When name="Created" atMs={job.createdAtMs} nowMs={nowMs} />
-      <When name={job.dueAtMs > nowMs ? "Due" : "Claimable"} atMs={job.dueAtMs} nowMs={nowMs} />
+      <When name={job.dueAtMs > nowMs ? "Due" : "Due since"} atMs={job.dueAtMs} nowMs={nowMs} />
       <When name="Last start" atMs={job.startedAtMs} nowMs={nowMs} />
       <When name="Ended" atMs={job.endedAtMs} nowMs={nowMs} />
     </dl>

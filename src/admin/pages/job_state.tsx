@@ -13,8 +13,9 @@ import type { PoolSettings } from "../../config/settings.ts";
 import { visible } from "../../base/escape.ts";
 
 const TONES: Readonly<Record<JobState, string>> = {
-  ready: "chip",
   delayed: "chip",
+  ready: "chip",
+  blocked: "chip",
   running: "mark plain",
   done: "mark good",
   dead: "mark bad",

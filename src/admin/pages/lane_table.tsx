@@ -40,7 +40,7 @@ export function LaneTable(
             <th scope="col">Lane</th>
             <th scope="col">Oldest wait</th>
             <th scope="col">Ready</th>
-            <th scope="col">Held</th>
+            <th scope="col">Blocked</th>
             <th scope="col">Delayed</th>
             <th scope="col">Running</th>
             <th scope="col">Reserve</th>

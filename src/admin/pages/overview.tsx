@@ -208,7 +208,7 @@ const Lane: FC<{ lane: LaneView }> = ({ lane }) => (
   <tr class="lane">
     <th scope="row">
       {lane.name} {lane.paused && <span class="mark warn">paused</span>}{" "}
-      {lane.blocked > 0 && <span class="soft">{grouped(lane.blocked)} held</span>}
+      {lane.blocked > 0 && <span class="soft">{grouped(lane.blocked)} blocked</span>}
     </th>
     <td>{grouped(lane.running)}</td>
     <OldestCell lane={lane} />

@@ -44,6 +44,11 @@ export function* barsOf(
       agreeing(runningOfKey, "runs", "run")
     }`;
     yield held("key-limit", `${run}, and lane "${lane.name}" runs ${maxRunningPerKey} at once`);
+  } else if (job.state === "blocked") {
+    yield held(
+      "key-limit",
+      `Other jobs of its key go first: lane "${lane.name}" runs ${maxRunningPerKey} at once`,
+    );
   }
 }
 

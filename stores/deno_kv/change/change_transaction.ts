@@ -119,8 +119,8 @@ export class ChangeTransaction {
       this.#remove(found);
       return { ok: true, state: "removed" };
     }
-    const isRevived = state === "dead" && await this.#revive(found);
-    return isRevived ? { ok: true, state: "ready" } : { ok: false, state };
+    const revived = state === "dead" ? await this.#revive(found) : undefined;
+    return revived === undefined ? { ok: false, state } : { ok: true, state: revived };
   }
 
   /** Asks the member of a running job to cancel it. It holds whoever ends it, unless that is as done. */
@@ -150,8 +150,8 @@ export class ChangeTransaction {
     return changed;
   }
 
-  /** False: its `dedupeKey` is another's by now. */
-  async #revive({ entry, ended }: EndedAt): Promise<boolean> {
+  /** State of the revived job. `undefined`: its `dedupeKey` is another's by now. */
+  async #revive({ entry, ended }: EndedAt): Promise<"ready" | "blocked" | undefined> {
     const { db, keys } = this.#context;
     const [id, , , startedAtMs, , dueMs, line] = ended.row;
     const { segment, ordinal, index } = ended.id;
@@ -168,7 +168,7 @@ export class ChangeTransaction {
       if (!isOpen && !this.#owned.has(name.key)) {
         this.#owned.add(name.key);
         own(transaction, owner, name, { id, expiresAtMs: expiresAtMs ?? Infinity });
-      } else if (name.key === line[3]?.d) return false;
+      } else if (name.key === line[3]?.d) return undefined;
       else lost = { f: undefined, n: undefined }; // its idempotency key is another's by now
     }
     const alive = changeLine(line, { attempts: -line[0], leases: 1 }, {
@@ -183,10 +183,10 @@ export class ChangeTransaction {
     transaction.delete(entry.key);
     transaction.keep("x", -1);
     const job = { ...dead, line: alive, text: JSON.stringify(alive) };
-    await transaction.slots.enter(transaction, job, transaction.atMs);
+    const state = await transaction.slots.enter(transaction, job, transaction.atMs);
     transaction.signals = true;
     this.#revived.push(id);
-    return true;
+    return state;
   }
 
   #remove({ kind, entry, ended }: EndedAt): void {

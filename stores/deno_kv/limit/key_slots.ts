@@ -48,21 +48,26 @@ export class KeySlots {
   }
 
   /** Puts a job that is due down: ready if its key has a place left, behind others of its key if not. */
-  async enter(transaction: Transaction, job: StoredJob, dueMs: number): Promise<void> {
+  async enter(
+    transaction: Transaction,
+    job: StoredJob,
+    dueMs: number,
+  ): Promise<"ready" | "blocked"> {
     const limit = this.#context.lanes.of(job.ordinal)?.maxRunningPerKey ?? Infinity;
     const key = job.line[3]?.k;
     if (key === undefined || limit === Infinity) {
       transaction.put("r", job, dueMs);
-      return;
+      return "ready";
     }
     const use = await this.#use(job.ordinal, key);
     if (use.held < limit) {
       use.held++;
       transaction.put("r", withPlace(job), dueMs);
-    } else {
-      use.waiting++;
-      transaction.put("q", job, dueMs, key);
+      return "ready";
     }
+    use.waiting++;
+    transaction.put("q", job, dueMs, key);
+    return "blocked";
   }
 
   /**

@@ -55,7 +55,7 @@ const SECTIONS: readonly Section[] = [
   { kind: "x", states: ["dead"], read: readDead },
   { kind: "l", states: ["running"], read: readLeased },
   { kind: "r", states: ["ready"], read: (wanted) => readWaiting(wanted, "r", "ready") },
-  { kind: "q", states: ["ready"], read: readBlocked },
+  { kind: "q", states: ["blocked"], read: readBlocked },
   { kind: "z", states: ["delayed"], read: (wanted) => readWaiting(wanted, "z", "delayed") },
 ];
 
@@ -236,7 +236,7 @@ async function* readBlocked({ context, ordinals, after }: Wanted): AsyncGenerato
     const at = key.slice(4, 9);
     if (equals(at, after) || !ordinals.includes(numberAt(key, 4))) continue;
     for (const job of jobsIn(keys.placeIn(key), value)) {
-      yield openCandidate(context, job, "ready", at);
+      yield openCandidate(context, job, "blocked", at);
     }
   }
 }
@@ -278,7 +278,7 @@ function endedCandidate(
 function openCandidate(
   { pool, lanes }: QueueContext,
   job: StoredJob,
-  state: "ready" | "delayed" | "running",
+  state: "ready" | "delayed" | "blocked" | "running",
   at: Position,
   startedAtMs?: number,
 ): Candidate {

@@ -19,6 +19,8 @@ const POINTERS = 4;
 /** A job that is nowhere may have moved while it was looked for: it is looked for so often. */
 const LOOKS = 3;
 
+const STATES = { r: "ready", z: "delayed", q: "blocked", l: "running" } as const;
+
 /** A job that waits. */
 export interface WaitingAt {
   readonly kind: Space;
@@ -90,8 +92,8 @@ export async function locate(look: Look, id: string): Promise<Located | undefine
 }
 
 /** State of a job that has not ended. */
-export function stateOf(kind: Space | "l"): "ready" | "delayed" | "running" {
-  return kind === "l" ? "running" : kind === "z" ? "delayed" : "ready";
+export function stateOf(kind: Space | "l"): "ready" | "delayed" | "blocked" | "running" {
+  return STATES[kind];
 }
 
 /** Looks in each place that a job can have, in the order in which it gets there. */

@@ -8,7 +8,11 @@ import type { PoolEvent } from "../../../src/contract/event.ts";
 import { StoreError } from "../../../src/contract/errors.ts";
 import { defineStore } from "../../../src/contract/plugin.ts";
 import type { JobPage } from "../../../src/contract/store.ts";
+import { admin } from "../../../src/admin/mod.ts";
+import { VirtualClock } from "../../../src/time/virtual_clock.ts";
 import { problemOf, type Running, running } from "../_app.ts";
+
+const JSON_TYPE = { "content-type": "application/json" };
 
 function clientOf(system: Running): ReturnType<typeof hc<AdminApp>> {
   return hc<AdminApp>("http://localhost", {
@@ -127,6 +131,39 @@ Deno.test("POST operations purge alone cancels every job that waits, in all lane
 
   assert.equal(operation.changed, 3);
   assert.equal((await idsOf(system, "state=cancelled")).length, 3);
+});
+
+Deno.test("POST operations purge cancels what waits for its key, also what its key frees meanwhile", async () => {
+  const gate = Promise.withResolvers<void>();
+  await using sluice = await boot({
+    pools: {
+      keyed: {
+        handler: () => gate.promise,
+        size: { min: 1, max: 1 },
+        lanes: [{ name: "only", maxRunningPerKey: 1 }],
+      },
+    },
+  }, { clock: new VirtualClock() });
+  const app = admin(sluice);
+  const pool = sluice.pool("keyed");
+  const add = async (key: string) => (await pool.enqueue({ lane: "only", payload: 1, key })).id;
+  const [runs, ...rest] = [await add("a"), await add("a"), await add("b"), await add("b")];
+  const states = async () =>
+    await Promise.all(rest.map(async (id) => (await pool.find(id))?.state));
+  assert.deepEqual(await states(), ["blocked", "ready", "blocked"]);
+  const post = async (body: OperationRequest): Promise<OperationJson> => {
+    const request = { method: "POST", body: JSON.stringify(body), headers: JSON_TYPE };
+    return await (await app.request("/api/pools/keyed/operations", request)).json();
+  };
+
+  const some = await post({ purge: true, state: "blocked", match: "keyed" });
+  const all = await post({ purge: true });
+  for (let turn = 0; turn < 20; turn++) await setImmediate();
+
+  assert.deepEqual([some.total, all.total], [2, 3]);
+  assert.deepEqual(await states(), ["cancelled", "cancelled", "cancelled"]);
+  assert.equal((await pool.find(runs!))?.state, "running");
+  gate.resolve();
 });
 
 Deno.test("POST operations discard forgets done jobs, when asked for those", async () => {
@@ -291,7 +328,7 @@ Deno.test("POST operations answers 400 for what it cannot do", async () => {
     {
       pointer: "/state",
       detail:
-        'No bulk operation takes jobs in state "running": expected one of "ready", "delayed", "done", "dead", "cancelled"',
+        'No bulk operation takes jobs in state "running": expected one of "delayed", "ready", "blocked", "done", "dead", "cancelled"',
     },
     {
       pointer: "/match",

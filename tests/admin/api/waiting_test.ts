@@ -69,6 +69,7 @@ Deno.test("GET /api/jobs/:id/waiting tells of the limit of a key, and counts non
   const next = await (await app.request(`/api/jobs/${behind}/waiting`)).json();
   gate.resolve();
 
+  assert.equal(waits.state, "blocked");
   assert.deepEqual(waits.waiting.holds, [
     { code: "key-limit", detail: '1 job of its key runs, and lane "only" runs 1 at once' },
   ]);

@@ -331,5 +331,5 @@ function seen({ id, state, attempt, key }: JobRecord): unknown {
 }
 
 function expected({ id, state, attempt, key }: Model): unknown {
-  return { id, state: state === "blocked" ? "ready" : state, attempt, key };
+  return { id, state, attempt, key };
 }
