@@ -98,5 +98,5 @@ export const defaults: Defaults = {
   retirement: cooperative.name,
   admission: shedAtCap.name,
   store: memory.name,
-  adaptive: { cap: adaptiveCap.name, except: [fixed.name] },
+  adaptive: { cap: adaptiveCap.name },
 };

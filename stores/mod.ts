@@ -15,5 +15,12 @@ export {
   type JobState,
   type Outcome,
 } from "../src/contract/job.ts";
-export { defineStore, type Plugin, type PluginContext } from "../src/contract/plugin.ts";
+export type * from "../src/contract/doctor.ts";
+export {
+  defineStore,
+  type Plugin,
+  type PluginContext,
+  type StoreDefinition,
+  type StoreMeasure,
+} from "../src/contract/plugin.ts";
 export type * from "../src/contract/store.ts";

@@ -7,6 +7,7 @@
  */
 
 import assert from "node:assert/strict";
+import { builtins } from "../plugins/mod.ts";
 import { importsOf, resolveImport, sourceFiles } from "./_source.ts";
 
 /** Floors from the ground up. A path ending in `/` is a folder; the longest match counts. */
@@ -33,7 +34,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "uplot": ["src/admin/"],
   "@opentelemetry/api": ["src/telemetry/"],
   "commander": ["src/cli/"],
-  "node:": ["config", "runtime", "edges", "roots"],
+  "node:": ["config", "runtime", "edges", "roots", "stores/deno_kv/doctor/"],
 };
 
 const NAMES = Object.keys(FLOORS);
@@ -109,6 +110,20 @@ Deno.test("every file stands on a floor and imports only from there or below", a
   assert.deepEqual(breaches.filter((breach) => breach !== undefined), []);
 });
 
+Deno.test("no text in src/ is the name of a store, a controller or a cap: traits of the plugin say what it is", async () => {
+  const kinds = ["store", "controller", "cap"];
+  const names = builtins.filter(({ kind }) => kinds.includes(kind)).map(({ name }) => `"${name}"`);
+  const files = (await sourceFiles("src")).filter(({ path }) => !path.startsWith("src/simulate/") // "fixed" is a duration there
+  );
+
+  const found = files.flatMap(({ path, text }) => {
+    const code = text.replaceAll(/^\s*(?:\/\*)?\*.*$|\/\/ .*$/gm, "");
+    return names.filter((name) => code.includes(name)).map((name) => `${path} says ${name}`);
+  });
+
+  assert.deepEqual(found, []);
+});
+
 Deno.test("every file named in FLOORS exists", async () => {
   const paths = (await sourceFiles("mod.ts", "src", "plugins", "stores")).map((file) => file.path);
 
@@ -132,7 +147,11 @@ Deno.test("breachOf() finds each kind of breach, with the rule that it breaks", 
     ["plugins/mod.ts", "./handler/_send.ts", "private to its own folder"],
     ["src/runtime/worker.ts", "hono", "hono is only for src/admin/"],
     ["src/admin/mod.ts", "commander", "commander is only for src/cli/"],
-    ["src/base/random.ts", "node:crypto", "node: is only for config, runtime, edges, roots"],
+    [
+      "src/base/random.ts",
+      "node:crypto",
+      "node: is only for config, runtime, edges, roots, stores/deno_kv/doctor/",
+    ],
     ["src/runtime/worker.ts", "https://example.com/x.ts", "only packages listed"],
     ["src/admin/mod.ts", "../../deno.json", "it is only for roots"],
     ["novel/view.ts", "./view.ts", "novel/view.ts stands on no floor"],

@@ -26,6 +26,7 @@ const Options = v.strictObject({
 /** Keeps the worker count at `workers`: for loads that never change, and as a baseline. */
 export const fixed: Plugin<"controller", FixedOptions> = defineController({
   name: "fixed",
+  constant: true,
   options: Options,
   create: ({ workers }, { size }) => {
     const proposal = workers === undefined

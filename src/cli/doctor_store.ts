@@ -4,12 +4,12 @@
  * @module
  */
 
+import type { StoreExamination, StoreFinding } from "../contract/doctor.ts";
 import { messageOf } from "../contract/errors.ts";
 import { CliError } from "./failure.ts";
-import { damageIn } from "./integrity.ts";
 import type { Io } from "./io.ts";
 import { bold, json, line, note } from "./print.ts";
-import { confirmed, type StoreFinding, type Tools } from "./verb.ts";
+import { confirmed, type Tools } from "./verb.ts";
 
 /** Options of `doctor --store`. */
 export interface StoreDoctorOptions {
@@ -25,12 +25,14 @@ export interface StoreDoctorOptions {
 
 /** Examines a database. @throws {CliError} If something is amiss in the end, or it cannot be examined. */
 export async function doctorStore(
-  { io, openStore }: Pick<Tools, "io" | "openStore">,
+  { io, builtins }: Pick<Tools, "io" | "builtins">,
   options: StoreDoctorOptions,
 ): Promise<void> {
   const { store: file } = options;
-  await refuseDamaged(io, options);
-  const { doctor, close } = await opened(openStore(file), file);
+  const examination = builtins.find(({ doctor }) => doctor !== undefined)?.doctor;
+  if (examination === undefined) throw new CliError("No store has a doctor", 2);
+  await refuseDamaged(io, examination, options);
+  const { doctor, close } = await opened(examination.open(file), file);
   try {
     const { pools, jobs } = await opened(doctor.contents(), file);
     const worked = await doctor.worked((ms) => {
@@ -78,17 +80,16 @@ export async function doctorStore(
 /** What stands in a damaged file is not to be believed, and a repair would go by it. */
 async function refuseDamaged(
   io: Io,
+  examination: StoreExamination,
   { store: file, json: asJson }: StoreDoctorOptions,
 ): Promise<void> {
-  await opened(Deno.stat(file), file); // SQLite does not say that there is none
-  const damage = await opened(damageIn(file), file);
+  await opened(Deno.stat(file), file); // the engine does not say that there is none
+  const damage = await opened(examination.damageIn(file), file);
   if (damage.length === 0) return;
   if (asJson) json(io, { file, damage });
   throw new CliError(
-    `${file} is damaged: SQLite reports "${
-      damage.join('", "')
-    }". Stop what works on it and restore ` +
-      "a backup: nothing was repaired, since what stands in it cannot be trusted",
+    `${file} is damaged: ${examination.engine} reports "${damage.join('", "')}". ` +
+      "Stop what works on it and restore a backup: nothing was repaired, since what stands in it cannot be trusted",
   );
 }
 

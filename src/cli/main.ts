@@ -9,7 +9,6 @@ import { Command, CommanderError } from "commander";
 import project from "../../deno.json" with { type: "json" };
 import { start } from "../../mod.ts";
 import { builtins, defaults } from "../../plugins/mod.ts";
-import { openForDoctor } from "../../stores/deno_kv/doctor/doctor.ts";
 import { ConfigError, messageOf } from "../contract/errors.ts";
 import { resolveConfig } from "../config/resolve.ts";
 import { schemaText } from "../config/schema.ts";
@@ -55,7 +54,6 @@ export async function main(args: readonly string[], io: Io = systemIo()): Promis
     resolve: (file) => resolveConfig(file, { builtins, defaults }),
     simulate,
     schemaText: () => schemaText(builtins),
-    openStore: openForDoctor,
   };
   try {
     const program = programOf(tools);

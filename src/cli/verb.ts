@@ -42,32 +42,6 @@ export interface Tools {
   ): Promise<Report>;
   /** The JSON Schema of config files, as text. */
   schemaText(): string;
-  /** Opens the database file of a durable store, to look after it. Makes none. */
-  openStore(file: string): Promise<{ readonly doctor: StoreDoctor; close(): void }>;
-}
-
-/** Something that does not agree in a database. */
-export interface StoreFinding {
-  /** Name of the pool. */
-  readonly pool: string;
-  /** What kind of fault it is. */
-  readonly kind: string;
-  /** What was seen, in a sentence. */
-  readonly saw: string;
-  /** What a repair does. `undefined`: there is none. */
-  readonly repair: string | undefined;
-}
-
-/** An open database that nobody should work on. */
-export interface StoreDoctor {
-  /** What it holds. @throws {RangeError} If it is of a newer release, or none of ours. */
-  contents(): Promise<{ readonly pools: readonly string[]; readonly jobs: number }>;
-  /** Pools that somebody works on. `waiting` is told how long it will watch, ms. */
-  worked(waiting: (ms: number) => void): Promise<readonly string[]>;
-  /** What does not agree. */
-  faults(): Promise<readonly StoreFinding[]>;
-  /** Repairs what it can. What is left. */
-  repair(nowMs: number): Promise<readonly StoreFinding[]>;
 }
 
 /** Adds `--json`. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Bound } from "../contract/plugin.ts";
 import type { CapSettings } from "./settings.ts";
 import { display, isRecord, type Path } from "./faults.ts";
 import { resolveSlot, type SlotOptions, type SlotPlace } from "./slot.ts";
@@ -17,8 +18,6 @@ export interface CapDefaults {
   readonly adaptive?: {
     /** Name of the cap. */
     readonly cap: string;
-    /** Names of the controllers whose pools do without: they ask for one size. */
-    readonly except: readonly string[];
   } | undefined;
 }
 
@@ -26,8 +25,8 @@ export interface CapDefaults {
 export interface CapPlace extends Pick<SlotPlace<"cap">, "probe"> {
   /** Where the pool stands. */
   readonly path: Path;
-  /** Name of the pool's controller. `undefined`: it has faults. */
-  readonly controller: string | undefined;
+  /** The pool's controller. `undefined`: it has faults. */
+  readonly controller: Bound<"controller"> | undefined;
 }
 
 /** What caps are resolved with. */
@@ -86,14 +85,14 @@ function reportMsIn(slot: unknown, { scope, path }: Reported, { faults }: CapOpt
   return REPORT_MS;
 }
 
-/** The cap that judges growth. `undefined`: none is wanted, or the pool has one size. */
+/** The cap that judges growth. `undefined`: none is wanted, or the pool has one size or is asked for one. */
 function adaptiveCapOf(
   { adaptive, size }: Readonly<Record<string, unknown>>,
-  controller: string | undefined,
+  controller: Bound<"controller"> | undefined,
   { defaults }: CapOptions,
 ): string | undefined {
   if (defaults.adaptive === undefined || adaptive === false) return undefined;
   if (isRecord(size) && size.min === size.max) return undefined;
-  const { cap, except } = defaults.adaptive;
-  return controller === undefined || except.includes(controller) ? undefined : cap;
+  const isNeeded = controller !== undefined && controller.plugin?.constant !== true;
+  return isNeeded ? defaults.adaptive.cap : undefined;
 }

@@ -69,7 +69,7 @@ export async function resolvePool(
     types: new Set(isRecord(raw.handlers) ? Object.keys(raw.handlers) : []),
   });
   const lanePolicy = await slot("lanePolicy", slotKinds.lanePolicy);
-  const caps = await resolveCaps(raw, { path, probe, controller: controller?.name }, options);
+  const caps = await resolveCaps(raw, { path, probe, controller }, options);
   const retirement = await slot("retirement", slotKinds.retirement);
   const admission = await slot("admission", slotKinds.admission);
   const signals = isRecord(raw.signals)

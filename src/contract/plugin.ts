@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { StoreExamination } from "./doctor.ts";
 import type { Job, JobContext, Logger } from "./job.ts";
 import type { InputOf, OutputOf, StandardIssue, StandardSchema } from "./standard_schema.ts";
 import type { MaybePromise, Store } from "./store.ts";
@@ -74,10 +75,26 @@ export interface Plugin<K extends Kind = Kind, Input = unknown, Payload = unknow
   create(options: unknown, context: PluginContext): Instances[K];
   /** Where a cap holds unless its slot says otherwise. Only caps have it. @default {"process"} */
   readonly scope?: Scope | undefined;
+  /** True: it asks for one worker count, whatever comes. Only controllers have it. @default {false} */
+  readonly constant?: boolean | undefined;
+  /** Whether its jobs outlive the process. Only stores have it. @default {true} */
+  readonly durable?: boolean | undefined;
+  /** What it took, where that was measured. Only stores have it. */
+  readonly measured?: StoreMeasure | undefined;
+  /** Has a database examined that nobody works on: `sluice doctor --store`. Only stores have it. */
+  readonly doctor?: StoreExamination | undefined;
   /** Only for inference; never present at run time. */
   readonly "~payload"?: Payload | undefined;
   /** Only for inference: what its options may be. Never present at run time. */
   "~accepts"?(options: Input): void;
+}
+
+/** What a store took, measured: `check` says which loads are more. */
+export interface StoreMeasure {
+  /** Keys or rows that a job changes from its enqueue to its end. */
+  readonly writesPerJob: number;
+  /** Keys or rows changed a second, in commits of ten jobs. */
+  readonly writesPerSec: number;
 }
 
 /** `cluster`: over all processes that share a store together; `process`: in each. */
@@ -126,11 +143,18 @@ export interface Definition<K extends Kind, Schema extends StandardSchema> {
  */
 export type NoOptions = StandardSchema<Record<string, never>>;
 
+/** What `defineController` takes. */
+export interface ControllerDefinition<Schema extends StandardSchema>
+  extends Definition<"controller", Schema> {
+  /** True: it asks for one worker count, whatever comes. @default {false} */
+  readonly constant?: boolean | undefined;
+}
+
 /** Defines a controller: how many workers? */
 export function defineController<Schema extends StandardSchema = NoOptions>(
-  definition: Definition<"controller", Schema>,
+  definition: ControllerDefinition<Schema>,
 ): Plugin<"controller", InputOf<Schema>> {
-  return define("controller", definition);
+  return { ...define("controller", definition), constant: definition.constant ?? false };
 }
 
 /** Defines a lane policy: which lane does the next free worker serve? */
@@ -171,11 +195,23 @@ export function defineAdmission<Schema extends StandardSchema = NoOptions>(
   return define("admission", definition);
 }
 
+/** What `defineStore` takes. */
+export interface StoreDefinition<Schema extends StandardSchema>
+  extends Definition<"store", Schema> {
+  /** Whether its jobs outlive the process. @default {true} */
+  readonly durable?: boolean | undefined;
+  /** What it took, where that was measured. Omitted: `check` judges no load by it. */
+  readonly measured?: StoreMeasure | undefined;
+  /** Has a database examined that nobody works on. Omitted: `sluice doctor --store` does not. */
+  readonly doctor?: StoreExamination | undefined;
+}
+
 /** Defines a store: where do jobs live? */
 export function defineStore<Schema extends StandardSchema = NoOptions>(
-  definition: Definition<"store", Schema>,
+  definition: StoreDefinition<Schema>,
 ): Plugin<"store", InputOf<Schema>> {
-  return define("store", definition);
+  const { durable = true, measured, doctor } = definition;
+  return { ...define("store", definition), durable, measured, doctor };
 }
 
 /**

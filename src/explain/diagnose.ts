@@ -21,7 +21,7 @@ export {
   PRESSING_CODES,
 } from "./diagnose/finding.ts";
 
-const CHECKS: readonly ((history: History) => readonly Finding[])[] = [
+const CHECKS: readonly ((history: History, isConstant: boolean) => readonly Finding[])[] = [
   stalled,
   failing,
   receiverRefuses,
@@ -36,11 +36,15 @@ const CHECKS: readonly ((history: History) => readonly Finding[])[] = [
 /** A history does not change: metrics, API and dashboard may all ask between two samples. */
 const known = new WeakMap<History, readonly Finding[]>();
 
-/** Finds what is amiss, most pressing first. Empty: nothing that the history shows. */
-export function diagnose(history: History): readonly Finding[] {
+/**
+ * Finds what is amiss, most pressing first. Empty: nothing that the history shows.
+ *
+ * @param isConstant True if the pool's controller asks for one worker count, whatever comes.
+ */
+export function diagnose(history: History, isConstant: boolean): readonly Finding[] {
   let findings = known.get(history);
   if (findings === undefined) {
-    findings = CHECKS.flatMap((check) => check(history)).sort((a, b) =>
+    findings = CHECKS.flatMap((check) => check(history, isConstant)).sort((a, b) =>
       FINDING_CODES.indexOf(a.code) - FINDING_CODES.indexOf(b.code)
     );
     known.set(history, findings);

@@ -12,9 +12,6 @@ import type { PoolFacts } from "./facts.ts";
 /** Names of options that give a rate. */
 const RATE_NAME = /per_?(second|sec|minute|min|hour)$|^rate|rate$|^(rps|qps)$/i;
 
-/** The cap whose options say what a worker holds. */
-const POOL_CAP = "db-pool-cap";
-
 /** Caps at odds with the floor, with each other, or with what they stand for. */
 export function lintCaps(pool: PoolFacts): readonly Concern[] {
   const each = pool.bounds.caps.flatMap((cap) => [
@@ -128,9 +125,8 @@ function rateUnused(pool: PoolFacts, cap: CapBound): Concern[] {
 
 /** A reckoned cap is at least 1: one worker may hold more than there is. */
 function connectionsShort({ name, path, options, workers }: CapBound): Concern[] {
-  const { connections, perWorker, spare } = options;
-  if (name !== POOL_CAP || workers === 0) return [];
-  if (typeof connections !== "number" || typeof perWorker !== "number") return [];
+  const { connections, perWorker, spare = 0 } = options; // what a worker holds, where a cap is told that
+  if (workers === 0 || typeof connections !== "number" || typeof perWorker !== "number") return [];
   const left = connections - Number(spare);
   if (perWorker <= left) return [];
   const needed = perWorker + Number(spare);

@@ -25,12 +25,6 @@ import type { Settings } from "../config/settings.ts";
 export type { Concern, ConcernCode, Severity } from "./concern.ts";
 export { type Platform, PLATFORMS } from "./time.ts";
 
-/** The store whose jobs end with the process. */
-const VOLATILE = "memory";
-
-/** The store whose measured rate is known. */
-const MEASURED = "deno-kv";
-
 const ORDER: readonly Severity[] = ["error", "warning", "note"];
 
 /**
@@ -43,7 +37,7 @@ const ORDER: readonly Severity[] = ["error", "warning", "note"];
  */
 export function lint(settings: Settings, platform?: Platform): readonly Concern[] {
   const pools = settings.pools.map(factsOf);
-  const durable = settings.store.name !== VOLATILE;
+  const { name, plugin: { durable = true, measured } = {} } = settings.store;
   const found = pools.flatMap((pool) => [
     ...lintLoad(pool),
     ...lintCaps(pool),
@@ -56,6 +50,6 @@ export function lint(settings: Settings, platform?: Platform): readonly Concern[
     ...lintDepth(pool),
     ...lintUnreached(pool),
   ]);
-  if (settings.store.name === MEASURED) found.push(...lintStore(pools));
+  if (measured !== undefined) found.push(...lintStore(pools, name, measured));
   return found.sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
 }

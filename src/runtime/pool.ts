@@ -153,7 +153,8 @@ export class Pool implements PoolHandle {
     // A pool at rest takes no samples: what its past shows would stand for ever.
     const restsForMs = steering.quiet ? state.nowMs - steering.history.sampledAtMs : 0;
     if (restsForMs >= OVER_AFTER_MS) return [];
-    return diagnose(steering.history.read(this.settings));
+    const { constant = false } = this.settings.controller.plugin ?? {};
+    return diagnose(steering.history.read(this.settings), constant);
   }
 
   enqueue(job: NewJob): Promise<JobHandle> {

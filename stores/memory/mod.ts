@@ -13,6 +13,7 @@ import { MemoryState } from "./state.ts";
 /** The store in memory. Takes no options. */
 export const memory: Plugin<"store", Record<string, never>> = defineStore({
   name: "memory",
+  durable: false,
   create: () => new MemoryStore(),
 });
 

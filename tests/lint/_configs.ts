@@ -17,6 +17,7 @@ import {
 import { resolveConfig } from "../../src/config/resolve.ts";
 import { makeLane } from "../../src/testing/views.ts";
 import type { Settings } from "../../src/config/settings.ts";
+import { denoKv } from "../../stores/deno_kv/mod.ts";
 import { memory } from "../../stores/memory/mod.ts";
 
 type Pool = ConfigInput["pools"][string];
@@ -85,7 +86,7 @@ const PLUGINS = {
   "broken-policy": brokenPolicy,
   "signal-cap": signalCap,
   "durable": storeNamed("durable"),
-  "deno-kv": storeNamed("deno-kv"),
+  "deno-kv": { ...storeNamed("deno-kv"), measured: denoKv.measured },
 };
 
 /** Resolves a config of one pool named `p`. */

@@ -19,9 +19,6 @@ const FEW = 2;
 /** One count for so long, under load, is a fixed pool. */
 const SETTLED_MS = 600_000;
 
-/** The controller that this finding asks for. */
-const FIXED = "fixed";
-
 /** The target turns back again and again while as many jobs come as before. */
 export function oscillation(history: History): readonly Finding[] {
   const window = latest(history, SWING_MS);
@@ -50,10 +47,14 @@ export function oscillation(history: History): readonly Finding[] {
   }];
 }
 
-/** One worker count, above the minimum, for long, although jobs keep coming. */
-export function fixedWouldDo(history: History): readonly Finding[] {
+/**
+ * One worker count, above the minimum, for long, although jobs keep coming.
+ *
+ * @param isConstant True if the controller asks for one count anyway.
+ */
+export function fixedWouldDo(history: History, isConstant: boolean): readonly Finding[] {
   const window = latest(history, SETTLED_MS);
-  if (window === undefined || history.controller === FIXED) return [];
+  if (window === undefined || isConstant) return [];
   const { first, last, spanMs } = window;
   const { target, size } = last;
   const same = last.changes === first.changes && target > size.min && target < last.limit;

@@ -5,6 +5,7 @@
  */
 
 import { delay } from "../../../src/base/async.ts";
+import type { StoreDoctor } from "../../../src/contract/doctor.ts";
 import { findFaults } from "./audit.ts";
 import { countIn } from "../read/counts.ts";
 import { Db } from "../io/db.ts";
@@ -62,7 +63,7 @@ const SCHEDULE = /^schedule\/(.*)\/[^/]*$/;
 const MOST_ROUNDS = 4;
 
 /** A database that nobody works on. */
-export class Doctor {
+export class Doctor implements StoreDoctor {
   readonly #kv: Deno.Kv;
   readonly #db: Db;
 
