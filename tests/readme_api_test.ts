@@ -9,7 +9,7 @@ import { start } from "../mod.ts";
 import { MOST_STREAMS } from "../src/admin/api/event_feed.ts";
 import { MOST_LOOKED_AT } from "../src/admin/api/job_list.ts";
 import { BURST, REFILL_MS } from "../src/admin/access/login_limit.ts";
-import { endpoints } from "../src/admin/openapi/endpoints.ts";
+import { routeDocs } from "../src/admin/openapi/document.ts";
 import { ACTIONS, MAX_RUNNING } from "../src/admin/api/operations.ts";
 import { startReceiver } from "../examples/receiver.ts";
 import { blocksIn, rowsIn, section } from "./_readme.ts";
@@ -102,14 +102,15 @@ Deno.test("docs/api.md has a curl line for every route of the API", () => {
 Deno.test("docs/api.md tells of every query parameter, where it tells of its route", () => {
   const rows = rowsIn(section("docs/api.md", "API"));
 
-  for (const { method, path, query = {} } of endpoints) {
-    const row = rows.find(([cell = ""]) => cell.includes(`\`${method.toUpperCase()} ${path}\``));
-    const missing = Object.keys(query).filter((name) => !row?.[1]?.includes(`\`?${name}=`));
+  for (const { method, path, parameters = [] } of routeDocs()) {
+    const row = rows.find(([cell = ""]) => cell.includes(`\`${method} ${path}\``));
+    const query = parameters.filter((parameter) => parameter.in === "query");
+    const missing = query.filter(({ name }) => !row?.[1]?.includes(`\`?${name}=`));
     assert.deepEqual(missing, [], `${method} ${path}`);
   }
 });
 
-Deno.test("the pages tell the limits that the admin API has", () => {
+Deno.test("the pages and the OpenAPI document tell the limits that the admin API has", () => {
   const api = section("docs/api.md", "API").replaceAll(/\s+/g, " ");
   const operate = section("docs/operate.md", "Operate").replaceAll(/\s+/g, " ");
 
@@ -117,6 +118,16 @@ Deno.test("the pages tell the limits that the admin API has", () => {
   assert.ok(api.includes(`${MAX_RUNNING} bulk operations: 429 beyond`));
   assert.ok(api.includes('`{ "purge": true }` alone cancels every job of the pool that waits'));
   assert.ok(api.includes(`${new Intl.NumberFormat("en").format(MOST_LOOKED_AT)} jobs`));
+  const textOf = (route: string) =>
+    routeDocs().find(({ method, path }) => `${method} ${path}` === route)?.description ?? "";
+
+  assert.ok(textOf("GET /api/events").includes(`At most ${MOST_STREAMS} streams`));
+  assert.ok(textOf("POST /api/pools/:pool/operations").includes(`At most ${MAX_RUNNING} run`));
+  assert.ok(
+    textOf("POST /login").includes(
+      `${BURST} logins may fail at once, and one more each ${REFILL_MS / 1_000} s`,
+    ),
+  );
   assert.ok(
     operate.includes(
       `${BURST} logins in a browser may fail at once, and one more each ${REFILL_MS / 1_000} s`,

@@ -12,7 +12,7 @@ const LONGEST_FILE = 400;
 const LONGEST_PLUGIN = 150;
 
 const CODE = ["mod.ts", "src", "plugins", "stores"] as const;
-const ALL = [...CODE, "tests", "examples", "bench"] as const;
+const ALL = [...CODE, "tests", "examples", "bench", "tools"] as const;
 
 /** Errors whose first argument is a message that users see. */
 const MESSAGE_FIRST = /^(Error|TypeError|RangeError|SyntaxError)$/;

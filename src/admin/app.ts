@@ -1,5 +1,5 @@
 /**
- * Puts the admin API together: open routes, the guard, guarded routes.
+ * Puts the admin API together: every route behind the guard, but those that are open.
  *
  * @module
  */
@@ -11,43 +11,36 @@ import type { Logger } from "../contract/job.ts";
 import { silentLogger } from "../runtime/log.ts";
 import type { Sluice } from "../runtime/handles.ts";
 import { identifier } from "./access/actor.ts";
-import type {
-  EventRoutes,
-  JobRoutes,
-  LoginRoutes,
-  OperationRoutes,
-  PoolRoutes,
-  SystemRoutes,
-  WaitingRoutes,
-} from "./http/wire.ts";
+import { type Endpoints, OPEN_ROUTES, type SessionEndpoints } from "./http/endpoints.ts";
+import type { RoutesOf } from "./http/hc.ts";
 import { assetRoutes } from "./pages/assets.ts";
 import { configPageRoutes } from "./pages/config_page.tsx";
 import { type AdminContext, targets } from "./api/context.ts";
 import { deadPageRoutes } from "./pages/dead_page.tsx";
 import { EventFeed, MOST_STREAMS } from "./api/event_feed.ts";
-import { eventRoutes, eventText } from "./api/events.ts";
+import { eventHandlers, eventText } from "./api/events.ts";
 import { guard } from "./access/guard.ts";
 import { jobPageRoutes } from "./pages/job_page.tsx";
-import { jobRoutes } from "./api/jobs.ts";
+import { jobHandlers } from "./api/jobs.ts";
 import { jobsPageRoutes } from "./pages/jobs_page.tsx";
 import { openApiRoutes } from "./openapi/routes.tsx";
-import { operationRoutes } from "./api/operation_routes.ts";
+import { operationHandlers } from "./api/operation_routes.ts";
 import { Operations } from "./api/operations.ts";
 import { ListLimit } from "./api/list_limit.ts";
-import { loginRoutes } from "./pages/login.tsx";
+import { loginHandlers, loginPageRoutes } from "./pages/login.tsx";
 import { MOUNTED_START, overviewRoutes } from "./pages/overview.tsx";
 import { poolPageRoutes } from "./pages/pool_page.tsx";
-import { poolRoutes } from "./api/pools.ts";
+import { poolHandlers } from "./api/pools.ts";
 import { BodyReads } from "./http/reads.ts";
 import { configRedactor, redactor } from "../config/redaction.ts";
 import { refused } from "./pages/refusal.tsx";
-import { reloadRoutes } from "./api/reload.ts";
+import { reloadHandlers } from "./api/reload.ts";
 import { Sessions } from "./access/session.ts";
-import { healthRoutes, systemRoutes } from "./api/system.ts";
+import { systemHandlers } from "./api/system.ts";
 import { checkTokens, hasToken, type Tokens } from "./access/tokens.ts";
 import { failed, noRoute } from "./pages/trouble.tsx";
 import { withBody } from "./server/unread.ts";
-import { waitingRoutes } from "./api/waiting.ts";
+import { type EndpointEntry, type Handlers, routesOf } from "./api/route.ts";
 
 /** How the admin API is set up. */
 export interface AdminOptions {
@@ -81,17 +74,7 @@ export interface AdminOptions {
  *
  * @internal
  */
-export type AdminApp = Hono<
-  BlankEnv,
-  & PoolRoutes
-  & JobRoutes
-  & WaitingRoutes
-  & OperationRoutes
-  & EventRoutes
-  & LoginRoutes
-  & SystemRoutes,
-  "/"
->;
+export type AdminApp = Hono<BlankEnv, RoutesOf<Endpoints>, "/">;
 
 /**
  * Makes the admin API.
@@ -159,38 +142,46 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     const refusal = check(c);
     return refusal && refused(refusal, c);
   };
-  const closed = new Hono()
-    .route("/", jobRoutes(context))
-    .route("/", waitingRoutes(context))
-    .route("/", poolRoutes(context))
-    .route("/", operationRoutes(context))
-    .route("/", eventRoutes(context))
+  const app = new Hono();
+  const add = ({ method, path, handler }: EndpointEntry): void => {
+    // Hint: Hono runs a route without middleware far faster than one with.
+    const answering: typeof handler = isOpen(method, path)
+      ? (c, next) => withBody(c, context.body, handler(c, next))
+      : (c, next) => withBody(c, context.body, refuse(c) ?? handler(c, next));
+    // Only an app that this one is mounted in needs it, and copies it: Hono's fast router cannot hold it.
+    if (path === MOUNTED_START) {
+      app.routes.push({ basePath: "/", method, path, handler: answering });
+    } else app.on(method, path, answering);
+  };
+  const handlers: Handlers<Omit<Endpoints, keyof SessionEndpoints>> = {
+    ...jobHandlers(context),
+    ...poolHandlers(context),
+    ...operationHandlers(context),
+    ...eventHandlers(context),
+    ...reloadHandlers(context),
+    ...systemHandlers(context),
+  };
+  routesOf(handlers, context).forEach(add);
+  if (hasToken(tokens)) {
+    routesOf(loginHandlers(tokens, sessions, context), context).forEach(add);
+  }
+  const pages = new Hono()
     .route("/", openApiRoutes(context))
-    .route("/", systemRoutes(context))
     .route("/", jobsPageRoutes(context))
     .route("/", jobPageRoutes(context))
     .route("/", deadPageRoutes(context))
     .route("/", configPageRoutes(context))
-    .route("/", reloadRoutes(context))
     .route("/", overviewRoutes(context))
-    .route("/", poolPageRoutes(context));
-  const app = new Hono()
-    .route("/", healthRoutes(context))
+    .route("/", poolPageRoutes(context))
     .route("/", assetRoutes());
-  const open = hasToken(tokens) ? loginRoutes(tokens, sessions, context) : new Hono();
-  for (const { method, path, handler } of open.routes) {
-    app.on(method, path, (c, next) => withBody(c, context.body, handler(c, next)));
-  }
-  // Hint: Hono runs a route without middleware far faster than one with.
-  for (const { method, path, handler } of closed.routes) {
-    const guarded: typeof handler = (c, next) =>
-      withBody(c, context.body, refuse(c) ?? handler(c, next));
-    // Only an app that this one is mounted in needs it, and copies it: Hono's fast router cannot hold it.
-    if (path === MOUNTED_START) app.routes.push({ basePath: "/", method, path, handler: guarded });
-    else app.on(method, path, guarded);
-  }
+  if (hasToken(tokens)) pages.route("/", loginPageRoutes());
+  pages.routes.forEach(add);
   app.notFound((c) => withBody(c, context.body, refuse(c) ?? noRoute(c, context, app.routes)));
   app.onError((error, c) => failed(error, c, context));
   // `hc` types come from the schemas that the routes declare.
   return app as unknown as AdminApp;
+}
+
+function isOpen(method: string, path: string): boolean {
+  return OPEN_ROUTES.some((route) => route === `${method} ${path}`);
 }

@@ -27,5 +27,6 @@ export type {
   Problem,
   ProblemError,
   Readiness,
+  SignalJson,
 } from "./http/wire.ts";
 export { type AdminServer, serveAdmin } from "./server/serve.ts";

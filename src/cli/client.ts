@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { Endpoints } from "../admin/http/endpoints.ts";
+import type { PathParts } from "../admin/http/hc.ts";
 import { NO_ROUTE, type Problem } from "../admin/http/wire.ts";
 import { isRecord } from "../config/faults.ts";
 import { formatFault, messageOf } from "../contract/errors.ts";
@@ -22,17 +24,34 @@ export interface RemoteOptions {
   readonly json?: boolean | undefined;
 }
 
-/** A request to the admin API. */
-export interface Call {
-  /** HTTP method. @default {"GET"} */
-  readonly method?: "GET" | "POST" | "PUT" | "DELETE";
-  /** Query parameters; `undefined` ones are left out. */
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
-  /** Body, sent as JSON. */
+/** An endpoint of the admin API: method and path. */
+export type Route = keyof Endpoints;
+
+/** What a request says to an endpoint. */
+export type Call<To extends Route = Route> =
+  & {
+    /** Query parameters; `undefined` ones are left out. */
+    readonly query?: Endpoints[To] extends { query: infer Query }
+      ? { readonly [Name in keyof Query]?: string | number | undefined }
+      : undefined;
+    /** Body, sent as JSON. */
+    readonly body?: Endpoints[To] extends { body: infer Body } ? Body : undefined;
+    /** Headers besides those that every request has. */
+    readonly headers?: Readonly<Record<string, string>>;
+    /** Gives up on the answer. */
+    readonly signal?: AbortSignal | undefined;
+  }
+  & (unknown extends PathParts<To> ? { readonly at?: undefined }
+    : { readonly at: PathParts<To> }); // what stands in the path
+
+/** A request to any endpoint. */
+interface AnyCall {
+  readonly at?: Readonly<Record<string, string>> | undefined;
+  readonly query?:
+    | Readonly<Record<string, string | number | readonly string[] | undefined>>
+    | undefined;
   readonly body?: unknown;
-  /** Headers besides those that every request has. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Gives up on the answer. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -45,26 +64,35 @@ export function there({ url, tokenEnv }: RemoteOptions): string {
   return tokenEnv === undefined ? address : `${address} --token-env ${tokenEnv}`;
 }
 
+/** What an endpoint answers. */
+type AnswerOf<To extends Route> = Endpoints[To]["answers"][
+  & keyof Endpoints[To]["answers"]
+  & (200 | 202)
+];
+
 /** What tells an answer from that of another program: that it is a list, or a field that it always has. */
 export type Sign<T> = T extends readonly unknown[] ? "list"
   : { [Name in keyof T & string]-?: undefined extends T[Name] ? never : Name }[keyof T & string];
 
+/** Those answers that have the sign. */
+type Signed<T, By> = T extends unknown ? By extends Sign<T> ? T : never : never;
+
 /**
- * Makes one request. `T` is what the route answers, as `admin/api.ts` declares it, `sign` what tells it.
+ * Makes one request to an endpoint of the table, and checks that what answers is one.
  *
  * @throws {CliError} If nothing answers, another program does, or it answers with a problem.
  */
-export async function call<T>(
+export async function call<To extends Route, By extends Sign<AnswerOf<To>>>(
   io: Io,
   options: RemoteOptions,
-  path: string,
-  sign: Sign<T>,
-  request: Call = {},
-): Promise<T> {
-  const response = await send(io, options, path, request);
-  const answer = await readAnswer(response, options, request);
+  route: To,
+  sign: By,
+  request: Call<To>,
+): Promise<Signed<AnswerOf<To>, By>> {
+  const response = await send(io, options, route, request as AnyCall); // the table has held it to its route
+  const answer = await readAnswer(response, options, route);
   const isOurs = sign === "list" ? Array.isArray(answer) : isRecord(answer) && sign in answer;
-  if (isOurs) return answer as T; // what the route is declared to answer
+  if (isOurs) return answer as Signed<AnswerOf<To>, By>; // what the table says of the endpoint
   const what = sign === "list" ? "no list" : `no "${sign}" in its answer`;
   throw foreign(response, what, options);
 }
@@ -77,25 +105,26 @@ export async function call<T>(
 export async function send(
   io: Io,
   options: RemoteOptions,
-  path: string,
-  request: Call = {},
+  route: Route,
+  request: AnyCall,
 ): Promise<Response> {
+  const [method = "", path = ""] = route.split(" ");
   const headers: Record<string, string> = { accept: "application/json", ...request.headers };
   const token = tokenOf(io, options);
   if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
   if (request.body !== undefined) headers["content-type"] = "application/json";
-  const url = urlOf(options, path, request.query ?? {});
+  const url = urlOf(options, pathTo(path, request.at ?? {}), request.query ?? {});
   let response: Response;
   try {
     response = await fetch(url, {
-      method: request.method ?? "GET",
+      method,
       headers,
       body: request.body === undefined ? null : JSON.stringify(request.body),
       redirect: "manual", // one that is followed makes a GET of a POST
       signal: request.signal ?? null,
     });
   } catch (thrown) {
-    if (hasBroken(thrown)) throw broken(options, request, thrown);
+    if (hasBroken(thrown)) throw broken(options, route, thrown);
     throw new CliError(
       `Nothing answers at ${options.url}: start a system with "sluice run FILE", or give its address by ${
         optionOf(options)
@@ -114,16 +143,16 @@ export async function send(
       1,
     );
   }
-  throw failureOf(response, await readAnswer(response, options, request), options);
+  throw failureOf(response, await readAnswer(response, options, route), options);
 }
 
 function optionOf({ urlOption = "--url" }: RemoteOptions): string {
   return urlOption;
 }
 
-/** A path with each part escaped: `path("pools", name, "jobs")`. */
-export function path(...parts: readonly string[]): string {
-  return `/api/${parts.map(encodeURIComponent).join("/")}`;
+/** A path of the table with what stands in it, escaped. */
+function pathTo(path: string, at: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(at[name] ?? ""));
 }
 
 function tokenOf(io: Io, { tokenEnv }: RemoteOptions): string | undefined {
@@ -136,7 +165,7 @@ function tokenOf(io: Io, { tokenEnv }: RemoteOptions): string | undefined {
   );
 }
 
-function urlOf(options: RemoteOptions, path: string, query: NonNullable<Call["query"]>): URL {
+function urlOf(options: RemoteOptions, path: string, query: NonNullable<AnyCall["query"]>): URL {
   const base = options.url.replace(/\/+$/, "");
   // "localhost:8787" can be read too, as an address of the scheme "localhost".
   if (!/^https?:\/\//i.test(base) || !URL.canParse(base)) {
@@ -152,7 +181,7 @@ function urlOf(options: RemoteOptions, path: string, query: NonNullable<Call["qu
   }
   const url = new URL(`${base}${path}`);
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) url.searchParams.set(name, String(value));
+    for (const one of [value ?? []].flat()) url.searchParams.append(name, String(one));
   }
   return url;
 }
@@ -160,13 +189,13 @@ function urlOf(options: RemoteOptions, path: string, query: NonNullable<Call["qu
 async function readAnswer(
   response: Response,
   options: RemoteOptions,
-  request: Call,
+  route: Route,
 ): Promise<unknown> {
   let text: string;
   try {
     text = await response.text();
   } catch (thrown) {
-    throw broken(options, request, thrown);
+    throw broken(options, route, thrown);
   }
   try {
     return JSON.parse(text);
@@ -200,9 +229,9 @@ function hasBroken(thrown: unknown): boolean {
   return thrown instanceof TypeError && messageOf(thrown.cause).includes("(SendRequest)");
 }
 
-function broken({ url }: RemoteOptions, { method = "GET" }: Call, cause: unknown): CliError {
+function broken({ url }: RemoteOptions, route: Route, cause: unknown): CliError {
   const what = `The connection to ${url} broke before the answer was there`;
-  if (method === "GET") return new CliError(`${what}: try again`, 1, { cause });
+  if (route.startsWith("GET ")) return new CliError(`${what}: try again`, 1, { cause });
   return new UnansweredError(
     `${what}: it may be done all the same, so look before you try again`,
     1,

@@ -60,7 +60,7 @@ async function retry(
 ): Promise<void> {
   checkChoice(ids, options);
   if (options.all) return await operate(io, pool, { retry: true, ...filterOf(options) }, options);
-  await changeJobs(io, ids, { method: "POST", verb: "retry" }, options);
+  await changeJobs(io, ids, "retry", options);
 }
 
 async function discard(
@@ -73,7 +73,7 @@ async function discard(
   const what = options.all ? `all dead jobs${narrowed(options)}` : counted(ids.length, "dead job");
   confirmed(io, options, `Discard ${what} of pool "${pool}"?`);
   if (options.all) return await operate(io, pool, { discard: true, ...filterOf(options) }, options);
-  await changeJobs(io, ids, { method: "DELETE", verb: "remove" }, options);
+  await changeJobs(io, ids, "remove", options);
 }
 
 function checkChoice(ids: readonly string[], options: ManyOptions): void {

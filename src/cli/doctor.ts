@@ -7,7 +7,7 @@
 import type { Command } from "commander";
 import type { PoolJson } from "../admin/http/wire.ts";
 import type { Finding } from "../explain/diagnose.ts";
-import { call, path, type RemoteOptions } from "./client.ts";
+import { call, type RemoteOptions } from "./client.ts";
 import { doctorStore, type StoreDoctorOptions } from "./doctor_store.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
@@ -38,7 +38,7 @@ export function addDoctor(program: Command, tools: Tools): void {
 type DoctorOptions = RemoteOptions & Partial<StoreDoctorOptions>;
 
 async function doctor(io: Io, name: string, options: RemoteOptions): Promise<void> {
-  const pool = await call<PoolJson>(io, options, path("pools", name), "diagnosis");
+  const pool = await call(io, options, "GET /api/pools/:pool", "diagnosis", { at: { pool: name } });
   const { diagnosis } = pool;
   if (options.json) return json(io, diagnosis);
   const now = amissNow(pool);

@@ -6,8 +6,9 @@
 
 import type { Command } from "commander";
 import { type Accepted, LONGEST_WAIT_MS } from "../admin/http/wire.ts";
+import type { NewJob } from "../contract/job.ts";
 import { messageOf } from "../contract/errors.ts";
-import { call, path, type RemoteOptions, there } from "./client.ts";
+import { call, type RemoteOptions, there } from "./client.ts";
 import { enqueueMany } from "./enqueue_many.ts";
 import { isTooDeep, TOO_DEEP } from "../config/source.ts";
 import { CliError } from "./failure.ts";
@@ -69,10 +70,10 @@ async function enqueue(
     return await enqueueMany(io, pool, jobs, options);
   }
   const waitMs = waitOf(options);
-  const accepted = await call<Accepted>(io, options, path("pools", pool, "jobs"), "id", {
-    method: "POST",
+  const accepted = await call(io, options, "POST /api/pools/:pool/jobs", "id", {
+    at: { pool },
     query: { waitMs },
-    body: jobs[0]?.body,
+    body: jobs[0]?.body as NewJob, // the API says what is wrong with it
   });
   if (options.json) json(io, accepted);
   else show(io, accepted, options);

@@ -5,8 +5,9 @@
  */
 
 import { agreeing, counted } from "../base/format.ts";
-import type { BulkAccepted, BulkResult } from "../admin/http/wire.ts";
-import { call, path, type RemoteOptions } from "./client.ts";
+import type { BulkResult } from "../admin/http/wire.ts";
+import type { NewJob } from "../contract/job.ts";
+import { call, type RemoteOptions } from "./client.ts";
 import { CliError, UnansweredError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { json, line } from "./print.ts";
@@ -48,12 +49,9 @@ export async function enqueueMany(
   let faulty = 0; // no use in sending them again
   try {
     for (const part of partsOf(jobs)) {
-      const body = part.map((job) => job.body);
-      const where = path("pools", pool, "jobs");
-      const { results } = await call<BulkAccepted>(io, options, where, "results", {
-        method: "POST",
-        body,
-      });
+      const body = part.map((job) => job.body as NewJob); // the API says what is wrong with one
+      const route = "POST /api/pools/:pool/jobs";
+      const { results } = await call(io, options, route, "results", { at: { pool }, body });
       results.forEach((result, index) => count(sum, result, part[index]?.line ?? 0));
       faulty += results.filter((one) => "error" in one && one.retryAfterMs === undefined).length;
       done += part.length;

@@ -6,7 +6,7 @@
 
 import type { EventJson } from "../admin/http/wire.ts";
 import { delay } from "../base/async.ts";
-import { path, type RemoteOptions, send } from "./client.ts";
+import { type RemoteOptions, send } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 
@@ -35,7 +35,7 @@ export async function* eventStream(
   kinds: readonly string[],
   signal: AbortSignal,
 ): AsyncGenerator<Heard, void> {
-  const query = `?${kinds.map((kind) => `kind=${kind}`).join("&")}`;
+  const query = { kind: kinds };
   let lastId: string | undefined;
   let tries = 0;
   while (!signal.aborted) {
@@ -45,7 +45,7 @@ export async function* eventStream(
         accept: "text/event-stream",
         ...lastId === undefined ? {} : { "last-event-id": lastId },
       };
-      const response = await send(io, options, `${path("events")}${query}`, { headers, signal });
+      const response = await send(io, options, "GET /api/events", { query, headers, signal });
       for await (const message of messagesOf(response)) {
         lastId = message.id ?? lastId;
         tries = 0;

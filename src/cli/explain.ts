@@ -5,8 +5,8 @@
  */
 
 import type { Command } from "commander";
-import type { DecisionJson, PoolJson } from "../admin/http/wire.ts";
-import { call, path, type RemoteOptions } from "./client.ts";
+import type { DecisionJson } from "../admin/http/wire.ts";
+import { call, type RemoteOptions } from "./client.ts";
 import type { Io } from "./io.ts";
 import { bold, json, line, time } from "./print.ts";
 import { showShadow } from "./shadow.ts";
@@ -26,17 +26,12 @@ export function addExplain(program: Command, { io }: Tools): void {
 
 async function explain(io: Io, pool: string, options: ExplainOptions): Promise<void> {
   const limit = wholeNumber("--limit", options.limit, 1);
-  const decisions = await call<readonly DecisionJson[]>(
-    io,
-    options,
-    path("pools", pool, "decisions"),
-    "list",
-    { query: { limit } },
-  );
+  const route = "GET /api/pools/:pool/decisions";
+  const decisions = await call(io, options, route, "list", { at: { pool }, query: { limit } });
   if (options.json) return json(io, decisions);
   if (decisions.length === 0) return line(io, "No decision has been made yet.");
   for (const decision of decisions) showDecision(io, decision);
-  const { shadow } = await call<PoolJson>(io, options, path("pools", pool), "lanes");
+  const { shadow } = await call(io, options, "GET /api/pools/:pool", "lanes", { at: { pool } });
   if (shadow !== undefined) showShadow(io, shadow);
 }
 

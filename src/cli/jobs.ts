@@ -8,7 +8,7 @@ import type { Command } from "commander";
 import type { ChangedJson, JobPageJson } from "../admin/http/wire.ts";
 import { agreeing, counted, duration } from "../base/format.ts";
 import type { JobRecord } from "../contract/job.ts";
-import { call, path, type RemoteOptions } from "./client.ts";
+import { call, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { bold, json, line, note, red, table, time } from "./print.ts";
@@ -50,11 +50,11 @@ export function addJobs(program: Command, { io }: Tools): void {
   withYes(withRemote(jobs.command("cancel").description("cancel jobs").argument("<id...>")))
     .action((ids: readonly string[], options: RemoteOptions & { readonly yes?: boolean }) => {
       confirmed(io, options, `Cancel ${counted(ids.length, "job")}?`);
-      return changeJobs(io, ids, { method: "POST", verb: "cancel" }, options);
+      return changeJobs(io, ids, "cancel", options);
     });
   withRemote(jobs.command("retry").description("make dead jobs ready again").argument("<id...>"))
     .action((ids: readonly string[], options: RemoteOptions) =>
-      changeJobs(io, ids, { method: "POST", verb: "retry" }, options)
+      changeJobs(io, ids, "retry", options)
     );
 }
 
@@ -90,14 +90,15 @@ async function fetchPage(
   limit: number | undefined,
 ): Promise<JobPageJson> {
   const { state, lane, match, cursor } = options;
-  return await call<JobPageJson>(io, options, path("pools", pool, "jobs"), "jobs", {
+  return await call(io, options, "GET /api/pools/:pool/jobs", "jobs", {
+    at: { pool },
     query: { state, lane, match, limit, cursor },
   });
 }
 
 /** Prints one job. */
 export async function showJob(io: Io, id: string, options: RemoteOptions): Promise<void> {
-  const job = await call<JobRecord>(io, options, path("jobs", id), "state");
+  const job = await call(io, options, "GET /api/jobs/:id", "state", { at: { id } });
   if (options.json) return json(io, job);
   line(
     io,
@@ -122,19 +123,25 @@ export async function showJob(io: Io, id: string, options: RemoteOptions): Promi
   if (job.error !== undefined) line(io, red(`error ${job.error}`));
 }
 
+/** Endpoints that change a job. */
+const CHANGES = {
+  cancel: "POST /api/jobs/:id/cancel",
+  retry: "POST /api/jobs/:id/retry",
+  remove: "DELETE /api/jobs/:id",
+} as const;
+
 /** Changes jobs one after another and prints what came of each. @throws {CliError} If one could not be changed. */
 export async function changeJobs(
   io: Io,
   ids: readonly string[],
-  change: { readonly method: "POST" | "DELETE"; readonly verb: "cancel" | "retry" | "remove" },
+  change: keyof typeof CHANGES,
   options: RemoteOptions,
 ): Promise<void> {
   const results: (ChangedJson | { readonly id: string; readonly error: string })[] = [];
   let failed = 0;
   for (const id of ids) {
-    const where = change.verb === "remove" ? path("jobs", id) : path("jobs", id, change.verb);
     try {
-      const done = await call<ChangedJson>(io, options, where, "state", { method: change.method });
+      const done = await call(io, options, CHANGES[change], "state", { at: { id } });
       results.push(done);
       if (!options.json) {
         line(io, `Job ${id} ${done.cancelling ? "was asked to end" : `is ${done.state}`}`);

@@ -7,7 +7,7 @@
 import { counted, grouped } from "../base/format.ts";
 import type { OperationJson, OperationRequest } from "../admin/http/wire.ts";
 import { delay } from "../base/async.ts";
-import { call, path, type RemoteOptions } from "./client.ts";
+import { call, type RemoteOptions } from "./client.ts";
 import { CliError, INTERRUPTED } from "./failure.ts";
 import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
@@ -55,8 +55,8 @@ async function start(
   request: OperationRequest,
   options: RemoteOptions,
 ): Promise<OperationJson> {
-  const where = path("pools", pool, "operations");
-  return await call<OperationJson>(io, options, where, "action", { method: "POST", body: request });
+  const route = "POST /api/pools/:pool/operations";
+  return await call(io, options, route, "action", { at: { pool }, body: request });
 }
 
 /** Looks until it has ended. The first signal cancels it. */
@@ -65,7 +65,6 @@ async function follow(
   started: OperationJson,
   options: RemoteOptions,
 ): Promise<{ readonly ended: OperationJson; readonly interrupted: boolean }> {
-  const where = path("operations", started.id);
   const stop = new AbortController();
   const unlisten = onInterrupt(io, () => stop.abort());
   const bar = progressBar(io);
@@ -74,8 +73,8 @@ async function follow(
     for (let waitMs = FIRST_LOOK_MS; seen.status === "running"; waitMs *= 2) {
       const lookMs = Math.min(waitMs, LATER_LOOK_MS);
       await delay(lookMs, { signal: stop.signal }).catch(() => {}); // a signal ends the wait
-      const method = stop.signal.aborted ? "DELETE" : "GET";
-      seen = await call<OperationJson>(io, options, where, "action", { method });
+      const route = stop.signal.aborted ? "DELETE /api/operations/:id" : "GET /api/operations/:id";
+      seen = await call(io, options, route, "action", { at: { id: started.id } });
       if (seen.total === undefined) {
         bar.count(`${grouped(seen.seen)} looked at, ${grouped(seen.changed)} changed`);
       } else if (seen.total > 0) bar.show(Math.min(1, seen.seen / seen.total));

@@ -5,8 +5,7 @@
  */
 
 import type { Command } from "commander";
-import type { PluginJson } from "../admin/http/wire.ts";
-import { call, path, type RemoteOptions } from "./client.ts";
+import { call, type RemoteOptions } from "./client.ts";
 import type { Io } from "./io.ts";
 import { json, line, table } from "./print.ts";
 import { type Tools, withRemote } from "./verb.ts";
@@ -31,7 +30,7 @@ function listBuiltins({ io, builtins }: Tools, options: RemoteOptions): void {
 }
 
 async function listRunning(io: Io, options: RemoteOptions): Promise<void> {
-  const plugins = await call<readonly PluginJson[]>(io, options, path("plugins"), "list");
+  const plugins = await call(io, options, "GET /api/plugins", "list", {});
   if (options.json) return json(io, plugins);
   table(
     io,

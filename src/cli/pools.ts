@@ -5,12 +5,12 @@
  */
 
 import type { Command } from "commander";
-import type { LaneJson, OverrideJson, PausedJson, PoolJson } from "../admin/http/wire.ts";
+import type { LaneJson, PoolJson } from "../admin/http/wire.ts";
 import { lanesOverTarget, PRESSING_CODES } from "../explain/diagnose.ts";
 import { counted, duration, rate } from "../base/format.ts";
 import type { StopReport } from "../runtime/handles.ts";
 import { whyOf } from "../explain/reason.ts";
-import { call, path, type RemoteOptions, there } from "./client.ts";
+import { call, type RemoteOptions, there } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { bold, type Cell, json, line, table, time } from "./print.ts";
@@ -119,13 +119,13 @@ export function laneCells(lane: LaneJson): readonly Cell[] {
 }
 
 async function list(io: Io, options: RemoteOptions): Promise<void> {
-  const pools = await call<readonly PoolJson[]>(io, options, path("pools"), "list");
+  const pools = await call(io, options, "GET /api/pools", "list", {});
   if (options.json) return json(io, pools);
   table(io, POOL_COLUMNS, pools.map(poolRow));
 }
 
 async function describe(io: Io, name: string, options: RemoteOptions): Promise<void> {
-  const pool = await call<PoolJson>(io, options, path("pools", name), "lanes");
+  const pool = await call(io, options, "GET /api/pools/:pool", "lanes", { at: { pool: name } });
   if (options.json) return json(io, pool);
   line(
     io,
@@ -156,8 +156,8 @@ async function setPaused(
   options: LaneOptions,
 ): Promise<void> {
   const body = options.lane === undefined ? {} : { lane: options.lane };
-  const done = await call<PausedJson>(io, options, path("pools", pool, verb), "paused", {
-    method: "POST",
+  const done = await call(io, options, `POST /api/pools/:pool/${verb}`, "paused", {
+    at: { pool },
     body,
   });
   if (options.json) return json(io, done);
@@ -172,8 +172,8 @@ async function setPaused(
 async function drain(io: Io, pool: string, options: DrainOptions): Promise<void> {
   const deadlineMs = durationMs("--deadline", options.deadline);
   confirmed(io, options, `Drain pool "${pool}"? It takes no more jobs until it is started anew`);
-  const report = await call<StopReport>(io, options, path("pools", pool, "drain"), "waiting", {
-    method: "POST",
+  const report = await call(io, options, "POST /api/pools/:pool/drain", "waiting", {
+    at: { pool },
     body: deadlineMs === undefined ? {} : { deadlineMs },
   });
   if (options.json) return json(io, report);
@@ -184,20 +184,18 @@ async function scale(io: Io, pool: string, options: ScaleOptions): Promise<void>
   const min = wholeNumber("--min", options.min);
   const max = wholeNumber("--max", options.max);
   const target = wholeNumber("--target", options.target);
-  const expiresInMs = durationMs("--for", options.for);
+  const expiresInMs = durationMs("--for", options.for) ?? 0; // commander has a default
   const given = min !== undefined || max !== undefined || target !== undefined;
   if (given === (options.clear === true)) {
     throw new CliError("Give --min, --max or --target, or --clear to go back to the config", 2);
   }
-  const done = await call<OverrideJson>(
-    io,
-    options,
-    path("pools", pool, "override"),
-    "override",
-    options.clear
-      ? { method: "DELETE" }
-      : { method: "PUT", body: { min, max, target, expiresInMs } },
-  );
+  const at = { pool };
+  const done = options.clear
+    ? await call(io, options, "DELETE /api/pools/:pool/override", "override", { at })
+    : await call(io, options, "PUT /api/pools/:pool/override", "override", {
+      at,
+      body: { min, max, target, expiresInMs },
+    });
   if (options.json) return json(io, done);
   line(
     io,

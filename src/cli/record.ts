@@ -10,7 +10,7 @@ import type { PoolEvent } from "../contract/event.ts";
 import { counted, duration } from "../base/format.ts";
 import { type Recording, ScenarioRecorder } from "../simulate/recorder.ts";
 import { scenarioText } from "../simulate/scenario_text.ts";
-import { call, path, type RemoteOptions } from "./client.ts";
+import { call, type RemoteOptions } from "./client.ts";
 import { eventStream } from "./event_stream.ts";
 import { CliError } from "./failure.ts";
 import { onInterrupt } from "./interrupt.ts";
@@ -62,8 +62,8 @@ async function record(io: Io, pool: string | undefined, options: RecordOptions):
     throw new CliError(`Expected --for to be longer than 0 ms but received "${options.for}"`, 2);
   }
   const pools = pool === undefined
-    ? await call<readonly PoolJson[]>(io, options, path("pools"), "list")
-    : [await call<PoolJson>(io, options, path("pools", pool), "lanes")];
+    ? await call(io, options, "GET /api/pools", "list", {})
+    : [await call(io, options, "GET /api/pools/:pool", "lanes", { at: { pool } })];
   if (options.out !== undefined) await checkWritable("the scenario", options.out); // better now than after all that time
   const heard = await listen(io, options, { pools, forMs });
   const { recording, trouble, spanMs } = heard;

@@ -5,9 +5,10 @@
  */
 
 import type { Command } from "commander";
+import type { ReloadBody } from "../admin/http/wire.ts";
 import type { ReloadReport } from "../runtime/handles.ts";
 import { printChanges } from "./changes.ts";
-import { call, path, type RemoteOptions } from "./client.ts";
+import { call, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import { json } from "./print.ts";
 import type { Io } from "./io.ts";
@@ -47,10 +48,9 @@ export async function requestReload(
   options: RemoteOptions,
   { dryRun = false, config }: ReloadRequest,
 ): Promise<ReloadReport> {
-  return await call<ReloadReport>(io, options, path("reload"), "changes", {
-    method: "POST",
+  return await call(io, options, "POST /api/reload", "changes", {
     query: { dryRun: dryRun ? 1 : undefined },
-    body: config === undefined ? {} : { config },
+    body: { config } as ReloadBody, // the API says what is wrong with it
   });
 }
 

@@ -5,10 +5,10 @@
  */
 
 import type { Command } from "commander";
-import type { DecisionJson, PoolJson } from "../admin/http/wire.ts";
+import type { DecisionJson } from "../admin/http/wire.ts";
 import { delay } from "../base/async.ts";
 import { messageOf } from "../contract/errors.ts";
-import { call, path, type RemoteOptions } from "./client.ts";
+import { call, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { json, line, shown } from "./print.ts";
@@ -172,7 +172,7 @@ async function read(
   signal?: AbortSignal,
 ): Promise<TopReading> {
   const [pools, decisions] = await Promise.all([
-    call<readonly PoolJson[]>(io, options, path("pools"), "list", { signal }),
+    call(io, options, "GET /api/pools", "list", { signal }),
     pool === undefined ? undefined : decisionsOf(io, options, pool, SHOWN_DECISIONS, signal),
   ]);
   const known = pool === undefined || decisions === undefined ? [] : [[pool, decisions] as const];
@@ -186,7 +186,8 @@ async function decisionsOf(
   limit: number,
   signal?: AbortSignal,
 ): Promise<readonly DecisionJson[]> {
-  return await call(io, options, path("pools", pool, "decisions"), "list", {
+  return await call(io, options, "GET /api/pools/:pool/decisions", "list", {
+    at: { pool },
     query: { limit },
     signal,
   });

@@ -34,7 +34,7 @@ import { idempotencyOf, keyAt } from "./idempotency.ts";
 import { isSubmitted } from "./submitted.ts";
 
 /** Most jobs of one call. */
-const MAX_JOBS = 1_000;
+export const MAX_JOBS = 1_000;
 
 /** When to send again what the store did not take, ms. */
 const AGAIN_MS = 1000;

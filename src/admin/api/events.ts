@@ -1,17 +1,16 @@
 /**
- * The route of the event stream.
+ * The endpoint of the event stream.
  *
  * @module
  */
 
-import { type Context, Hono } from "hono";
-import type { BlankEnv } from "hono/types";
 import type { PoolEvent } from "../../contract/event.ts";
-import { suggestion } from "../../base/suggest.ts";
-import type { EventRoutes, ProblemError } from "../http/wire.ts";
+import type { SystemEndpoints } from "../http/endpoints.ts";
 import type { AdminContext } from "./context.ts";
-import { API_HEADERS, badRequest, problem, queryFaults } from "../http/problem.ts";
+import { API_HEADERS, problem } from "../http/problem.ts";
+import { names, text } from "./query.ts";
 import { rounded } from "../http/rounded.ts";
+import type { Answered, Exchange, Handlers } from "./route.ts";
 
 /** Kinds of events: the compiler holds the list complete. */
 const KINDS: Readonly<Record<PoolEvent["kind"], true>> = {
@@ -63,15 +62,20 @@ const STREAM_HEADERS: Readonly<Record<string, string>> = {
 /** When a client that the limit turned away may come back, s. */
 const FULL_RETRY_S = 10;
 
-/**
- * Makes the route.
- *
- * @internal
- */
-export function eventRoutes(context: AdminContext): Hono<BlankEnv, EventRoutes, "/"> {
-  const routes = new Hono().get("/api/events", (c) => stream(c, context));
-  // The schema adds what handlers read themselves: queries.
-  return routes as unknown as Hono<BlankEnv, EventRoutes, "/">;
+/** Handler of the event stream. */
+export function eventHandlers(
+  context: AdminContext,
+): Pick<Handlers<SystemEndpoints>, "GET /api/events"> {
+  return {
+    "GET /api/events": {
+      query: {
+        pool: names("pool", () => context.sluice.pools.map(({ name }) => name)),
+        kind: names("kind of event", () => EVENT_KINDS),
+        after: text(),
+      },
+      run: (asked) => stream(asked, context),
+    },
+  };
 }
 
 /** Makes the JSON of an event: what someone changed goes through the redaction list. */
@@ -86,15 +90,10 @@ export function eventText(show: AdminContext["show"]): (event: PoolEvent) => str
     );
 }
 
-function stream(c: Context, { feed, sluice }: AdminContext): Response {
-  const pools = c.req.queries("pool") ?? [];
-  const kinds = c.req.queries("kind") ?? [];
-  const errors = [
-    ...queryFaults(c, ["after"], ["pool", "kind"]),
-    ...unknowns("pool", pools, sluice.pools.map((pool) => pool.name)),
-    ...unknowns("kind", kinds, EVENT_KINDS),
-  ];
-  if (errors.length > 0) return badRequest(errors);
+function stream(
+  { c, query: { pool = [], kind = [], after } }: Exchange<"GET /api/events">,
+  { feed }: AdminContext,
+): Answered<"GET /api/events"> {
   // Hono answers HEAD by the handler of GET: a stream opened for it would never be read.
   if (c.req.method === "HEAD") return new Response(null, { headers: STREAM_HEADERS });
   const { refusal } = feed;
@@ -105,20 +104,7 @@ function stream(c: Context, { feed, sluice }: AdminContext): Response {
     return problem(503, detail, { headers: { "retry-after": `${FULL_RETRY_S}` } });
   }
   // A page that opens a stream by hand cannot send the header.
-  const lastId = c.req.header("last-event-id") ?? c.req.query("after");
-  const body = feed.open({ pools: new Set(pools), kinds: new Set(kinds) }, lastId);
+  const lastId = c.req.header("last-event-id") ?? after;
+  const body = feed.open({ pools: new Set(pool), kinds: new Set(kind) }, lastId);
   return new Response(body, { headers: STREAM_HEADERS });
-}
-
-function unknowns(
-  name: "pool" | "kind",
-  given: readonly string[],
-  known: readonly string[],
-): readonly ProblemError[] {
-  return given.filter((value) => !known.includes(value)).map((value) => ({
-    pointer: `?${name}`,
-    detail: `No ${name === "pool" ? "pool" : "kind of event"} is named ${
-      JSON.stringify(value.slice(0, 60))
-    }${suggestion(value, known)}`,
-  }));
 }

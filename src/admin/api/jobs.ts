@@ -1,35 +1,30 @@
 /**
- * Routes about jobs: take in, look up, list, change.
+ * Endpoints of jobs: take in, look up, list, change.
  *
  * @module
  */
 
-import { type Context, Hono } from "hono";
-import type { BlankEnv } from "hono/types";
+import type { Context } from "hono";
 import type { JobRecord } from "../../contract/job.ts";
 import type { PoolHandle } from "../../runtime/handles.ts";
 import type { Change } from "../../contract/store.ts";
 import { isState, JOB_STATES } from "../../base/states.ts";
-import { suggestion } from "../../base/suggest.ts";
-import { type JobRoutes, LONGEST_WAIT_MS } from "../http/wire.ts";
+import type { JobEndpoints } from "../http/endpoints.ts";
+import { LONGEST_WAIT_MS } from "../http/wire.ts";
 import { audit } from "./audit.ts";
-import { type AdminContext, noPool, type Target } from "./context.ts";
+import type { AdminContext } from "./context.ts";
 import { openCursor, sealCursor } from "./cursor.ts";
 import { EndWaiters } from "./ends.ts";
 import { Gatherer } from "./gather.ts";
 import { type Desk, enqueue } from "./enqueue.ts";
 import { LIST_ORDER, pageOf } from "./job_list.ts";
 import { matcher } from "./match.ts";
-import {
-  answer,
-  badRequest,
-  problem,
-  queryFaults,
-  queryNumber,
-  refuseQuery,
-} from "../http/problem.ts";
+import { answer, problem } from "../http/problem.ts";
+import { text, unknown, wholeNumber } from "./query.ts";
 import { rounded } from "../http/rounded.ts";
+import type { Answered, Exchange, Handlers } from "./route.ts";
 import { laneFault } from "./submitted.ts";
+import { lookAtWaiting } from "./waiting.ts";
 
 /** Most jobs of a page. */
 const LONGEST_PAGE = 500;
@@ -48,72 +43,68 @@ const ACTIONS: Readonly<Record<Change, string>> = {
   remove: "discard",
 };
 
-/**
- * Makes the routes.
- *
- * @internal
- */
-export function jobRoutes(context: AdminContext): Hono<BlankEnv, JobRoutes, "/"> {
+/** Handlers of the endpoints of jobs. */
+export function jobHandlers(context: AdminContext): Handlers<JobEndpoints> {
   const { clock, signal, sluice } = context;
-  const desk: Desk = {
-    context,
-    gatherer: new Gatherer(clock),
-    ends: new EndWaiters({
-      observe: (observer) => sluice.observe(observer),
-      find: async (id) => (await findJob(id, context))?.job,
-      clock,
-      signal,
-    }),
+  const ends = new EndWaiters({
+    observe: (observer) => sluice.observe(observer),
+    find: async (id) => (await findJob(id, context))?.job,
+    clock,
+    signal,
+  });
+  const desk: Desk = { context, gatherer: new Gatherer(clock), ends };
+  return {
+    // Hint: it reads and checks all by itself, which is faster: see `isSubmitted`.
+    "POST /api/pools/:pool/jobs": (c) => enqueue(c, c.req.param("pool") ?? "", desk),
+    "GET /api/pools/:pool/jobs": {
+      query: {
+        state: text((given) => isState(given) ? undefined : unknown("state", given, JOB_STATES)),
+        lane: text((given, { target }) =>
+          target === undefined || target.takes.lanes.has(given)
+            ? undefined
+            : laneFault(given, target.takes).detail
+        ),
+        match: text(),
+        limit: wholeNumber({ min: 1, max: LONGEST_PAGE }),
+        cursor: text((given, { c }) =>
+          openCursor(listKeyOf(c), given) === undefined
+            ? "The cursor is not of this list: take it from the page before, filters unchanged"
+            : undefined
+        ),
+      },
+      run: (asked) => list(asked, context),
+    },
+    "GET /api/jobs/:id": {
+      query: { waitMs: wholeNumber({ max: LONGEST_WAIT_MS }) },
+      run: async ({ id, query }) => {
+        const job = await ends.until(id, query.waitMs ?? 0);
+        return job === undefined ? noJob(id) : answer(shownJob(job, context), 200);
+      },
+    },
+    "GET /api/jobs/:id/waiting": {
+      run: async ({ id }) => {
+        const found = await findJob(id, context);
+        if (found === undefined) return noJob(id);
+        const waiting = await lookAtWaiting(found) ?? null;
+        return answer({ id: found.job.id, state: found.job.state, waiting }, 200);
+      },
+    },
+    "DELETE /api/jobs/:id": { run: ({ c, id }) => change(c, id, "remove", context) },
+    "POST /api/jobs/:id/cancel": { run: ({ c, id }) => change(c, id, "cancel", context) },
+    "POST /api/jobs/:id/retry": { run: ({ c, id }) => change(c, id, "revive", context) },
   };
-  const routes = new Hono()
-    .post("/api/pools/:pool/jobs", (c) => enqueue(c, c.req.param("pool"), desk))
-    .get("/api/pools/:pool/jobs", async (c) => {
-      const target = context.target(c.req.param("pool"));
-      if (target === undefined) return noPool(context.sluice, c.req.param("pool"));
-      return await list(c, target, context);
-    })
-    .get("/api/jobs/:id", (c) => show(c, c.req.param("id"), desk))
-    .delete("/api/jobs/:id", (c) => change(c, c.req.param("id"), "remove", context))
-    .post("/api/jobs/:id/cancel", (c) => change(c, c.req.param("id"), "cancel", context))
-    .post("/api/jobs/:id/retry", (c) => change(c, c.req.param("id"), "revive", context));
-  // The schema adds what handlers read themselves: bodies and queries.
-  return routes as unknown as Hono<BlankEnv, JobRoutes, "/">;
 }
 
 async function list(
-  c: Context,
-  target: Target,
+  { c, target, query }: Exchange<"GET /api/pools/:pool/jobs">,
   context: AdminContext,
-): Promise<ReturnType<typeof badRequest> | ReturnType<typeof answer>> {
-  const errors = [...queryFaults(c, ["state", "lane", "limit", "match", "cursor"])];
-  const state = c.req.query("state");
-  if (state !== undefined && !isState(state)) {
-    errors.push({
-      pointer: "?state",
-      detail: `No state is named ${JSON.stringify(state.slice(0, 60))}${
-        suggestion(state, JOB_STATES)
-      }`,
-    });
-  }
-  const lane = c.req.query("lane");
-  if (lane !== undefined && !target.takes.lanes.has(lane)) {
-    errors.push({ ...laneFault(lane, target.takes), pointer: "?lane" });
-  }
-  const limit = queryNumber(c, "limit", { min: 1, max: LONGEST_PAGE, default: 50 });
-  if (typeof limit === "object") errors.push(limit);
-  const match = c.req.query("match");
-  const listed = [target.handle.name, state, lane, match];
-  const given = c.req.query("cursor");
+): Promise<Answered<"GET /api/pools/:pool/jobs">> {
+  const { state, lane, match, limit = 50, cursor: given } = query;
+  const listed = listKeyOf(c);
   const cursor = given === undefined ? undefined : openCursor(listed, given);
-  if (given !== undefined && cursor === undefined) {
-    const detail =
-      "The cursor is not of this list: take it from the page before, filters unchanged";
-    errors.push({ pointer: "?cursor", detail });
-  }
-  if (errors.length > 0 || typeof limit === "object") return badRequest(errors);
-  const query = { ...LIST_ORDER, limit, lane, state: isState(state) ? state : undefined, cursor };
+  const asked = { ...LIST_ORDER, limit, lane, state, cursor };
   return await context.lists.run(async () => {
-    const page = await pageOf(target.handle, query, matcher(match || undefined, context.show));
+    const page = await pageOf(target.handle, asked, matcher(match || undefined, context.show));
     return answer({
       jobs: page.jobs.map((job) => shownJob(job, context)),
       ...(page.cursor === undefined ? {} : { cursor: sealCursor(listed, page.cursor) }),
@@ -121,17 +112,10 @@ async function list(
   });
 }
 
-async function show(
-  c: Context,
-  id: string,
-  { context, ends }: Desk,
-): Promise<ReturnType<typeof badRequest> | ReturnType<typeof answer>> {
-  const errors = [...queryFaults(c, ["waitMs"])];
-  const waitMs = queryNumber(c, "waitMs", { min: 0, max: LONGEST_WAIT_MS, default: 0 });
-  if (typeof waitMs === "object") errors.push(waitMs);
-  if (errors.length > 0 || typeof waitMs === "object") return badRequest(errors);
-  const job = await ends.until(id, waitMs);
-  return job === undefined ? noJob(id) : answer(shownJob(job, context), 200);
+/** What a cursor is sealed with: it counts for the list that it was given for. */
+function listKeyOf(c: Context): readonly (string | undefined)[] {
+  const { req } = c;
+  return [req.param("pool"), req.query("state"), req.query("lane"), req.query("match")];
 }
 
 /** A job with its pool. */
@@ -156,9 +140,7 @@ async function change(
   id: string,
   to: Change,
   context: AdminContext,
-): Promise<ReturnType<typeof answer> | ReturnType<typeof problem<400 | 404 | 409>>> {
-  const refusal = refuseQuery(c);
-  if (refusal !== undefined) return refusal;
+): Promise<Answered<"DELETE /api/jobs/:id">> {
   for (const pool of context.sluice.pools) {
     const before = (await pool.find(id))?.state;
     if (before === undefined) continue;

@@ -1,68 +1,58 @@
 /**
- * Routes about bulk operations: start, look, cancel.
+ * Endpoints of bulk operations: start, look, cancel.
  *
  * @module
  */
 
-import { type Context, Hono } from "hono";
-import type { BlankEnv } from "hono/types";
 import { messageOf, StoreError } from "../../contract/errors.ts";
 import type { JobState } from "../../contract/job.ts";
 import { suggestion } from "../../base/suggest.ts";
-import type { OperationJson, OperationRoutes, ProblemError } from "../http/wire.ts";
+import type { OperationEndpoints } from "../http/endpoints.ts";
+import type { OperationJson, OperationRequest, ProblemError } from "../http/wire.ts";
 import { auditAs } from "./audit.ts";
-import { readShape } from "../http/body.ts";
-import { type AdminContext, noPool, type Target } from "./context.ts";
+import type { AdminContext } from "./context.ts";
 import { matcher } from "./match.ts";
 import { ACTIONS, MAX_RUNNING } from "./operations.ts";
-import { answer, API_HEADERS, badRequest, problem, refuseQuery } from "../http/problem.ts";
+import { answer, API_HEADERS, badRequest, problem } from "../http/problem.ts";
 import { baseOf } from "../http/origin.ts";
-import { type OperationBody, operationShape } from "./shape.ts";
+import type { Answered, Exchange, Handlers } from "./route.ts";
+import { operationShape } from "./shape.ts";
 import { laneFault } from "./submitted.ts";
 
 /** When to come back, once too many run, s. */
 const FULL_RETRY_S = 5;
 
-/**
- * Makes the routes.
- *
- * @internal
- */
-export function operationRoutes(context: AdminContext): Hono<BlankEnv, OperationRoutes, "/"> {
+/** Handlers of the endpoints of bulk operations. */
+export function operationHandlers(context: AdminContext): Handlers<OperationEndpoints> {
   const { operations } = context;
-  const routes = new Hono()
-    .post("/api/pools/:pool/operations", async (c) => {
-      const target = context.target(c.req.param("pool"));
-      if (target === undefined) return noPool(context.sluice, c.req.param("pool"));
-      return await start(c, target, context);
-    })
-    .get("/api/operations", (c) => refuseQuery(c) ?? answer(operations.list(), 200))
-    .get("/api/operations/:id", (c) => {
-      const refusal = refuseQuery(c);
-      if (refusal !== undefined) return refusal;
-      const found = operations.find(c.req.param("id"));
-      return found === undefined ? noOperation(c.req.param("id")) : answer(found, 200);
-    })
-    .delete("/api/operations/:id", async (c) => {
-      const refusal = refuseQuery(c);
-      if (refusal !== undefined) return refusal;
-      const found = await operations.cancel(c.req.param("id"));
-      return found === undefined ? noOperation(c.req.param("id")) : answer(found, 200);
-    });
-  // The schema adds what handlers read themselves: bodies.
-  return routes as unknown as Hono<BlankEnv, OperationRoutes, "/">;
+  return {
+    "POST /api/pools/:pool/operations": {
+      body: operationShape,
+      run: (asked) => start(asked, context),
+    },
+    "GET /api/operations": { run: () => answer(operations.list(), 200) },
+    "GET /api/operations/:id": {
+      run: ({ id }) => {
+        const found = operations.find(id);
+        return found === undefined ? noOperation(id) : answer(found, 200);
+      },
+    },
+    "DELETE /api/operations/:id": {
+      run: async ({ id }) => {
+        const found = await operations.cancel(id);
+        return found === undefined ? noOperation(id) : answer(found, 200);
+      },
+    },
+  };
 }
 
-async function start(
-  c: Context,
-  target: Target,
+function start(
+  { c, target, body }: Exchange<"POST /api/pools/:pool/operations">,
   context: AdminContext,
-): Promise<Response> {
+): Answered<"POST /api/pools/:pool/operations"> {
   const { operations } = context;
-  const body = await readShape(c, operationShape, context.body.reads);
-  if (!body.ok) return body.refusal;
-  const { lane, state, match } = body.value;
-  const action = actionOf(body.value);
+  const { lane, state, match } = body;
+  const action = actionOf(body);
   const errors: ProblemError[] = [];
   if (lane !== undefined && !target.takes.lanes.has(lane)) {
     errors.push(laneFault(lane, target.takes));
@@ -107,7 +97,7 @@ function report(
   auditAs(who, context, { pool, action: `${action} jobs ${status}`, target: id, after });
 }
 
-function actionOf({ retry, discard }: OperationBody): OperationJson["action"] {
+function actionOf({ retry, discard }: OperationRequest): OperationJson["action"] {
   if (retry) return "retry";
   return discard ? "discard" : "purge";
 }

@@ -1,107 +1,80 @@
 /**
- * Routes about pools: look, pause, resume, drain, override.
+ * Endpoints of pools: look, pause, resume, drain, override.
  *
  * @module
  */
 
-import { type Context, Hono } from "hono";
-import type { BlankEnv } from "hono/types";
 import type { Decision } from "../../contract/decision.ts";
 import { OverrideError } from "../../runtime/override.ts";
 import type { PoolHandle } from "../../runtime/handles.ts";
-import type { DecisionJson, PoolJson, PoolRoutes } from "../http/wire.ts";
+import type { PoolEndpoints } from "../http/endpoints.ts";
+import type { DecisionJson, PoolJson } from "../http/wire.ts";
 import { audit } from "./audit.ts";
-import { readShape } from "../http/body.ts";
-import { type AdminContext, noPool, type Target } from "./context.ts";
-import {
-  answer,
-  badRequest,
-  problem,
-  queryFaults,
-  queryNumber,
-  refuseQuery,
-} from "../http/problem.ts";
+import type { AdminContext } from "./context.ts";
+import { answer, badRequest } from "../http/problem.ts";
 import { rounded } from "../http/rounded.ts";
+import { wholeNumber } from "./query.ts";
+import type { Answered, Exchange, Handlers } from "./route.ts";
 import { drainShape, overrideShape, pauseShape } from "./shape.ts";
 import { laneFault } from "./submitted.ts";
 
 /** Longest deadline of a drain, ms. */
 const LONGEST_DRAIN_MS = 3_600_000;
 
-/**
- * Makes the routes.
- *
- * @internal
- */
-export function poolRoutes(context: AdminContext): Hono<BlankEnv, PoolRoutes, "/"> {
-  const { sluice } = context;
-  const routes = new Hono()
-    .get("/api/pools", (c) => refuseQuery(c) ?? answer(sluice.pools.map(poolJson), 200))
-    .get(
-      "/api/pools/:pool",
-      (c) =>
-        onPool(
-          context,
-          c.req.param("pool"),
-          ({ handle }) => refuseQuery(c) ?? answer(poolJson(handle), 200),
-        ),
-    )
-    .get("/api/pools/:pool/decisions", (c) =>
-      onPool(context, c.req.param("pool"), ({ handle }) => {
-        const limit = queryNumber(c, "limit", { min: 1, max: 1_000, default: 20 });
-        const faults = queryFaults(c, ["limit"]);
-        if (typeof limit === "object") return badRequest([limit, ...faults]);
-        if (faults.length > 0) return badRequest(faults);
-        return answer(rounded(handle.explain(limit).map(decisionJson)), 200);
-      }))
-    .get("/api/pools/:pool/history", (c) =>
-      onPool(context, c.req.param("pool"), ({ handle }) => {
-        const afterMs = queryNumber(c, "afterMs", { min: 0, max: Infinity, default: -1 });
-        const faults = queryFaults(c, ["afterMs"]);
-        if (typeof afterMs === "object") return badRequest([afterMs, ...faults]);
-        if (faults.length > 0) return badRequest(faults);
-        const history = handle.history();
+/** Handlers of the endpoints of pools. */
+export function poolHandlers(context: AdminContext): Handlers<PoolEndpoints> {
+  return {
+    "GET /api/pools": { run: () => answer(context.sluice.pools.map(poolJson), 200) },
+    "GET /api/pools/:pool": { run: ({ target }) => answer(poolJson(target.handle), 200) },
+    "GET /api/pools/:pool/decisions": {
+      query: { limit: wholeNumber({ min: 1, max: 1_000 }) },
+      run: ({ target, query }) =>
+        answer(rounded(target.handle.explain(query.limit ?? 20).map(decisionJson)), 200),
+    },
+    "GET /api/pools/:pool/history": {
+      query: { afterMs: wholeNumber({}) },
+      run: ({ target, query }) => {
+        const { afterMs = -1 } = query;
+        const history = target.handle.history();
         const samples = history.samples.filter(({ atMs }) => atMs > afterMs);
         return answer(rounded({ ...history, samples }), 200);
-      }))
-    .post(
-      "/api/pools/:pool/pause",
-      (c) => onPool(context, c.req.param("pool"), (target) => setPaused(c, target, context, true)),
-    )
-    .post(
-      "/api/pools/:pool/resume",
-      (c) => onPool(context, c.req.param("pool"), (target) => setPaused(c, target, context, false)),
-    )
-    .post(
-      "/api/pools/:pool/drain",
-      (c) => onPool(context, c.req.param("pool"), (target) => drain(c, target, context)),
-    )
-    .put(
-      "/api/pools/:pool/override",
-      (c) => onPool(context, c.req.param("pool"), (target) => override(c, target, context)),
-    )
-    .delete(
-      "/api/pools/:pool/override",
-      (c) =>
-        onPool(context, c.req.param("pool"), ({ handle }) => {
-          const refusal = refuseQuery(c) ?? ended(handle);
-          if (refusal !== undefined) return refusal;
-          const before = handle.snapshot().override;
-          handle.clearOverride();
-          audit(c, context, { pool: handle.name, action: "override-end", before });
-          return answer({ pool: handle.name, override: null }, 200);
-        }),
-    );
-  // The schema adds what handlers read themselves: bodies and queries.
-  return routes as unknown as Hono<BlankEnv, PoolRoutes, "/">;
+      },
+    },
+    "POST /api/pools/:pool/pause": {
+      running: true,
+      body: pauseShape,
+      run: (asked) => setPaused(asked, context, true),
+    },
+    "POST /api/pools/:pool/resume": {
+      running: true,
+      body: pauseShape,
+      run: (asked) => setPaused(asked, context, false),
+    },
+    "POST /api/pools/:pool/drain": { body: drainShape, run: (asked) => drain(asked, context) },
+    "PUT /api/pools/:pool/override": {
+      running: true,
+      body: overrideShape,
+      run: (asked) => override(asked, context),
+    },
+    "DELETE /api/pools/:pool/override": {
+      running: true,
+      run: ({ c, target: { handle } }) => {
+        const before = handle.snapshot().override;
+        handle.clearOverride();
+        audit(c, context, { pool: handle.name, action: "override-end", before });
+        return answer({ pool: handle.name, override: null }, 200);
+      },
+    },
+  };
 }
 
 /** A pool as shown: what is unbounded is `null`. */
 export function poolJson(pool: PoolHandle): PoolJson {
-  const { readyOlderThan: _, decision, lanes, limit, ...rest } = pool.snapshot();
+  const { readyOlderThan: _, decision, lanes, limit, startsPerSec, ...rest } = pool.snapshot();
   return rounded({
     ...rest,
     limit: bounded(limit),
+    startsPerSec: bounded(startsPerSec),
     lanes: lanes.map((lane) => ({ ...lane, maxRunning: bounded(lane.maxRunning) })),
     ...(decision === undefined ? {} : { decision: decisionJson(decision) }),
     diagnosis: pool.diagnosis(),
@@ -116,26 +89,15 @@ export function decisionJson(decision: Decision): DecisionJson {
   };
 }
 
-function onPool<T>(
-  context: AdminContext,
-  name: string,
-  run: (target: Target) => T,
-): T | ReturnType<typeof noPool> {
-  const target = context.target(name);
-  return target === undefined ? noPool(context.sluice, name) : run(target);
-}
-
 async function setPaused(
-  c: Context,
-  target: Target,
+  { c, target, body: { lane } }:
+    | Exchange<"POST /api/pools/:pool/pause">
+    | Exchange<
+      "POST /api/pools/:pool/resume"
+    >,
   context: AdminContext,
   paused: boolean,
-): Promise<Response> {
-  const refusal = ended(target.handle);
-  if (refusal !== undefined) return refusal;
-  const body = await readShape(c, pauseShape, context.body.reads);
-  if (!body.ok) return body.refusal;
-  const { lane } = body.value;
+): Promise<Answered<"POST /api/pools/:pool/pause">> {
   if (lane !== undefined && !target.takes.lanes.has(lane)) {
     return badRequest([laneFault(lane, target.takes)]);
   }
@@ -147,40 +109,27 @@ async function setPaused(
   return answer({ pool: handle.name, lane: lane ?? null, paused }, 200);
 }
 
-/** Refuses what would change nothing any more. `undefined`: the pool runs. */
-function ended(handle: PoolHandle): ReturnType<typeof problem<409>> | undefined {
-  const { draining, stopped } = handle.snapshot();
-  if (!draining) return undefined;
-  const how = stopped ? "has stopped" : "is draining";
-  return problem(409, `Pool "${handle.name}" ${how}: only a restart brings it back`);
-}
-
 function isPaused(handle: PoolHandle, lane: string | undefined): boolean | undefined {
   const { paused, lanes } = handle.snapshot();
   return lane === undefined ? paused : lanes.find(({ name }) => name === lane)?.paused;
 }
 
-async function drain(c: Context, target: Target, context: AdminContext): Promise<Response> {
-  const body = await readShape(c, drainShape, context.body.reads);
-  if (!body.ok) return body.refusal;
-  const { deadlineMs } = body.value;
+async function drain(
+  { c, target: { handle }, body: { deadlineMs } }: Exchange<"POST /api/pools/:pool/drain">,
+  context: AdminContext,
+): Promise<Answered<"POST /api/pools/:pool/drain">> {
   const clamped = deadlineMs === undefined ? undefined : Math.min(LONGEST_DRAIN_MS, deadlineMs);
-  const { handle } = target;
   const before = { draining: handle.snapshot().draining };
   audit(c, context, { pool: handle.name, action: "drain", before, after: { draining: true } });
   return answer(await handle.drain(clamped), 200);
 }
 
-async function override(
-  c: Context,
-  { handle }: Target,
+function override(
+  { c, target: { handle }, body: { expiresInMs, ...bounds } }: Exchange<
+    "PUT /api/pools/:pool/override"
+  >,
   context: AdminContext,
-): Promise<Response> {
-  const refusal = ended(handle);
-  if (refusal !== undefined) return refusal;
-  const body = await readShape(c, overrideShape, context.body.reads);
-  if (!body.ok) return body.refusal;
-  const { expiresInMs, ...bounds } = body.value;
+): Answered<"PUT /api/pools/:pool/override"> {
   const before = handle.snapshot().override;
   try {
     handle.override(bounds, expiresInMs);

@@ -1,36 +1,38 @@
 /**
- * The route that loads the config anew.
+ * The endpoint that loads the config anew.
  *
  * @module
  */
 
-import { type Context, Hono } from "hono";
-import type { BlankEnv } from "hono/types";
 import type { ConfigInput } from "../../config/input.ts";
 import { display, isRecord, unknownKey } from "../../config/faults.ts";
 import { ConfigError } from "../../contract/errors.ts";
 import type { ReloadReport } from "../../runtime/handles.ts";
+import type { SystemEndpoints } from "../http/endpoints.ts";
 import type { ProblemError } from "../http/wire.ts";
 import { audit } from "./audit.ts";
 import { readJson } from "../http/body.ts";
 import type { AdminContext } from "./context.ts";
-import { answer, badRequest, queryFaults } from "../http/problem.ts";
+import { answer, badRequest } from "../http/problem.ts";
+import { flag } from "./query.ts";
+import type { Answered, Exchange, Handlers } from "./route.ts";
 
 /**
- * Makes the route. A body is a config in place of the file, and brings no code: it may only name
+ * Handler of the reload. A body is a config in place of the file, and brings no code: it may only name
  * modules that are loaded already and variables that are referred to already.
- *
- * @internal
  */
-export function reloadRoutes(context: AdminContext): Hono<BlankEnv> {
-  return new Hono().post("/api/reload", (c) => reload(c, context));
+export function reloadHandlers(
+  context: AdminContext,
+): Pick<Handlers<SystemEndpoints>, "POST /api/reload"> {
+  return {
+    "POST /api/reload": { query: { dryRun: flag }, run: (asked) => reload(asked, context) },
+  };
 }
 
-async function reload(c: Context, context: AdminContext): Promise<Response> {
-  const dryRun = readFlag(c.req.query("dryRun"));
-  const unknown = queryFaults(c, ["dryRun"]);
-  if (typeof dryRun !== "boolean") return badRequest([dryRun, ...unknown]);
-  if (unknown.length > 0) return badRequest(unknown);
+async function reload(
+  { c, query: { dryRun = false } }: Exchange<"POST /api/reload">,
+  context: AdminContext,
+): Promise<Answered<"POST /api/reload">> {
   const body = await readJson(c.req.raw, { ...context.body, fallback: {} });
   if (!body.ok) return body.refusal;
   const errors = faultsOf(body.value);
@@ -54,14 +56,7 @@ async function reload(c: Context, context: AdminContext): Promise<Response> {
     );
   }
   if (!dryRun) audit(c, context, { pool: "", action: "reload", after: report.changes });
-  return answer(context.show(report), 200);
-}
-
-function readFlag(given: string | undefined): boolean | ProblemError {
-  if (given === undefined || given === "0" || given === "false") return false;
-  if (given === "1" || given === "true") return true;
-  const detail = `Expected dryRun to be 1 or 0 but received ${display(given)}`;
-  return { pointer: "?dryRun", detail };
+  return answer(context.show(report) as ReloadReport, 200);
 }
 
 function faultsOf(body: unknown): readonly ProblemError[] {

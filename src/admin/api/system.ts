@@ -1,20 +1,21 @@
 /**
- * Routes about the whole: health, config, plugins, metrics.
+ * Endpoints of the whole: health, config, plugins, metrics.
  *
  * @module
  */
 
-import { type Context, Hono } from "hono";
-import type { BlankEnv } from "hono/types";
+import type { Context } from "hono";
 import { isLoopback } from "../../config/loopback.ts";
 import type { Bound } from "../../contract/plugin.ts";
 import { optionsSchema } from "../../config/schema.ts";
 import type { PoolHandle, PoolSnapshot } from "../../runtime/handles.ts";
 import { peerOf } from "../access/actor.ts";
-import type { PluginJson, Readiness, SystemRoutes } from "../http/wire.ts";
+import type { SystemEndpoints } from "../http/endpoints.ts";
+import type { ConfigJson, PluginJson, Readiness } from "../http/wire.ts";
 import type { AdminContext } from "./context.ts";
 import { METRICS_TYPE, renderInTurns } from "./metrics.ts";
-import { answer, API_HEADERS, refuseQuery } from "../http/problem.ts";
+import { answer, API_HEADERS } from "../http/problem.ts";
+import type { Handlers } from "./route.ts";
 import { StoreLooks } from "./store_looks.ts";
 
 /** A pool that has waited for its store for so long claims nothing, ms. */
@@ -26,43 +27,32 @@ const REFUSES_FOR_MS = 10_000;
 /** A pool whose workers are all stuck is not ready once a job has waited for so long, ms. */
 const HUNG_AFTER_MS = 60_000;
 
-/**
- * Makes the routes that are open to all: they tell no names and no figures to those who may not ask for them.
- *
- * @internal
- */
-export function healthRoutes(context: AdminContext): Hono<BlankEnv, SystemRoutes, "/"> {
+/** Handlers of the endpoints of the whole, but for events and reload. */
+export function systemHandlers(
+  context: AdminContext,
+): Omit<Handlers<SystemEndpoints>, "GET /api/events" | "POST /api/reload"> {
+  const { sluice } = context;
   const looks = new StoreLooks();
-  const routes = new Hono()
-    .get("/healthz", () => answer({ ok: true }, 200))
-    .get("/readyz", async (c) => {
-      const { pools } = context.sluice;
+  return {
+    "GET /api/config": {
+      // A config is an object, and showing one keeps its form.
+      run: () => answer(context.show(sluice.config) as ConfigJson, 200),
+    },
+    "GET /api/plugins": { run: () => answer(allPlugins(context), 200) },
+    // What follows is asked by machines, and answers whatever query they add.
+    "GET /metrics": async () =>
+      new Response(await renderInTurns(sluice.pools), {
+        headers: { ...API_HEADERS, "content-type": METRICS_TYPE },
+      }),
+    "GET /healthz": () => answer({ ok: true }, 200),
+    "GET /readyz": async (c) => {
+      const { pools } = sluice;
       await looks.again(pools);
       const hindrances = pools.flatMap((pool) => hindrancesOf(pool, looks));
       const found = readinessOf(hindrances, mayKnowNames(c, context));
       return answer(found, found.ready ? 200 : 503);
-    });
-  // The routes of the whole are made in two parts: these stand before the guard.
-  return routes as unknown as Hono<BlankEnv, SystemRoutes, "/">;
-}
-
-/**
- * Makes the routes that are guarded.
- *
- * @internal
- */
-export function systemRoutes(context: AdminContext): Hono<BlankEnv> {
-  const { sluice } = context;
-  return new Hono()
-    .get("/api/config", (c) => refuseQuery(c) ?? answer(context.show(sluice.config), 200))
-    .get("/api/plugins", (c) => refuseQuery(c) ?? answer(allPlugins(context), 200))
-    .get(
-      "/metrics",
-      async () =>
-        new Response(await renderInTurns(sluice.pools), {
-          headers: { ...API_HEADERS, "content-type": METRICS_TYPE },
-        }),
-    );
+    },
+  };
 }
 
 /** Something that keeps a pool from its work. */

@@ -1,44 +1,21 @@
 /**
- * The route that says why a job waits, and the look at the jobs beside it that this takes.
+ * Says why a job waits, by a look at the jobs beside it.
  *
  * @module
  */
 
-import { Hono } from "hono";
-import type { BlankEnv } from "hono/types";
 import { isWaiting } from "../../base/states.ts";
 import type { JobRecord } from "../../contract/job.ts";
 import type { PoolHandle } from "../../runtime/handles.ts";
 import type { JobQuery } from "../../contract/store.ts";
 import { type Beside, type Waiting, waitingOf } from "../../explain/waiting.ts";
-import type { WaitingJson, WaitingRoutes } from "../http/wire.ts";
-import type { AdminContext } from "./context.ts";
-import { findJob, type FoundJob, noJob } from "./jobs.ts";
-import { answer, refuseQuery } from "../http/problem.ts";
+import type { FoundJob } from "./jobs.ts";
 
 /** Most jobs that are looked at to find the place of one. */
 const MOST_LOOKED_AT = 5_000;
 
 /** Jobs that are read at once. */
 const PAGE = 500;
-
-/**
- * Makes the route.
- *
- * @internal
- */
-export function waitingRoutes(context: AdminContext): Hono<BlankEnv, WaitingRoutes, "/"> {
-  const routes = new Hono().get("/api/jobs/:id/waiting", async (c) => {
-    const refusal = refuseQuery(c);
-    if (refusal !== undefined) return refusal;
-    const found = await findJob(c.req.param("id"), context);
-    if (found === undefined) return noJob(c.req.param("id"));
-    const { id, state } = found.job;
-    const waiting = await lookAtWaiting(found) ?? null;
-    return answer<WaitingJson, 200>({ id, state, waiting }, 200);
-  });
-  return routes;
-}
 
 /** Says why a job waits. `undefined`: it does not. */
 export async function lookAtWaiting({ job, handle }: FoundJob): Promise<Waiting | undefined> {

@@ -8,10 +8,9 @@
 import type { Decision, DecisionPart } from "../../contract/decision.ts";
 import type { Finding } from "../../explain/diagnose.ts";
 import type { PoolEvent } from "../../contract/event.ts";
-import type { History } from "../../planning/history.ts";
-import type { JobRecord, JobState, NewJob, Outcome } from "../../contract/job.ts";
-import type { Override, PoolSnapshot, ReloadReport, StopReport } from "../../runtime/handles.ts";
-import type { LaneView } from "../../contract/view.ts";
+import type { JobRecord, JobState, Outcome } from "../../contract/job.ts";
+import type { Override, PoolSnapshot } from "../../runtime/handles.ts";
+import type { LaneView, Signal } from "../../contract/view.ts";
 import type { Waiting } from "../../explain/waiting.ts";
 
 /** How a 404 begins where there is no such route: what the route is about may well be there. */
@@ -52,6 +51,8 @@ export interface Problem {
   readonly retryAfterMs?: number | undefined;
   /** Why the job was turned away. Only for 429. */
   readonly reason?: string | undefined;
+  /** What became of each job of many. */
+  readonly results?: readonly unknown[] | undefined;
 }
 
 /** A lane as shown. */
@@ -72,13 +73,26 @@ export interface DecisionJson extends Omit<Decision, "proposals"> {
   readonly proposals: readonly DecisionPartJson[];
 }
 
+/** A reading of a downstream system, as shown. */
+export interface SignalJson extends Omit<Signal, "value"> {
+  /** The last value read. `null`: it is no finite number. */
+  readonly value: number | null;
+}
+
 /** A pool as shown. */
-export interface PoolJson
-  extends Omit<PoolSnapshot, "readyOlderThan" | "lanes" | "limit" | "decision"> {
+export interface PoolJson extends
+  Omit<
+    PoolSnapshot,
+    "readyOlderThan" | "lanes" | "limit" | "startsPerSec" | "signals" | "decision"
+  > {
   /** Lanes, highest priority first. */
   readonly lanes: readonly LaneJson[];
   /** The tightest bound of the last decision. `null`: none yet. */
   readonly limit: number | null;
+  /** Most starts per second that the last decision allows, fractions too. `null`: no bound. */
+  readonly startsPerSec: number | null;
+  /** Readings of downstream systems by name, as configured under `signals`. */
+  readonly signals: Readonly<Record<string, SignalJson>>;
   /** The latest decision. Left out before the first tick. */
   readonly decision?: DecisionJson | undefined;
   /** What its recent past shows to be amiss, most pressing first. */
@@ -192,24 +206,48 @@ export interface OperationJson {
 
 /** What a bulk operation is to do: one of `retry`, `discard` and `purge`. */
 export interface OperationRequest {
-  /** Make dead jobs ready again. */
-  readonly retry?: true;
-  /** Forget ended jobs: dead ones unless `state` says which. */
-  readonly discard?: true;
-  /** Cancel jobs that wait. */
-  readonly purge?: true;
+  /** Makes dead jobs ready again: all of the pool, unless lane and match choose. */
+  readonly retry?: true | undefined;
+  /** Forgets ended jobs, dead ones unless state says which: all of the pool, unless lane and match choose. */
+  readonly discard?: true | undefined;
+  /** Cancels jobs that wait, delayed, ready and blocked ones unless state says which: all of the pool, unless lane and match choose. */
+  readonly purge?: true | undefined;
   /** Only this lane. */
-  readonly lane?: string;
+  readonly lane?: string | undefined;
   /** Only this state. */
-  readonly state?: Exclude<JobState, "running">;
-  /** Only jobs with this text in id, key, type, error or payload. */
-  readonly match?: string;
+  readonly state?: Exclude<JobState, "running"> | undefined;
+  /** Only jobs with this text in id, key, type, error or payload, in any case. */
+  readonly match?: string | undefined;
 }
 
 /** What to override, and for how long. */
 export interface OverrideBody extends Override {
-  /** Ends after so many ms. */
+  /** The config's bounds hold again after so many ms. */
   readonly expiresInMs: number;
+}
+
+/** What to pause, or to go on with. */
+export interface PauseBody {
+  /** Only this lane; else the pool. */
+  readonly lane?: string | undefined;
+}
+
+/** How to drain. */
+export interface DrainBody {
+  /** Jobs that have not ended by then go back. Default: the pool's drainMs. */
+  readonly deadlineMs?: number | undefined;
+}
+
+/** What to load. */
+export interface ReloadBody {
+  /** A config in place of the file; it may bring no code. */
+  readonly config?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Who logs in. */
+export interface LoginBody {
+  /** The admin or the viewer token. */
+  readonly token: string;
 }
 
 /** A plugin in use. */
@@ -236,105 +274,6 @@ export interface Readiness {
   readonly reasons?: readonly string[] | undefined;
 }
 
-type Answer<Input, Output, Status extends number> = {
-  input: Input;
-  output: Output;
-  outputFormat: "json";
-  status: Status;
-};
-
-/** A route: what it takes, what it answers, or a problem. */
-type Endpoint<Input, Output, Status extends number = 200> =
-  | Answer<Input, Output, Status>
-  | Answer<Input, Problem, 400 | 401 | 403 | 404 | 409 | 413 | 415 | 421 | 429 | 500 | 503>;
-
-type Nothing = Record<never, never>;
-type OnPool = { param: { pool: string } };
-type OnJob = { param: { id: string } };
-
-/**
- * Routes about pools, as `hc` reads them.
- *
- * @internal
- */
-export type PoolRoutes = {
-  "/api/pools": { $get: Endpoint<Nothing, readonly PoolJson[]> };
-  "/api/pools/:pool": { $get: Endpoint<OnPool, PoolJson> };
-  "/api/pools/:pool/decisions": {
-    $get: Endpoint<OnPool & { query: { limit?: string } }, readonly DecisionJson[]>;
-  };
-  "/api/pools/:pool/history": {
-    $get: Endpoint<OnPool & { query: { afterMs?: string } }, History>;
-  };
-  "/api/pools/:pool/pause": { $post: Endpoint<OnPool & { json: { lane?: string } }, PausedJson> };
-  "/api/pools/:pool/resume": { $post: Endpoint<OnPool & { json: { lane?: string } }, PausedJson> };
-  "/api/pools/:pool/drain": {
-    $post: Endpoint<OnPool & { json: { deadlineMs?: number } }, StopReport>;
-  };
-  "/api/pools/:pool/override": {
-    $put: Endpoint<OnPool & { json: OverrideBody }, OverrideJson>;
-    $delete: Endpoint<OnPool, OverrideJson>;
-  };
-};
-
-/**
- * Routes about jobs, as `hc` reads them.
- *
- * @internal
- */
-export type JobRoutes = {
-  "/api/pools/:pool/jobs": {
-    $post:
-      | Endpoint<
-        OnPool & { query: { waitMs?: string }; json: NewJob | readonly NewJob[] },
-        Accepted,
-        202
-      >
-      | Answer<
-        OnPool & { query: { waitMs?: string }; json: NewJob | readonly NewJob[] },
-        Accepted | BulkAccepted,
-        200
-      >;
-    $get: Endpoint<
-      OnPool & {
-        query: { state?: string; lane?: string; match?: string; limit?: string; cursor?: string };
-      },
-      JobPageJson
-    >;
-  };
-  "/api/jobs/:id": {
-    $get: Endpoint<OnJob & { query: { waitMs?: string } }, JobRecord>;
-    $delete: Endpoint<OnJob, ChangedJson>;
-  };
-  "/api/jobs/:id/cancel": { $post: Endpoint<OnJob, ChangedJson> };
-  "/api/jobs/:id/retry": { $post: Endpoint<OnJob, ChangedJson> };
-};
-
-/**
- * The route that says why a job waits, as `hc` reads it.
- *
- * @internal
- */
-export type WaitingRoutes = {
-  "/api/jobs/:id/waiting": { $get: Endpoint<OnJob, WaitingJson> };
-};
-
-/**
- * The event stream, as `hc` reads it. Its data are `EventJson`.
- *
- * @internal
- */
-export type EventRoutes = {
-  "/api/events": {
-    $get: {
-      input: { query: { pool?: string | string[]; kind?: string | string[]; after?: string } };
-      output: ReadableStream<Uint8Array>;
-      outputFormat: "body";
-      status: 200;
-    } | Answer<Nothing, Problem, 400 | 401 | 403 | 421 | 503>;
-  };
-};
-
 /** A login that counts. */
 export interface LoginJson {
   /** What it allows. */
@@ -343,43 +282,23 @@ export interface LoginJson {
   readonly untilMs: number;
 }
 
-/**
- * Login and logout, as `hc` reads them. Only with tokens.
- *
- * @internal
- */
-export type LoginRoutes = {
-  "/login": { $post: Endpoint<{ json: { token: string } }, LoginJson> };
-  "/logout": { $post: Endpoint<Nothing, { readonly loggedOut: true }> };
-};
+/** What a logout answers. */
+export interface LogoutJson {
+  /** The session has ended, or there was none. */
+  readonly loggedOut: true;
+}
 
-/**
- * Routes about bulk operations, as `hc` reads them.
- *
- * @internal
- */
-export type OperationRoutes = {
-  "/api/pools/:pool/operations": {
-    $post: Endpoint<OnPool & { json: OperationRequest }, OperationJson, 202>;
-  };
-  "/api/operations": { $get: Endpoint<Nothing, readonly OperationJson[]> };
-  "/api/operations/:id": {
-    $get: Endpoint<OnJob, OperationJson>;
-    $delete: Endpoint<OnJob, OperationJson>;
-  };
-};
+/** What a process answers that is there. */
+export interface HealthJson {
+  /** It is. */
+  readonly ok: true;
+}
 
-/**
- * Routes about the whole, as `hc` reads them.
- *
- * @internal
- */
-export type SystemRoutes = {
-  "/healthz": { $get: Answer<Nothing, { readonly ok: true }, 200> };
-  "/readyz": { $get: Answer<Nothing, Readiness, 200 | 503> };
-  "/api/config": { $get: Endpoint<Nothing, unknown> };
-  "/api/plugins": { $get: Endpoint<Nothing, readonly PluginJson[]> };
-  "/api/reload": {
-    $post: Endpoint<{ query: { dryRun?: string }; json: { config?: unknown } }, ReloadReport>;
-  };
-};
+/** The config as given, secrets as `{ env }`. */
+export type ConfigJson = Readonly<Record<string, unknown>>;
+
+/** What goes over the wire where it is not JSON: text of that type. */
+export interface Media<Type extends string> {
+  /** Only for inference; never present at run time. */
+  readonly "~type": Type;
+}

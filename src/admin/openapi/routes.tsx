@@ -13,8 +13,7 @@ import type { AdminContext } from "../api/context.ts";
 import { answerPage, frameOf, type FrameProps, Layout } from "../pages/layout.tsx";
 import { baseOf } from "../http/origin.ts";
 import { answer } from "../http/problem.ts";
-import { openApi } from "./document.ts";
-import { type Endpoint, endpoints } from "./endpoints.ts";
+import { type Message, openApi, type RouteDoc, routeDocs, type Schema } from "./document.ts";
 
 /**
  * Makes the routes.
@@ -29,7 +28,8 @@ export function openApiRoutes(context: AdminContext): Hono<BlankEnv> {
 
 const Docs: FC<FrameProps> = ({ base, actor }) => {
   const { components: { schemas } } = openApi(base);
-  const tags = [...new Set(endpoints.map(({ tag }) => tag))];
+  const routes = routeDocs();
+  const tags = [...new Set(routes.flatMap((route) => route.tags))];
   return (
     <Layout base={base} actor={actor} title="Admin API">
       <p>
@@ -50,9 +50,7 @@ const Docs: FC<FrameProps> = ({ base, actor }) => {
       {tags.map((tag) => (
         <section id={tag} aria-label={tag}>
           <h2>{tag}</h2>
-          {endpoints.filter((endpoint) => endpoint.tag === tag).map((endpoint) => (
-            <Route endpoint={endpoint} />
-          ))}
+          {routes.filter((route) => route.tags.includes(tag)).map((route) => <Route {...route} />)}
         </section>
       ))}
       <section id="Shapes" aria-label="Shapes">
@@ -68,48 +66,73 @@ const Docs: FC<FrameProps> = ({ base, actor }) => {
   );
 };
 
-const Route: FC<{ endpoint: Endpoint }> = ({ endpoint }) => (
-  <section class="pool" aria-label={`${endpoint.method.toUpperCase()} ${endpoint.path}`}>
-    <h3>
-      <code>
-        {endpoint.method.toUpperCase()} {endpoint.path}
-      </code>
-    </h3>
-    <p>{endpoint.summary}.</p>
-    {endpoint.description !== undefined && <p class="soft">{endpoint.description}</p>}
-    <dl>
-      {Object.entries({ ...endpoint.query, ...endpoint.headers }).map(([name, text]) => (
-        <Entry name={name} text={text} />
-      ))}
-    </dl>
-    {endpoint.body !== undefined && (
-      <p>
-        Takes <Shape name={endpoint.body} />
-        {endpoint.many === true && " or a list of them"}
-      </p>
-    )}
-    <p>
-      Answers {Object.entries(endpoint.answers).map(([status, name], index) => (
-        <>
-          {index > 0 && ", "}
-          {status} {name.includes("/") ? <code>{name}</code> : <Shape name={name} />}
-        </>
-      ))}
-      {(endpoint.problems ?? []).length > 0 && (
-        <span class="soft">; problems {endpoint.problems?.join(", ")}</span>
+const Route: FC<RouteDoc> = (
+  { method, path, summary, description, parameters = [], requestBody, responses, security },
+) => {
+  const answers = Object.entries(responses);
+  const problems = answers.filter(([, { $ref }]) => $ref !== undefined).map(([status]) => status);
+  return (
+    <section class="pool" aria-label={`${method} ${path}`}>
+      <h3>
+        <code>{method} {path}</code>
+      </h3>
+      <p>{summary}.</p>
+      {description !== undefined && <p class="soft">{description}</p>}
+      <dl>
+        {parameters.filter((parameter) => parameter.in !== "path").map((parameter) => (
+          <>
+            <dt>
+              <code>{parameter.name}</code>
+            </dt>
+            <dd>{parameter.description}</dd>
+          </>
+        ))}
+      </dl>
+      {requestBody !== undefined && (
+        <p>
+          Takes <Shapes of={requestBody} />
+        </p>
       )}
-      {endpoint.open === true && <span class="soft">; no token needed</span>}
-    </p>
-  </section>
-);
+      <p>
+        Answers {answers.filter(([status]) => !problems.includes(status)).map(
+          ([status, answer], index) => (
+            <>
+              {index > 0 && ", "}
+              {status} <Shapes of={answer} />
+            </>
+          ),
+        )}
+        <span class="soft">; problems {problems.join(", ")}</span>
+        {security?.length === 0 && <span class="soft">; no token needed</span>}
+      </p>
+    </section>
+  );
+};
 
-const Entry: FC<{ name: string; text: string }> = ({ name, text }) => (
+/** What goes over the wire, with links to its shapes. */
+const Shapes: FC<{ of: Message }> = ({ of: { content = {} } }) => (
   <>
-    <dt>
-      <code>{name}</code>
-    </dt>
-    <dd>{text}</dd>
+    {Object.entries(content).map(([media, { schema }]) =>
+      media === "application/json"
+        ? (schema.oneOf ?? schema.anyOf ?? [schema]).map((part, index) => (
+          <>
+            {index > 0 && " or "}
+            <Shape schema={part} />
+          </>
+        ))
+        : <code>{media}</code>
+    )}
   </>
 );
 
-const Shape: FC<{ name: string }> = ({ name }) => <a href={`#shape-${name}`}>{name}</a>;
+const Shape: FC<{ schema: Schema }> = ({ schema: { $ref = "", items } }) => {
+  if (items !== undefined) {
+    return (
+      <>
+        a list of <Shape schema={items} />
+      </>
+    );
+  }
+  const name = $ref.slice($ref.lastIndexOf("/") + 1);
+  return <a href={`#shape-${name}`}>{name}</a>;
+};

@@ -12,11 +12,12 @@ import type { BlankEnv } from "hono/types";
 import type { FC } from "hono/jsx";
 import { isRecord } from "../../config/faults.ts";
 import { from, peerOf } from "../access/actor.ts";
-import type { LoginRoutes } from "../http/wire.ts";
+import type { SessionEndpoints } from "../http/endpoints.ts";
 import { audit, auditAs } from "../api/audit.ts";
 import { readText } from "../http/body.ts";
 import type { BodyReads } from "../http/reads.ts";
 import type { AdminContext } from "../api/context.ts";
+import type { Handlers } from "../api/route.ts";
 import { answerPage, Layout } from "./layout.tsx";
 import { LoginLimit } from "../access/login_limit.ts";
 import { baseOf, isSameOrigin, loginPath, pageAfterLogin } from "../http/origin.ts";
@@ -31,20 +32,25 @@ const FOREIGN = "Another site made this request: log in on this site's own page"
 const UNKNOWN = "The token is not known: check it against the config";
 
 /**
- * Makes the routes. They stand before the guard.
+ * Makes the route of the page.
  *
  * @internal
  */
-export function loginRoutes(
+export function loginPageRoutes(): Hono<BlankEnv> {
+  return new Hono()
+    .get("/login", (c) => answerPage(c, <Login base={baseOf(c)} next={nextOf(c)} />));
+}
+
+/** Handlers of login and logout. */
+export function loginHandlers(
   tokens: Tokens,
   sessions: Sessions,
   context: AdminContext,
-): Hono<BlankEnv, LoginRoutes, "/"> {
+): Handlers<SessionEndpoints> {
   const roleOf = tokenMatcher(tokens);
   const limit = new LoginLimit();
-  const routes = new Hono()
-    .get("/login", (c) => answerPage(c, <Login base={baseOf(c)} next={nextOf(c)} />))
-    .post("/login", async (c) => {
+  return {
+    "POST /login": async (c) => {
       if (isForeign(c)) return refuse(c, 403, FOREIGN);
       const address = peerOf(c.env) ?? "unknown";
       const nowMs = context.clock.nowMs();
@@ -55,8 +61,8 @@ export function loginRoutes(
       limit.failed(address, nowMs);
       context.log.warn("A login was refused", { from: address });
       return refuse(c, 401, UNKNOWN, { "www-authenticate": 'Bearer realm="sluice"' });
-    })
-    .post("/logout", (c) => {
+    },
+    "POST /logout": (c) => {
       const actor = context.identify(c);
       if (isForeign(c)) return refuse(c, 403, FOREIGN);
       if (actor?.session !== undefined) {
@@ -67,9 +73,8 @@ export function loginRoutes(
       return isForm(c)
         ? c.redirect(`${baseOf(c)}/login`, 303)
         : c.body(JSON.stringify({ loggedOut: true }), 200, API_HEADERS);
-    });
-  // The schema adds what handlers read themselves: bodies.
-  return routes as unknown as Hono<BlankEnv, LoginRoutes, "/">;
+    },
+  };
 
   function logIn(c: Context, role: Role): Response {
     const { session, cookie } = sessions.open(role, context.clock.nowMs());

@@ -105,8 +105,8 @@ Deno.test("GET history gives samples, oldest first, and with afterMs only those 
   assert.equal(samples.at(-1).lanes[0].name, "urgent");
   assert.deepEqual(none, []);
   assert.deepEqual((await problemOf(wrong)).errors?.map(({ pointer }) => pointer), [
-    "?afterMs",
     "?befor",
+    "?afterMs",
   ]);
 });
 

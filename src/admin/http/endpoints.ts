@@ -1,0 +1,275 @@
+/**
+ * Every endpoint of the admin API: what it takes, what it answers, and what that means. Routes, their
+ * checks, the types of `hc`, the calls of the command line and the OpenAPI document come from here: a
+ * new one is an entry below and a handler. The first sentence of its comment is its summary;
+ * `deno task openapi` writes the comments into the document.
+ *
+ * @module
+ */
+
+import type { History } from "../../planning/history.ts";
+import type { JobRecord, JobState, NewJob } from "../../contract/job.ts";
+import type { ReloadReport, StopReport } from "../../runtime/handles.ts";
+import type {
+  Accepted,
+  BulkAccepted,
+  ChangedJson,
+  ConfigJson,
+  DecisionJson,
+  DrainBody,
+  HealthJson,
+  JobPageJson,
+  LoginBody,
+  LoginJson,
+  LogoutJson,
+  Media,
+  OperationJson,
+  OperationRequest,
+  OverrideBody,
+  OverrideJson,
+  PauseBody,
+  PausedJson,
+  PluginJson,
+  PoolJson,
+  Readiness,
+  ReloadBody,
+  WaitingJson,
+} from "./wire.ts";
+
+/** Routes that answer whoever asks. The guard stands before every other one. */
+export const OPEN_ROUTES = [
+  "GET /healthz",
+  "GET /readyz",
+  "GET /assets/:name",
+  "GET /login",
+  "POST /login",
+  "POST /logout",
+] as const;
+
+/**
+ * Pools: look, pause, resume, drain, override.
+ *
+ * @internal
+ */
+export interface PoolEndpoints {
+  /** All pools, each with its last decision and diagnosis. */
+  "GET /api/pools": { answers: { 200: readonly PoolJson[] }; problems: 400 };
+  /** One pool. */
+  "GET /api/pools/:pool": { answers: { 200: PoolJson }; problems: 400 | 404 };
+  /** Decisions, newest first. */
+  "GET /api/pools/:pool/decisions": {
+    query: {
+      /** Most entries, from 1; more than 1000 count as 1000. Default: 20. */
+      limit?: number;
+    };
+    answers: { 200: readonly DecisionJson[] };
+    problems: 400 | 404;
+  };
+  /**
+   * The recent past: a sample a second for two minutes, one a minute for an hour before. Oldest first.
+   * A pool at rest takes no samples: the last one stands.
+   */
+  "GET /api/pools/:pool/history": {
+    query: {
+      /** Only samples taken after this, ms since epoch. */
+      afterMs?: number;
+    };
+    answers: { 200: History };
+    problems: 400 | 404;
+  };
+  /** Starts no more jobs of a lane, or of all; running ones go on. */
+  "POST /api/pools/:pool/pause": {
+    body: PauseBody;
+    answers: { 200: PausedJson };
+    problems: 400 | 404 | 409 | 413 | 415 | 503;
+  };
+  /** Ends a pause. */
+  "POST /api/pools/:pool/resume": {
+    body: PauseBody;
+    answers: { 200: PausedJson };
+    problems: 400 | 404 | 409 | 413 | 415 | 503;
+  };
+  /** Stops claiming, lets running jobs end, hands back the rest at the deadline. */
+  "POST /api/pools/:pool/drain": {
+    body: DrainBody;
+    answers: { 200: StopReport };
+    problems: 400 | 404 | 413 | 415;
+  };
+  /** Holds other bounds for a while. */
+  "PUT /api/pools/:pool/override": {
+    body: OverrideBody;
+    answers: { 200: OverrideJson };
+    problems: 400 | 404 | 409 | 413 | 415;
+  };
+  /** Goes back to the config's bounds. */
+  "DELETE /api/pools/:pool/override": {
+    answers: { 200: OverrideJson };
+    problems: 400 | 404 | 409;
+  };
+}
+
+/**
+ * Jobs: take in, look up, list, change.
+ *
+ * @internal
+ */
+export interface JobEndpoints {
+  /**
+   * Enqueues a job, or up to 1,000. 202: stored. 200: a duplicate, a job that was waited for, or one
+   * answer each of many. 429 with Retry-After: turned away; of many, only if all were.
+   */
+  "POST /api/pools/:pool/jobs": {
+    query: {
+      /** Holds the answer until the job ends, at most so many ms (60,000). One job only. */
+      waitMs?: number;
+    };
+    headers: {
+      /**
+       * Another way to send dedupeKey: sent again with the same key, the job of the first request is
+       * answered as duplicateOf, also for ten minutes after it has ended; with the same key and another
+       * body the answer is 422. Of many jobs each gets KEY#PLACE.
+       */
+      "Idempotency-Key"?: string;
+    };
+    body: NewJob | readonly NewJob[];
+    answers: { 200: Accepted | BulkAccepted; 202: Accepted };
+    problems: 400 | 404 | 413 | 415 | 422 | 429 | 503;
+  };
+  /**
+   * Jobs in pages: those that ended last first, then the others, oldest first. A page may be short and
+   * still have a cursor: go on until there is none.
+   */
+  "GET /api/pools/:pool/jobs": {
+    query: {
+      /** Only this state: delayed, ready, blocked, running, done, dead or cancelled. */
+      state?: JobState;
+      /** Only this lane. */
+      lane?: string;
+      /** Only jobs with this text in id, key, type, error or payload, in any case. */
+      match?: string;
+      /** Most entries, from 1; more than 500 count as 500. Default: 50. */
+      limit?: number;
+      /** Cursor of the page before, with the same filters. */
+      cursor?: string;
+    };
+    answers: { 200: JobPageJson };
+    problems: 400 | 404 | 503;
+  };
+  /** One job. */
+  "GET /api/jobs/:id": {
+    query: {
+      /** Holds the answer until the job has ended, at most so many ms (60,000). */
+      waitMs?: number;
+    };
+    answers: { 200: JobRecord };
+    problems: 400 | 404 | 503;
+  };
+  /**
+   * Why a job waits: its place, what holds it, and when it may start. The place is counted among the
+   * first 5,000 ready jobs of its lane.
+   */
+  "GET /api/jobs/:id/waiting": { answers: { 200: WaitingJson }; problems: 400 | 404 | 503 };
+  /** Forgets a job that has ended. */
+  "DELETE /api/jobs/:id": { answers: { 200: ChangedJson }; problems: 400 | 404 | 409 | 503 };
+  /** Cancels a job; a running one is asked to stop. */
+  "POST /api/jobs/:id/cancel": { answers: { 200: ChangedJson }; problems: 400 | 404 | 409 | 503 };
+  /** Makes a dead job ready again, its attempts counted anew. */
+  "POST /api/jobs/:id/retry": { answers: { 200: ChangedJson }; problems: 400 | 404 | 409 | 503 };
+}
+
+/**
+ * Bulk operations: start, look, cancel.
+ *
+ * @internal
+ */
+export interface OperationEndpoints {
+  /**
+   * Retries, discards or purges all jobs that match, in the background. Without lane, state and match it
+   * takes all jobs of the pool: `{ purge: true }` alone cancels every job that waits, and nothing asks
+   * first. At most 8 run at once: 429 with Retry-After beyond.
+   */
+  "POST /api/pools/:pool/operations": {
+    body: OperationRequest;
+    answers: { 202: OperationJson };
+    problems: 400 | 404 | 413 | 415 | 429;
+  };
+  /** Operations, newest first. */
+  "GET /api/operations": { answers: { 200: readonly OperationJson[] }; problems: 400 };
+  /** One operation, with its progress. */
+  "GET /api/operations/:id": { answers: { 200: OperationJson }; problems: 400 | 404 };
+  /** Cancels an operation and waits until it stands still. */
+  "DELETE /api/operations/:id": { answers: { 200: OperationJson }; problems: 400 | 404 };
+}
+
+/**
+ * The whole: events, config, plugins, reload, metrics, health.
+ *
+ * @internal
+ */
+export interface SystemEndpoints {
+  /**
+   * Events as they happen, as server-sent events. Data of a message is one event as JSON. Besides come
+   * `beat` every 15 s, `gap` when events were lost (`{ missed }`), and `end` when the server stops. At
+   * most 100 streams at once, unless the app was made with another number: 503 with Retry-After beyond.
+   */
+  "GET /api/events": {
+    query: {
+      /** Only this pool, and events about no single one; may be given several times. */
+      pool?: readonly string[];
+      /** Only this kind of event; may be given several times. */
+      kind?: readonly string[];
+      /** Goes on after this id, as Last-Event-ID does. */
+      after?: string;
+    };
+    headers: {
+      /** Goes on after this id, as far as events are kept. */
+      "Last-Event-ID"?: string;
+    };
+    answers: { 200: Media<"text/event-stream"> };
+    problems: 400 | 503;
+  };
+  /** The config in force. */
+  "GET /api/config": { answers: { 200: ConfigJson }; problems: 400 };
+  /** The store and the plugins of each pool, with what their options may be. */
+  "GET /api/plugins": { answers: { 200: readonly PluginJson[] }; problems: 400 };
+  /** Loads the config anew: all or nothing. */
+  "POST /api/reload": {
+    query: {
+      /** 1: only says what would change. */
+      dryRun?: boolean;
+    };
+    body: ReloadBody;
+    answers: { 200: ReloadReport };
+    problems: 400 | 413 | 415 | 503;
+  };
+  /** Metrics for Prometheus. */
+  "GET /metrics": { answers: { 200: Media<"text/plain"> } };
+  /** Whether the process answers. */
+  "GET /healthz": { answers: { 200: HealthJson } };
+  /** Whether all pools run and their store answers. */
+  "GET /readyz": { answers: { 200: Readiness; 503: Readiness } };
+}
+
+/**
+ * Login and logout, where there are tokens.
+ *
+ * @internal
+ */
+export interface SessionEndpoints {
+  /**
+   * Opens a session for a browser: a cookie that lasts twelve hours. From one address 5 logins may fail
+   * at once, and one more each 12 s: 429 with Retry-After beyond, to the right token too. All behind a
+   * proxy have its address.
+   */
+  "POST /login": { body: LoginBody; answers: { 200: LoginJson }; problems: 401 | 403 | 429 };
+  /** Ends the session. */
+  "POST /logout": { answers: { 200: LogoutJson }; problems: 403 };
+}
+
+/**
+ * Every endpoint.
+ *
+ * @internal
+ */
+export interface Endpoints
+  extends PoolEndpoints, JobEndpoints, OperationEndpoints, SystemEndpoints, SessionEndpoints {}
