@@ -14,7 +14,8 @@ const [FEW, MANY] = [2, 12] as const;
 const TYPE = /^export (?:declare |abstract )*(?:interface|type|class|enum) (\w+)/gm;
 
 /** Files that describe endpoints. */
-const ENDPOINTS = /^src\/admin\/(openapi\/|http\/wire\.ts|api\/(shape|endpoints?)|endpoints?)/;
+const ENDPOINTS =
+  /^src\/admin\/(openapi\/|http\/(wire|endpoints|hc)\.ts|api\/(shape|endpoints?)|endpoints?)/;
 
 /** Calls of each function in a run, by file. */
 type Calls = ReadonlyMap<string, readonly number[]>;
