@@ -1,5 +1,5 @@
 /**
- * What the seed texts claim besides their tables, each held against a simulated run.
+ * What the published experiments claim besides their tables, each held against a simulated run.
  *
  * @module
  */
@@ -173,7 +173,7 @@ const CLAIMS: readonly Claim[] = [
 
 /** A claim, what ours came to, and whether it holds, of each. */
 export async function* claimLines(): AsyncGenerator<string> {
-  yield "\nWhat the seed texts claim besides, one run each";
+  yield "\nWhat the published experiments claim besides, one run each";
   for (const { says, play, ours, holds } of CLAIMS) {
     const { durationMs, drain = false, lanes, pool } = play;
     const report = await simulate({

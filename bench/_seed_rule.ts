@@ -1,6 +1,6 @@
 /**
- * The controller of the first seed text as it stands there, to compare with. The option
- * `"rule": "step"` of `age-scaler` has three of its defects mended: idle ticks need not be
+ * The controller of the published autoscaling experiment as it is there, to compare with. The option
+ * `"rule": "step"` of `age-scaler` has three of its defects fixed: idle ticks need not be
  * consecutive, an empty queue counts as idleness however busy the workers are, and what is on its
  * way already is not counted.
  *

@@ -1,5 +1,5 @@
 /**
- * What the seed texts publish, and where the scenario of each figure stands.
+ * What the published experiments (autoscaling, lanes) say, and where the scenario of each figure is.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export interface Figure {
   readonly name: string;
   /** Reads it. NaN: there is none. */
   readonly read: (pool: PoolReport) => number;
-  /** What the seed publishes. `undefined`: nothing. */
+  /** What the experiment publishes. `undefined`: nothing. */
   readonly published?: number | undefined;
   /** Why ours is another, where it is. */
   readonly reason?: string | undefined;
@@ -39,7 +39,7 @@ const EVEN = "the published figure holds for even arrivals only";
 function autoscaling(arrivals: "even" | "poisson", rule: "step" | "deadline"): SeedScenario {
   const isSeed = rule === "step";
   return {
-    name: `50, 800, 50 jobs/s, ${arrivals}, ${isSeed ? "the seed's rule" : "the default"}`,
+    name: `50, 800, 50 jobs/s, ${arrivals}, ${isSeed ? "the published rule" : "the default"}`,
     folder: `autoscaling_${arrivals}_${rule}`,
     poisson: false,
     figures: [

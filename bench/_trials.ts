@@ -1,5 +1,5 @@
 /**
- * Scaling under loads that the seeds only speak of: the seed's rule beside the default.
+ * Scaling under loads that the published experiments only speak of: their rule beside the default.
  *
  * @module
  */
@@ -117,14 +117,14 @@ const TRIALS: readonly Trial[] = [
 ];
 
 const WAYS = [
-  ["the seed's rule", { controller: seedRule, adaptive: false }],
+  ["the published rule", { controller: seedRule, adaptive: false }],
   ["without adaptive-cap", { adaptive: false }],
   ["the default", {}],
 ] as const;
 
 /** A line for every trial and way: the middle run of the seeds. */
 export async function* trialLines(seeds: number): AsyncGenerator<string> {
-  yield "\nThe seed's rule, the default without adaptive-cap, and the default: the middle run of the seeds";
+  yield "\nThe published rule, the default without adaptive-cap, and the default: the middle run of the seeds";
   for (const trial of TRIALS) {
     yield `\n${trial.name}`;
     for (const [name, parts] of WAYS) {

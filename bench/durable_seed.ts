@@ -1,5 +1,5 @@
 /**
- * The seed scenario with durable lanes: urgent jobs in time while batch jobs go on.
+ * The lanes experiment with durable lanes: urgent jobs in time while batch jobs go on.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The figures of the seed texts beside ours: `deno task seeds [--seeds 50] [--real-time]`.
+ * The figures of two published experiments beside ours: `deno task seeds [--seeds 50] [--real-time]`.
  *
  * @module
  */
@@ -53,7 +53,7 @@ async function showScenario(
 
 function showFigure(figure: Figure, measured: Measured, unexplained: string): void {
   const { name, published } = figure;
-  if (Number.isNaN(measured.mean)) return; // no job was done, as the seed says too
+  if (Number.isNaN(measured.mean)) return; // no job was done, as the experiment says too
   const own = `${short(measured.mean)} ± ${short(measured.deviation)}`.padEnd(16);
   const seed = (published === undefined ? "-" : short(published)).padStart(7);
   say(

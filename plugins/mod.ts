@@ -91,7 +91,7 @@ export const builtins: readonly Plugin[] = [
   sleep,
 ];
 
-/** What stands in the slots that a config leaves empty. */
+/** What fills the slots that a config leaves empty. */
 export const defaults: Defaults = {
   controller: ageScaler.name,
   "lane-policy": reservedLane.name,

@@ -65,7 +65,7 @@ Deno.test("docs/commands.md names each verb that asks, and no other takes --yes"
   const asking = [...out.matchAll(/^ {4}"(.+)"\) found="(.*)" ;;$/gm)]
     .filter(([, , words = ""]) => words.split(" ").includes("--yes")).map(([, verb]) => verb);
   const text = PAGES.find(({ path }) => path === "docs/commands.md")?.text ?? "";
-  const [, named = ""] = /cannot be taken back asks first: ([^:.]*)\./.exec(text) ?? [];
+  const [, named = ""] = /cannot be undone asks first: ([^:.]*)\./.exec(text) ?? [];
 
   const verbs = codesIn(named).map((code) => code.replace(/ --.*/, ""));
   assert.ok(asking.length > 3);

@@ -107,7 +107,7 @@ const KINDS = {
   "controller": ["docs/scaling.md", "controller: how many workers?"],
   "lane-policy": ["docs/lanes.md", "lane-policy: which lane does the next free worker serve?"],
   "cap": ["docs/caps.md", "cap: how far may it grow, how fast may jobs start?"],
-  "retirement": ["docs/scaling.md", "retirement: whom to let go now?"],
+  "retirement": ["docs/scaling.md", "retirement: which workers stop now?"],
   "admission": ["docs/caps.md", "admission: take this job?"],
   "store": ["docs/durable.md", "store: where do jobs live?"],
   "handler": ["docs/handlers.md", "handler: what does a worker do?"],

@@ -14,7 +14,7 @@ export function serviceMsOf(lane: LaneView, view: PoolView): number {
   return lane.meanServiceMs || (view.window.serviceMs?.mean ?? 0);
 }
 
-/** What stands before a new job of a lane. */
+/** What is before a new job of a lane. */
 interface Ahead {
   /** Ready jobs of this lane and the higher ones that this process will run. */
   readonly jobs: number;

@@ -120,7 +120,7 @@ function ageWatch(
     const crossedMs = nowMs - (lane.oldestWaitMs - boundMs); // when the present head passed the bound
     let watch = watched.get(lane.name);
     if (watch === undefined) watched.set(lane.name, watch = { sinceMs: crossedMs, seenMs: nowMs });
-    // Between the last look and `crossedMs` the lane may have been below: a long gap begins anew.
+    // Between the last look and `crossedMs` the lane may have been below: a long gap starts again.
     else if (crossedMs - watch.seenMs > afterMs) watch.sinceMs = crossedMs;
     watch.sinceMs = Math.min(watch.sinceMs, crossedMs);
     watch.seenMs = nowMs;

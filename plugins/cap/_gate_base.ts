@@ -10,17 +10,17 @@ import type { GateMeter, GateRuns, Span } from "./_gate_meter.ts";
 /** Rise of run time or concurrency that is still taken for chance. */
 export const TOLERANCE = 1.25;
 
-/** It remembers so many attempts, and knows a lane from so many on. */
+/** It remembers this many attempts, and knows a lane from this many on. */
 const REMEMBERED = 40;
 export const KNOWN = 8;
 
-/** Attempts longer than so many targets end too late for a timely verdict. */
+/** Attempts longer than this many targets end too late for a timely verdict. */
 const LONG_TARGETS = 4;
 
 /** Stands in for the target of a pool whose lanes never cause growth, ms. */
 const NO_TARGET_MS = 50;
 
-/** A mean run time that rests on so many attempts. */
+/** A mean run time that rests on this many attempts. */
 interface Usual {
   meanMs: number;
   count: number;

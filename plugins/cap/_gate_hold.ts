@@ -80,7 +80,7 @@ export class GateHold {
     this.#restMs = FIRST_REST_MS;
   }
 
-  /** Measures anew: what was measured was not the workers' doing. */
+  /** Measures again: what was measured was not the workers' doing. */
   disturb(): void {
     this.#reached = this.#mark = undefined;
   }

@@ -107,7 +107,7 @@ export class GateMeter {
     return { ms, ended: now.ended - mark.ended, timed, timedMs, concurrency, lanes };
   }
 
-  /** The latest span in which so many attempts ended; the longest known if there is none. */
+  /** The latest span in which this many attempts ended; the longest known if there is none. */
   recent(ended: number): Span {
     const { now } = this;
     const mark = this.#marks.findLast((mark) =>

@@ -15,7 +15,7 @@ const SPAN_MS = 750;
 const LEAST_ENDED = 20;
 /** How long it waits for the larger size to be in use, ms. */
 const SETTLE_MS = 200;
-/** What is measured is one size: from so many ms on, the mean differs by no more from what there is now. */
+/** What is measured is one size: from this many ms on, the mean differs by no more from what there is now. */
 const STEADY_FROM_MS = 200;
 const STEADY = 0.25;
 /** Share of the added running jobs that is to come out as throughput: less than a trial asks, as it is late. */
@@ -46,7 +46,7 @@ export class Release {
     this.#meter = meter;
   }
 
-  /** Begins anew: what was measured was not the workers' doing. */
+  /** Starts again: what was measured was not the workers' doing. */
   forget(): void {
     this.level =
       this.#bound =

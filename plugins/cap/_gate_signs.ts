@@ -12,7 +12,7 @@ import type { GateMeter } from "./_gate_meter.ts";
 /** Calls of `context.overloaded()` that come sooner after one that was followed speak of the same, ms. */
 const SAME_MS = 200;
 
-/** Late for so long, ms, or so many run times, is no burst. */
+/** Late for so long, ms, or this many run times, is no burst. */
 const LATE_MS = 500;
 const LATE_RUNS = 10;
 
@@ -52,7 +52,7 @@ export class Lateness {
     this.#base = base;
   }
 
-  /** Begins anew. */
+  /** Starts again. */
   forget(): void {
     this.#sinceMs = undefined;
   }

@@ -17,7 +17,7 @@ export interface AdaptiveCapOptions {
 
 /**
  * Refuses growth that buys no throughput: when the downstream has no more to give, more workers only
- * make it slower. It stands in every pool that may grow, unless the config says `"adaptive": false`.
+ * make it slower. It is in every pool that may grow, unless the config says `"adaptive": false`.
  *
  * Growth is let through `factor`-fold a round, and a round more for each target that passes without a
  * verdict. A round is accepted as soon as attempts are seen to run as fast as before. If they are

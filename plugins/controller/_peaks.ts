@@ -26,7 +26,7 @@ export class Peaks {
   /** The highest value added at `sinceMs` or later; earlier ones are forgotten. 0 if there is none. */
   max(sinceMs: number): number {
     while (this.#first < this.#times.length && this.#times[this.#first]! < sinceMs) this.#first++;
-    // A consumed prefix costs less than a shift a value, but must not grow for ever.
+    // A consumed prefix costs less than a shift a value, but must not grow forever.
     if (this.#first > 64 && this.#first * 2 > this.#times.length) {
       this.#times.splice(0, this.#first);
       this.#values.splice(0, this.#first);

@@ -19,14 +19,14 @@ export interface StepRule {
   readonly pressed: (view: PoolView) => string | undefined;
 }
 
-/** At most one sample in so many ms, the tick of the seed: being asked more often grows no faster. */
+/** At most one sample in this many ms, the tick of the autoscaling experiment: being asked more often grows no faster. */
 const SAMPLE_MS = 50;
 
 /** A pool is idle while it uses at most this share of its workers, and could do without one. */
 const IDLE_SHARE = 0.75;
 
 /**
- * Makes the rule of the seed with three defects mended. The idle period is one without a break. An
+ * Makes the rule of the published autoscaling experiment with three defects fixed. The idle period is one without a break. An
  * empty queue is not idleness: the mean use since the last sample decides, not the instant. A
  * shrink names the count to have, so that a repeated one cannot go further.
  */

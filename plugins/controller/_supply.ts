@@ -16,7 +16,7 @@ export interface Supply {
   readonly fresh: number;
 }
 
-/** Times are compared to so many ms: a ms since epoch has no finer grain than a quarter of it. */
+/** Times are compared to this many ms: a ms since epoch has no finer grain than a quarter of it. */
 export const GRAIN_MS = 0.001;
 
 /** Mean service time of the lane; its target until a job has ended. > 0. */

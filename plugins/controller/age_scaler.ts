@@ -22,7 +22,7 @@ export interface AgeScalerOptions {
   readonly rule?: "deadline" | "step";
   /** Share of the target wait at which to grow, above 0, at most 1. Lower: shorter waits, more workers. Only for `deadline`. @default {0.5} */
   readonly grow?: number;
-  /** Shrinks to the peak of so many ms, which doubles when a shrink proves too early. Only for `deadline`. @default {5000} */
+  /** Shrinks to the peak of this many ms, which doubles when a shrink proves too early. Only for `deadline`. @default {5000} */
   readonly lookBackMs?: number;
   /** How far the look-back may double, ms. Only for `deadline`. @default {60000} */
   readonly maxLookBackMs?: number;
@@ -58,7 +58,7 @@ const Options = v.strictObject({
  * Rule `deadline` adds the workers that are missing when a job has waited, or is predicted to wait,
  * half of its lane's target, and shrinks to the peak concurrency of the last `lookBackMs`. While no
  * job has ended yet nothing can be predicted: it then grows by the jobs that have waited so long.
- * Rule `step` is that of the seed text: `growStep` more while the oldest job is over its target,
+ * Rule `step` is that of the published autoscaling experiment: `growStep` more while the oldest job is over its target,
  * one less after `idleMs` of idleness.
  *
  * Where counts are stale it holds; where a start rate holds jobs back it does not grow.

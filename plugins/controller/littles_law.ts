@@ -16,9 +16,9 @@ import { Peaks } from "./_peaks.ts";
 export interface LittlesLawOptions {
   /** Room above the load, in standard deviations of a Poisson load, 0 to 10. @default {0.5} */
   readonly beta?: number;
-  /** A rise of the arrival rate is seen over so many ms, or over one service time if that is longer. @default {100} */
+  /** A rise of the arrival rate is seen over this many ms, or over one service time if that is longer. @default {100} */
   readonly windowMs?: number;
-  /** Keeps the highest count of so many ms. @default {2000} */
+  /** Keeps the highest count of this many ms. @default {2000} */
   readonly downMs?: number;
 }
 

@@ -33,7 +33,7 @@ const LONGEST_READ_MS = 250;
  * Sends it; resolves once the answer is read, or enough of it. Its body is not kept: the status is
  * the answer.
  *
- * @throws {Error} If nobody can be reached, or no answer comes in time.
+ * @throws {Error} If no one can be reached, or no answer comes in time.
  */
 export async function send(sending: Sending): Promise<Response> {
   const { url, timeoutMs, signal } = sending;

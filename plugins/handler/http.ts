@@ -100,7 +100,7 @@ async function deliver(
   if (status >= 400 && askedMs !== undefined) throw new RetryLater(askedMs, answer);
   if (status >= 500) throw new Error(answer);
   if (status >= 400) throw new Fatal(answer);
-  throw new Fatal(`${answer}: redirects are not followed, set "url" to the place itself`);
+  throw new Fatal(`${answer}: redirects are not followed, set "url" to the final address`);
 }
 
 /** Where OpenTelemetry is on, `fetch` itself adds the header, of its own span: a second one would void both. */

@@ -73,7 +73,7 @@ function fixedReserve(
     throw new OptionError(
       ["reserve"],
       `Expected reserves of fewer than size.max (${max}) workers in all but received ${sum}: ` +
-        "nobody would be shared",
+        "at least one worker must be shared",
     );
   }
   return (lane) => byIndex[lane.index] ?? 0;

@@ -167,7 +167,7 @@ function describe(answer: unknown): string {
   if (typeof answer === "function") return "a function";
   if (typeof answer !== "object" || answer === null) return String(answer);
   if (answer instanceof Promise) {
-    answer.catch(() => {}); // what is told is that there is a promise at all
+    answer.catch(() => {}); // what is reported is that there is a promise at all
     return "a promise: it has to answer at once";
   }
   if (Array.isArray(answer)) return `a list of ${answer.length}`;

@@ -16,7 +16,7 @@ const CHARACTER_BYTES = 6;
 /** Most bytes of a number, a name's quotes or a bracket, with what separates it. */
 const SMALL_BYTES = 32;
 
-/** Why a value cannot be used: stands in the value's place. */
+/** Why a value cannot be used: takes the value's place. */
 export class Misfit {
   /** What is wrong, where, and what to do. */
   readonly fault: string;
@@ -46,7 +46,7 @@ export function copyJson(value: unknown, name = "payload"): unknown {
     return copy(value, "", 0);
   } catch (thrown) {
     if (!(thrown instanceof Unstorable)) {
-      return new Misfit(`The ${name} cannot be stored: it cannot be read; give plain JSON`);
+      return new Misfit(`The ${name} cannot be stored: it cannot be read; use plain JSON`);
     }
     const place = thrown.pointer === "" ? `The ${name}` : `The ${name} at ${thrown.pointer}`;
     return new Misfit(`${place} cannot be stored: it is ${thrown.what}; ${thrown.advice}`);
@@ -65,10 +65,10 @@ export function copyResult(value: unknown): unknown {
   return bytes <= LARGEST_RESULT ? copied : new Misfit(resultTooLarge(bytes));
 }
 
-/** The sentence for a result of so many bytes. */
+/** The sentence for a result of this many bytes. */
 export function resultTooLarge(bytes: number): string {
   return `The result cannot be stored: it has ${bytes} bytes as JSON, and at most ${LARGEST_RESULT} ` +
-    "are kept; store it elsewhere and return where it is";
+    "are kept; store it elsewhere and return its address";
 }
 
 /** What is left of some bytes beside a JSON value. Below 0: it may be more. */
@@ -100,10 +100,10 @@ function isPlain(value: unknown): boolean {
 function copy(value: unknown, pointer: string, depth: number): unknown {
   if (isPlain(value)) return value;
   if (typeof value === "number") {
-    throw new Unstorable(pointer, `${value}`, "give a finite number or null");
+    throw new Unstorable(pointer, `${value}`, "use a finite number or null");
   }
   if (typeof value !== "object" || value === null) {
-    throw new Unstorable(pointer, `a ${typeof value}`, "give a JSON value");
+    throw new Unstorable(pointer, `a ${typeof value}`, "use a JSON value");
   }
   if (depth === DEEPEST) {
     const what = `nested deeper than ${DEEPEST}`;
@@ -115,7 +115,7 @@ function copy(value: unknown, pointer: string, depth: number): unknown {
   const prototype = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) {
     const what = `an object of class ${prototype.constructor?.name ?? "unknown"}`;
-    throw new Unstorable(pointer, what, "give plain JSON, such as a string for a date");
+    throw new Unstorable(pointer, what, "use plain JSON, such as a string for a date");
   }
   const copied: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {

@@ -23,7 +23,7 @@ export function printChanges(io: Io, { changes, stale, dryRun }: ReloadReport): 
   for (const module of stale) {
     line(
       io,
-      `The file of "${module}" has changed, but a module is loaded once: restart to run its new code`,
+      `The file of "${module}" has changed, but modules are loaded once: restart to run the new code`,
     );
   }
 }

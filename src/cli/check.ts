@@ -31,14 +31,14 @@ interface CheckOptions {
 /** Adds the verb. */
 export function addCheck(program: Command, tools: Tools): void {
   withJson(
-    program.command("check").description("find every fault of a config, and what it cannot do"),
+    program.command("check").description("find every error in a config, and what it cannot do"),
   )
     .argument("<file>")
     .option("--strict", "fail on warnings too")
-    .option("--platform <name>", `where it is to run: ${Object.keys(PLATFORMS).join(", ")}`)
+    .option("--platform <name>", `target platform: ${Object.keys(PLATFORMS).join(", ")}`)
     .option("--alerts", "print alert rules for Prometheus instead")
-    .option("--against <url>", "also what a reload would change in the system that runs there")
-    .option("--token-env <name>", "variable of the environment that holds its token")
+    .option("--against <url>", "also print what a reload would change in that running system")
+    .option("--token-env <name>", "environment variable with its token")
     .action((file: string, options: CheckOptions) => check(file, options, tools));
 }
 

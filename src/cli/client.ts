@@ -42,7 +42,7 @@ export type Call<To extends Route = Route> =
     readonly signal?: AbortSignal | undefined;
   }
   & (unknown extends PathParts<To> ? { readonly at?: undefined }
-    : { readonly at: PathParts<To> }); // what stands in the path
+    : { readonly at: PathParts<To> }); // what is in the path
 
 /** A request to any endpoint. */
 interface AnyCall {
@@ -126,7 +126,7 @@ export async function send(
   } catch (thrown) {
     if (hasBroken(thrown)) throw broken(options, route, thrown);
     throw new CliError(
-      `Nothing answers at ${options.url}: start a system with "sluice run FILE", or give its address by ${
+      `Nothing answers at ${options.url}: start a system with "sluice run FILE", or pass its address by ${
         optionOf(options)
       }`,
       1,
@@ -137,7 +137,7 @@ export async function send(
   if (response.status >= 300 && response.status < 400) {
     await response.body?.cancel();
     throw new CliError(
-      `${options.url} leads elsewhere (${response.status}): give the address that it leads to by ${
+      `${options.url} redirects elsewhere (${response.status}): pass the address that it redirects to by ${
         optionOf(options)
       }`,
       1,
@@ -150,7 +150,7 @@ function optionOf({ urlOption = "--url" }: RemoteOptions): string {
   return urlOption;
 }
 
-/** A path of the table with what stands in it, escaped. */
+/** A path of the table with what is in it, escaped. */
 function pathTo(path: string, at: Readonly<Record<string, string>>): string {
   return path.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(at[name] ?? ""));
 }
@@ -160,7 +160,7 @@ function tokenOf(io: Io, { tokenEnv }: RemoteOptions): string | undefined {
   const token = io.env(tokenEnv);
   if (token !== undefined && token !== "") return token;
   throw new CliError(
-    `The variable "${tokenEnv}" is not set: put the token into it, --token-env takes its name`,
+    `The variable "${tokenEnv}" is not set: set it to the token; --token-env takes the name of a variable`,
     2,
   );
 }
@@ -233,7 +233,7 @@ function broken({ url }: RemoteOptions, route: Route, cause: unknown): CliError 
   const what = `The connection to ${url} broke before the answer was there`;
   if (route.startsWith("GET ")) return new CliError(`${what}: try again`, 1, { cause });
   return new UnansweredError(
-    `${what}: it may be done all the same, so look before you try again`,
+    `${what}: it may have taken effect, so check before you try again`,
     1,
     { cause },
   );
@@ -243,9 +243,9 @@ function failureOf(response: Response, answer: unknown, options: RemoteOptions):
   const { status } = response;
   if (status === 401) {
     const known = options.tokenEnv === undefined
-      ? "name the variable that holds the token by --token-env NAME"
-      : `the token in "${options.tokenEnv}" is not the one it knows`;
-    return new CliError(`The system at ${options.url} wants a token: ${known}`);
+      ? "name the variable with the token by --token-env NAME"
+      : `the token in "${options.tokenEnv}" is not valid there`;
+    return new CliError(`The system at ${options.url} needs a token: ${known}`);
   }
   if (!isProblem(response, answer)) {
     return foreign(response, typeOf(response), options);

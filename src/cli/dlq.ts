@@ -23,21 +23,21 @@ export function addDlq(program: Command, { io }: Tools): void {
   const dlq = program.command("dlq").description(
     "dead letters: list dead jobs, retry or discard them",
   );
-  withRemote(dlq.command("ls").description("list dead jobs, the latest first").argument("<pool>"))
+  withRemote(dlq.command("ls").description("list dead jobs, newest first").argument("<pool>"))
     .option("--lane <lane>", "only this lane")
     .option("--match <text>", MATCHING)
     .option("--limit <count>", "most jobs", "50")
-    .option("--cursor <cursor>", "go on where the last page ended")
+    .option("--cursor <cursor>", "continue after the previous page")
     .action((pool: string, options: JobsOptions) =>
       listJobs(io, pool, { ...options, state: "dead" })
     );
   withRemote(dlq.command("show").description("show one job").argument("<id>"))
     .action((id: string, options: RemoteOptions) => showJob(io, id, options));
-  many(dlq.command("retry").description("make dead jobs ready again"))
+  many(dlq.command("retry").description("retry dead jobs, with all their attempts"))
     .action((pool: string, ids: readonly string[], options: ManyOptions) =>
       retry(io, pool, ids, options)
     );
-  withYes(many(dlq.command("discard").description("forget dead jobs")))
+  withYes(many(dlq.command("discard").description("delete dead jobs")))
     .action((pool: string, ids: readonly string[], options: ManyOptions) =>
       discard(io, pool, ids, options)
     );
@@ -78,10 +78,10 @@ async function discard(
 
 function checkChoice(ids: readonly string[], options: ManyOptions): void {
   if ((ids.length > 0) === (options.all === true)) {
-    throw new CliError('Give the ids of jobs, or --all for all; "sluice dlq ls" lists them', 2);
+    throw new CliError('Pass the ids of jobs, or --all; "sluice dlq ls" lists them', 2);
   }
   if (!options.all && (options.lane !== undefined || options.match !== undefined)) {
-    throw new CliError("--lane and --match choose among all: give --all with them, and no ids", 2);
+    throw new CliError("--lane and --match need --all, and no ids", 2);
   }
 }
 

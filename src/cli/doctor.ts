@@ -1,5 +1,5 @@
 /**
- * `sluice doctor`: what is amiss with a pool, in numbers, and what to change.
+ * `sluice doctor`: what is wrong with a pool, in numbers, and what to change.
  *
  * @module
  */
@@ -17,11 +17,11 @@ import { type Tools, withRemote, withYes } from "./verb.ts";
 /** Adds the verb. */
 export function addDoctor(program: Command, tools: Tools): void {
   const { io } = tools;
-  const text = "say what is amiss with a pool, or with a database at rest, and what to do";
+  const text = "diagnose a pool, or a database that no process uses: what is wrong and what to do";
   withYes(withRemote(program.command("doctor").description(text)))
     .argument("[pool]")
     .option("--store <file>", "examine the database of a durable store; no process may work on it")
-    .option("--repair", "repair what is amiss in it")
+    .option("--repair", "repair what is wrong in it")
     .action(async (pool: string | undefined, options: DoctorOptions) => {
       const { store } = options;
       if (store !== undefined && pool === undefined) {
@@ -30,7 +30,7 @@ export function addDoctor(program: Command, tools: Tools): void {
       if (pool === undefined || store !== undefined) {
         throw new CliError("Expected the name of a pool, or --store with a file", 2);
       }
-      if (options.repair) throw new CliError("--repair is for --store: give the file", 2);
+      if (options.repair) throw new CliError("--repair needs --store with the file", 2);
       await doctor(io, pool, options);
     });
 }
@@ -43,15 +43,16 @@ async function doctor(io: Io, name: string, options: RemoteOptions): Promise<voi
   if (options.json) return json(io, diagnosis);
   const now = amissNow(pool);
   for (const sentence of now) line(io, `${name}: ${sentence}`);
-  if (now.length + diagnosis.length === 0) line(io, `${name}: nothing is amiss in its recent past`);
+  if (now.length + diagnosis.length === 0) line(io, `${name}: nothing is wrong in its recent past`);
   for (const finding of diagnosis) showFinding(io, finding);
 }
 
 /** What no figures show. */
 function amissNow({ stopped, degraded, stale }: PoolJson): readonly string[] {
   const texts = [
-    stopped && "it was drained and takes no jobs: start the process anew to have it back",
-    degraded && "a strategy fails, its last answer stands: the log says why, explain which",
+    stopped && "it was drained and accepts no jobs: restart the process to use it again",
+    degraded &&
+    "a strategy fails, its last answer stays in use: the log says why, explain says which",
     stale && "the store cannot be read, counts are the last known: the log says why",
   ];
   return texts.filter((text) => text !== false);

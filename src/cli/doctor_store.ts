@@ -23,7 +23,7 @@ export interface StoreDoctorOptions {
   readonly json?: boolean;
 }
 
-/** Examines a database. @throws {CliError} If something is amiss in the end, or it cannot be examined. */
+/** Examines a database. @throws {CliError} If something is wrong in the end, or it cannot be examined. */
 export async function doctorStore(
   { io, builtins }: Pick<Tools, "io" | "builtins">,
   options: StoreDoctorOptions,
@@ -71,13 +71,13 @@ export async function doctorStore(
     confirmed(io, options, `Repair ${count(found.length, "finding")} in ${file}?`);
     const left = await doctor.repair(Date.now());
     if (options.json) return left;
-    line(io, left.length === 0 ? "Repaired: nothing is amiss any more" : "Repaired, but for:");
+    line(io, left.length === 0 ? "Repaired: nothing is wrong any more" : "Repaired, but for:");
     for (const finding of left) show(io, finding);
     return left;
   }
 }
 
-/** What stands in a damaged file is not to be believed, and a repair would go by it. */
+/** What is in a damaged file is not to be believed, and a repair would go by it. */
 async function refuseDamaged(
   io: Io,
   examination: StoreExamination,
@@ -89,7 +89,7 @@ async function refuseDamaged(
   if (asJson) json(io, { file, damage });
   throw new CliError(
     `${file} is damaged: ${examination.engine} reports "${damage.join('", "')}". ` +
-      "Stop what works on it and restore a backup: nothing was repaired, since what stands in it cannot be trusted",
+      "Stop what works on it and restore a backup: nothing was repaired, since its contents cannot be trusted",
   );
 }
 
@@ -97,9 +97,7 @@ async function opened<T>(opening: Promise<T>, file: string): Promise<T> {
   try {
     return await opening;
   } catch (thrown) {
-    const why = thrown instanceof Deno.errors.NotFound
-      ? "There is no such file"
-      : messageOf(thrown);
+    const why = thrown instanceof Deno.errors.NotFound ? "No such file" : messageOf(thrown);
     throw new CliError(`Cannot examine ${file}: ${why}`, 2);
   }
 }
@@ -107,7 +105,7 @@ async function opened<T>(opening: Promise<T>, file: string): Promise<T> {
 function show(io: Io, { pool, kind, saw, repair }: StoreFinding): void {
   line(io, bold(`${pool}: ${kind}`));
   line(io, `  ${saw}`);
-  line(io, `  Repair: ${repair ?? "none, look at it by hand"}`);
+  line(io, `  Repair: ${repair ?? "none, inspect it by hand"}`);
 }
 
 function shown({ pool, kind, saw, repair }: StoreFinding): unknown {

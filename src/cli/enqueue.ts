@@ -1,5 +1,5 @@
 /**
- * `sluice enqueue`: give a pool a job.
+ * `sluice enqueue`: enqueue a job.
  *
  * @module
  */
@@ -29,19 +29,19 @@ interface EnqueueOptions extends RemoteOptions {
 
 /** Adds the verb. */
 export function addEnqueue(program: Command, { io }: Tools): void {
-  withRemote(program.command("enqueue").description("give a pool a job"))
+  withRemote(program.command("enqueue").description("enqueue a job"))
     .argument("<pool>")
     .argument("[-]", "read the payload from standard input, or one a line")
     .requiredOption("--lane <lane>", "lane of the job")
     .option("--payload <json>", "what the handler works on; - reads standard input", "null")
-    .option("--type <type>", "which handler, for a pool with several")
+    .option("--type <type>", "job type: the handler that runs it, for a pool with several")
     .option("--key <key>", "jobs of one key share the lane's maxRunningPerKey")
     .option("--delay <duration>", "earliest start, from now; at most 100 years")
     .option(
       "--dedupe-key <key>",
       "while a job with this key has not ended, others are duplicates of it",
     )
-    .option("--ttl <duration>", "not started after; at most 100 years")
+    .option("--ttl <duration>", "latest start, from now; at most 100 years")
     .option("--wait <duration>", "wait until the job is done, at most 60s; exits 1 if it is not")
     .action((pool: string, dash: string | undefined, options: EnqueueOptions) =>
       enqueue(io, pool, dash, options)
@@ -56,7 +56,7 @@ async function enqueue(
 ): Promise<void> {
   if (dash !== undefined && dash !== "-") {
     throw new CliError(
-      `Expected - after the pool but received "${dash}": give the payload by --payload`,
+      `Expected - after the pool but received "${dash}": pass the payload by --payload`,
       2,
     );
   }
@@ -93,7 +93,7 @@ function waitOf({ wait }: EnqueueOptions): number | undefined {
 function requireDone({ outcome }: Accepted): void {
   if (outcome === undefined) {
     throw new CliError(
-      "The job has not ended within --wait: it is stored and may still run, do not send it again",
+      "The job has not ended within --wait: it is stored and may still run, so do not send it again",
     );
   }
   const { state, error, reason } = outcome;
@@ -153,7 +153,7 @@ function parse(text: string): unknown {
   if (isTooDeep(JSON.parse(text))) throw new RangeError(TOO_DEEP); // the walk below goes as deep as the text
   return JSON.parse(text, (_, value: unknown) => {
     if (value === Infinity || value === -Infinity) {
-      throw new RangeError("Expected a finite number but one is too large: send it as a text");
+      throw new RangeError("Expected finite numbers but one is too large: send it as a string");
     }
     return value;
   });

@@ -77,7 +77,7 @@ export function eventLogger(log: Logger): Observer {
   };
 }
 
-/** Keys may name people, and logs travel: the API tells them of a job to whoever may look it up. */
+/** Keys may name people, and logs travel: the API tells them of a job to anyone who may look it up. */
 function withoutKey(fields: object): Readonly<Record<string, unknown>> {
   const { key: _, ...rest } = { key: undefined, ...fields };
   return rest;
@@ -100,21 +100,21 @@ function sentenceOf(event: Exclude<PoolEvent, { readonly kind: "audit" }>): stri
 const SENTENCES: Readonly<Record<Exclude<PoolEvent["kind"], "decided" | "audit">, string>> = {
   "job-added": "A job was stored",
   "job-unstored": "A posted job could not be stored",
-  "job-shed": "A job was turned away",
+  "job-shed": "A job was rejected",
   "job-started": "A job started",
   "job-done": "A job is done",
   "job-failed": "A job failed and will be retried",
-  "job-deferred": "A job was put off by its handler",
+  "job-deferred": "A job was deferred by its handler",
   "job-dead": "A job is dead",
   "job-cancelled": "A job was cancelled",
-  "job-handed-back": "A job went back to its lane",
-  "lease-lost": "The end of a job was refused: another process runs it",
-  "jobs-reaped": "Jobs of dead processes went back to their lanes",
+  "job-handed-back": "A job was returned to its lane",
+  "lease-lost": "The result of a job was discarded: another process runs it",
+  "jobs-reaped": "Jobs of dead processes were returned to their lanes",
   "worker-stuck": "A handler ignores its abort: its worker is stuck",
   "cooldown-began": 'The receiver says "not now": the pool cools down',
-  "cooldown-ended": "The receiver takes jobs again: the cool-down is over",
+  "cooldown-ended": "The receiver accepts jobs again: the cool-down is over",
   "worker-failed": "A worker could not be started",
-  "plugin-failed": "A strategy failed: the last plan stands",
+  "plugin-failed": "A strategy failed: the last plan stays in use",
   "plugin-recovered": "A strategy works again",
   "shadow-differs": "The shadow wants another number of workers than the controller",
   "shadow-agrees": "The shadow wants as many workers as the controller again",
@@ -122,12 +122,12 @@ const SENTENCES: Readonly<Record<Exclude<PoolEvent["kind"], "decided" | "audit">
   "store-failing": "A call to the store fails again and again",
   "store-recovered": "The store answers again",
   "clock-stepped":
-    "The wall clock was set, or the machine slept: due times and schedules follow it",
+    "The wall clock was changed, or the machine slept: due times and schedules follow it",
   "paused": "Paused",
   "resumed": "Resumed",
   "override-set": "The bounds are overridden",
-  "override-ended": "The bounds are the config's again",
-  "reloaded": "The config was loaded anew",
+  "override-ended": "The override has ended: the bounds are the config's again",
+  "reloaded": "The config was reloaded",
   "draining": "The pool is draining",
   "stopped": "The pool has stopped",
 };

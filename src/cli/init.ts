@@ -96,6 +96,6 @@ async function refuseExisting(folder: string, names: readonly string[]): Promise
   throw new CliError(
     `Nothing was written: ${
       found.join(", ")
-    } ${exist}; give another folder, or --force to overwrite`,
+    } ${exist}; choose another folder, or pass --force to overwrite`,
   );
 }

@@ -23,7 +23,7 @@ export function onInterrupt(
       firstAtMs = nowMs();
       first();
     } else if (nowMs() - firstAtMs > ONE_SIGNAL_MS) {
-      note(io, "Ended at once by a second signal: what was under way is not finished");
+      note(io, "Ended by a second signal: running work was not finished");
       io.exit(INTERRUPTED);
     }
   });

@@ -61,11 +61,11 @@ export function systemIo(): Io {
   };
 }
 
-/** Decodes what stands in standard input: what is not UTF-8 would become U+FFFD unheard. */
+/** Decodes what is in standard input: what is not UTF-8 would become U+FFFD unheard. */
 function textOf(bytes: Uint8Array): string {
   if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
   throw new CliError(
-    "Expected UTF-8 from standard input: convert it, such as by iconv, and send what is no text as base64",
+    "Expected UTF-8 from standard input: convert it, for example with iconv, and send binary data as base64",
     2,
   );
 }

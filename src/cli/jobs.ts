@@ -1,5 +1,5 @@
 /**
- * `sluice jobs`: look jobs up, cancel and retry them.
+ * `sluice jobs`: look up, cancel and retry jobs.
  *
  * @module
  */
@@ -33,17 +33,18 @@ export const MATCHING = "only jobs with this text in id, key, type, error or pay
 
 /** Adds the verb. */
 export function addJobs(program: Command, { io }: Tools): void {
-  const jobs = program.command("jobs").description("look jobs up, cancel and retry them");
+  const jobs = program.command("jobs").description("look up, cancel and retry jobs");
   withRemote(
-    jobs.command("ls").description("list jobs of a pool, those that ended last first").argument(
-      "<pool>",
-    ),
+    jobs.command("ls").description("list jobs of a pool, those that ended most recently first")
+      .argument(
+        "<pool>",
+      ),
   )
     .option("--state <state>", "delayed, ready, blocked, running, done, dead or cancelled")
     .option("--lane <lane>", "only this lane")
     .option("--match <text>", MATCHING)
     .option("--limit <count>", "most jobs", "50")
-    .option("--cursor <cursor>", "go on where the last page ended")
+    .option("--cursor <cursor>", "continue after the previous page")
     .action((pool: string, options: JobsOptions) => listJobs(io, pool, options));
   withRemote(jobs.command("show").description("show one job").argument("<id>"))
     .action((id: string, options: RemoteOptions) => showJob(io, id, options));
@@ -52,7 +53,11 @@ export function addJobs(program: Command, { io }: Tools): void {
       confirmed(io, options, `Cancel ${counted(ids.length, "job")}?`);
       return changeJobs(io, ids, "cancel", options);
     });
-  withRemote(jobs.command("retry").description("make dead jobs ready again").argument("<id...>"))
+  withRemote(
+    jobs.command("retry").description("retry dead jobs, with all their attempts").argument(
+      "<id...>",
+    ),
+  )
     .action((ids: readonly string[], options: RemoteOptions) =>
       changeJobs(io, ids, "retry", options)
     );
@@ -64,8 +69,8 @@ export async function listJobs(io: Io, pool: string, options: JobsOptions): Prom
   if (options.json) return json(io, page);
   const more = page.cursor === undefined ? undefined : `add --cursor ${page.cursor}`;
   if (page.jobs.length === 0) { // one call looks through some jobs only
-    const none = "There are no such jobs";
-    return line(io, more === undefined ? none : `${none} so far: to look on, ${more}`);
+    const none = "No such jobs";
+    return line(io, more === undefined ? none : `${none} so far: to continue, ${more}`);
   }
   const dead = options.state === "dead"; // listed by when they died
   table(
@@ -80,7 +85,7 @@ export async function listJobs(io: Io, pool: string, options: JobsOptions): Prom
       job.state === "done" ? "" : oneLine(job.error ?? ""),
     ]),
   );
-  if (more !== undefined) line(io, `There are more: ${more}`);
+  if (more !== undefined) line(io, `More jobs: ${more}`);
 }
 
 async function fetchPage(
@@ -104,7 +109,7 @@ export async function showJob(io: Io, id: string, options: RemoteOptions): Promi
     io,
     bold(job.id),
     `  ${job.state}${job.reason === undefined ? "" : ` (${job.reason})`}${
-      job.cancelling ? ", asked to end" : ""
+      job.cancelling ? ", asked to stop" : ""
     }`,
   );
   line(
@@ -144,7 +149,7 @@ export async function changeJobs(
       const done = await call(io, options, CHANGES[change], "state", { at: { id } });
       results.push(done);
       if (!options.json) {
-        line(io, `Job ${id} ${done.cancelling ? "was asked to end" : `is ${done.state}`}`);
+        line(io, `Job ${id} ${done.cancelling ? "was asked to stop" : `is ${done.state}`}`);
       }
     } catch (thrown) {
       if (!(thrown instanceof CliError) || ids.length === 1) throw thrown;

@@ -42,7 +42,7 @@ export type { Screen, ScreenEvent } from "./screen.ts";
 /**
  * Runs one verb.
  *
- * @param args What stands after `sluice`.
+ * @param args What is after `sluice`.
  * @param io Where output goes and answers come from. @default {the process's own}
  * @returns What the process is to exit with: 0 done, 1 failed, 2 usage, config or a request with faults, 130 interrupted.
  */
@@ -75,7 +75,7 @@ function programOf(tools: Tools): Command {
       writeOut: (text) => whole(io, text),
       writeErr: (text) => io.err(visible(text)),
     })
-    .showHelpAfterError('(add "--help" for what there is)');
+    .showHelpAfterError('(see "--help" for usage)');
   for (
     const add of [
       addInit,
@@ -101,7 +101,7 @@ function programOf(tools: Tools): Command {
 
 /**
  * Ends at a verb that there is not. Commander by itself answers `--help` behind one with the help of
- * what stands before it, and gives one below `pools` to `ls`.
+ * what is before it, and gives one below `pools` to `ls`.
  */
 function checkVerb(command: Command, [verb, ...rest]: readonly string[]): void {
   if (verb === undefined || verb.startsWith("-") || command.commands.length === 0) return;

@@ -46,7 +46,7 @@ export async function operate(
   }
   if (ended.status !== "cancelled") return;
   if (interrupted) throw new CliError("Interrupted: the operation was cancelled", INTERRUPTED);
-  throw new CliError("The operation was cancelled by someone else, or the system is stopping");
+  throw new CliError("Another user cancelled the operation, or the system is stopping");
 }
 
 async function start(

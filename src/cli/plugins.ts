@@ -13,7 +13,7 @@ import { type Tools, withRemote } from "./verb.ts";
 /** Adds the verb. */
 export function addPlugins(program: Command, tools: Tools): void {
   withRemote(program.command("plugins").description("list plugins that a config may name"))
-    .option("--running", "list those in use by a running system instead")
+    .option("--running", "list those that a running system uses instead")
     .action((options: RemoteOptions & { readonly running?: boolean }) =>
       options.running ? listRunning(tools.io, options) : listBuiltins(tools, options)
     );

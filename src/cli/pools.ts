@@ -18,30 +18,36 @@ import { confirmed, durationMs, type Tools, wholeNumber, withRemote, withYes } f
 
 /** Adds the verb. */
 export function addPools(program: Command, { io }: Tools): void {
-  const pools = program.command("pools").description("look at pools and steer them");
+  const pools = program.command("pools").description("list, pause, resume, drain and scale pools");
   withRemote(pools.command("ls", { isDefault: true }).description("list pools"))
     .action((options: RemoteOptions) => list(io, options));
   withRemote(pools.command("describe").description("show one pool").argument("<pool>"))
     .action((pool: string, options: RemoteOptions) => describe(io, pool, options));
-  withRemote(pools.command("pause").description("start no more jobs").argument("<pool>"))
+  withRemote(
+    pools.command("pause").description("pause a pool: no job starts; running jobs continue")
+      .argument("<pool>"),
+  )
     .option("--lane <lane>", "only this lane")
     .action((pool: string, options: LaneOptions) => setPaused(io, pool, "pause", options));
-  withRemote(pools.command("resume").description("end a pause").argument("<pool>"))
+  withRemote(pools.command("resume").description("resume a pool").argument("<pool>"))
     .option("--lane <lane>", "only this lane")
     .action((pool: string, options: LaneOptions) => setPaused(io, pool, "resume", options));
   withYes(
     withRemote(pools.command("drain").description("let running jobs end, then stop the pool")),
   )
     .argument("<pool>")
-    .option("--deadline <duration>", "hand back what has not ended by then")
+    .option(
+      "--deadline <duration>",
+      "deadline: jobs that have not ended by then go back to their lanes",
+    )
     .action((pool: string, options: DrainOptions) => drain(io, pool, options));
-  withRemote(pools.command("scale").description("hold other bounds for a while"))
+  withRemote(pools.command("scale").description("override the bounds for a while"))
     .argument("<pool>")
     .option("--min <workers>", "instead of size.min")
     .option("--max <workers>", "instead of size.max, at most that")
-    .option("--target <workers>", "instead of what the controller asks for")
+    .option("--target <workers>", "fixed count, instead of the controller's")
     .option("--for <duration>", "how long", "10m")
-    .option("--clear", "go back to the config's bounds")
+    .option("--clear", "end the override")
     .action((pool: string, options: ScaleOptions) => scale(io, pool, options));
 }
 
@@ -166,12 +172,16 @@ async function setPaused(
     : `Lane "${done.lane}" of pool "${done.pool}"`;
   const lane = done.lane === null ? "" : ` --lane ${done.lane}`;
   const next = `sluice pools resume ${pool}${lane}${there(options)}`;
-  line(io, done.paused ? `${what} is paused; "${next}" ends it` : `${what} goes on`);
+  line(io, done.paused ? `${what} is paused; "${next}" resumes it` : `${what} is resumed`);
 }
 
 async function drain(io: Io, pool: string, options: DrainOptions): Promise<void> {
   const deadlineMs = durationMs("--deadline", options.deadline);
-  confirmed(io, options, `Drain pool "${pool}"? It takes no more jobs until it is started anew`);
+  confirmed(
+    io,
+    options,
+    `Drain pool "${pool}"? It accepts no more jobs until the process restarts`,
+  );
   const report = await call(io, options, "POST /api/pools/:pool/drain", "waiting", {
     at: { pool },
     body: deadlineMs === undefined ? {} : { deadlineMs },
@@ -187,7 +197,7 @@ async function scale(io: Io, pool: string, options: ScaleOptions): Promise<void>
   const expiresInMs = durationMs("--for", options.for) ?? 0; // commander has a default
   const given = min !== undefined || max !== undefined || target !== undefined;
   if (given === (options.clear === true)) {
-    throw new CliError("Give --min, --max or --target, or --clear to go back to the config", 2);
+    throw new CliError("Pass --min, --max or --target, or --clear to end the override", 2);
   }
   const at = { pool };
   const done = options.clear

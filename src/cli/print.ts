@@ -8,9 +8,9 @@ import { grouped } from "../base/format.ts";
 import { visible } from "../base/escape.ts";
 import type { Io } from "./io.ts";
 
-/** A part of a line that stands out, where colors are allowed. */
+/** An emphasized part of a line, where colors are allowed. */
 export interface Styled {
-  /** What stands there. */
+  /** What is there. */
   readonly text: string;
   /** How it is shown. */
   readonly style: "bold" | "red";
@@ -78,7 +78,7 @@ export function tableLines(
   return [head, ...texts].map(render);
 }
 
-/** What stands in a table. */
+/** What is in a table. */
 export type Cell = string | number;
 
 /** A text without anything that would break its line. */

@@ -22,7 +22,7 @@ export interface ProgressBar {
   clear(): void;
 }
 
-/** Makes a bar that shows once what it stands for has taken a while, and only on a terminal. */
+/** Makes a bar that shows once its work has taken a while, and only on a terminal. */
 export function progressBar(io: Io): ProgressBar {
   const beganMs = performance.now();
   let shown = "";

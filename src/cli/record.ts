@@ -48,11 +48,13 @@ const GRACE_MS = 5_000;
 /** Adds the verb. */
 export function addRecord(program: Command, { io }: Tools): void {
   withRemote(
-    program.command("record").description("write what comes to running pools as a scenario"),
+    program.command("record").description(
+      "record the jobs that arrive at running pools as a scenario",
+    ),
   )
-    .argument("[pool]", "only this one; else all")
+    .argument("[pool]", "only this pool; default: all")
     .option("--for <duration>", "how long", "1m")
-    .option("--out <file>", "where to write it; else to standard output")
+    .option("--out <file>", "file to write; default: standard output")
     .action((pool: string | undefined, options: RecordOptions) => record(io, pool, options));
 }
 
@@ -69,7 +71,7 @@ async function record(io: Io, pool: string | undefined, options: RecordOptions):
   const { recording, trouble, spanMs } = heard;
   const { scenario, jobs } = recording;
   if (scenario === undefined) {
-    throw new CliError(`No job came in ${duration(spanMs)}: nothing was written`);
+    throw new CliError(`No job arrived in ${duration(spanMs)}: nothing was written`);
   }
   const text = scenarioText(scenario);
   if (options.out === undefined) whole(io, text);
@@ -99,7 +101,7 @@ interface Listened {
   readonly trouble: string | undefined;
 }
 
-/** Hears events until the time is over, somebody interrupts, or the system stops. */
+/** Hears events until the time is over, someone interrupts, or the system stops. */
 async function listen(io: Io, options: RecordOptions, { pools, forMs }: Wanted): Promise<Listened> {
   const stop = new AbortController();
   const timers: ReturnType<typeof setTimeout>[] = [];
@@ -175,9 +177,9 @@ function notesOn({ scenario, blind }: Recording, pools: readonly PoolJson[]): re
         } did not run to an end that was seen: a run time of the others is drawn`,
       ]
       : [],
-    ...blind.map((lane) => `No job of ${lane} has ended yet: write its run time where 0 stands`),
+    ...blind.map((lane) => `No job of ${lane} has ended yet: replace the 0 by its run time`),
     ...shared.map(({ pool, peers }) =>
-      `${peers} processes share ${pool}: what others take in or run is not in it`
+      `${peers} processes share ${pool}: jobs of the other processes are missing from it`
     ),
   ];
 }

@@ -1,5 +1,5 @@
 /**
- * `sluice reload`: loads the config of a running system anew.
+ * `sluice reload`: reloads the config of a running system.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import { type Tools, withRemote } from "./verb.ts";
 /** Adds the verb. */
 export function addReload(program: Command, { io }: Tools): void {
   withRemote(
-    program.command("reload").description("load the config of a running system anew"),
+    program.command("reload").description("reload the config of a running system"),
   )
     .option("--dry-run", "only print what would change")
     .action((options: ReloadVerbOptions) => reload(io, options));
@@ -42,7 +42,7 @@ export interface ReloadRequest {
   readonly config?: unknown;
 }
 
-/** Asks a running system to load its config anew. */
+/** Asks a running system to reload its config. */
 export async function requestReload(
   io: Io,
   options: RemoteOptions,

@@ -12,7 +12,7 @@ import { printChanges } from "./changes.ts";
 import type { Io } from "./io.ts";
 import { json, line } from "./print.ts";
 
-/** What is reloaded, and how that is told. */
+/** What is reloaded, and how that is reported. */
 export interface ReloadOnOptions {
   /** Config file that it runs. */
   readonly file: string;
@@ -45,14 +45,14 @@ async function reloadAndTell(sluice: Sluice, options: ReloadOnOptions): Promise<
   try {
     const report = await sluice.reload();
     if (options.json) return json(io, { reloaded: true, ...report });
-    line(io, `Loaded ${options.file} anew`);
+    line(io, `Reloaded ${options.file}`);
     printChanges(io, report);
   } catch (thrown) {
     const faults = thrown instanceof ConfigError
       ? thrown.faults.map(formatFault)
       : [messageOf(thrown)];
     for (const fault of faults) log.error(fault);
-    log.warn("The config was not loaded: the one before runs on", { faults: faults.length });
+    log.warn("The config was not loaded: the previous one stays in use", { faults: faults.length });
   }
 }
 
@@ -73,7 +73,7 @@ function watch(options: ReloadOnOptions, reload: () => Promise<void>): () => Pro
     const isQuiet = now === seen; // saving takes several steps
     seen = now;
     if (!isQuiet || now === loaded) return;
-    loaded = now; // a file that is gone is told once: by the reload, which cannot read it
+    loaded = now; // a file that is gone is reported once: by the reload, which cannot read it
     reloading = reloading.then(reload);
   };
   const timer = setInterval(look, LOOK_MS);
@@ -90,7 +90,7 @@ function sayBlind(folder: string, log: Logger): void {
   } catch (thrown) {
     log.warn(
       `The folder "${folder}" cannot be listed: --watch notices changes of the config, not of the ` +
-        "modules beside it; allow it to read the folder",
+        "modules next to it; allow it to read the folder",
       { error: messageOf(thrown) },
     );
   }

@@ -1,5 +1,5 @@
 /**
- * `sluice run`: runs a config until it is told to stop.
+ * `sluice run`: runs a config until it is asked to stop.
  *
  * @module
  */
@@ -37,11 +37,11 @@ const LOOPBACK: AdminSettings = {
 
 /** Adds the verb. */
 export function addRun(program: Command, tools: Tools): void {
-  withJson(program.command("run").description("run a config until a signal comes"))
+  withJson(program.command("run").description("run a config until a signal ends it"))
     .argument("<file>")
-    .option("--quiet", "log nothing but faults")
+    .option("--quiet", "log only warnings and errors")
     .option("--verbose", "log every job too")
-    .option("--watch", "load the config anew when its file changes, as SIGHUP does")
+    .option("--watch", "reload the config when its file changes, as SIGHUP does")
     .action((file: string, options: RunOptions) => run(file, options, tools));
 }
 

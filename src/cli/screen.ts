@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What comes from whoever sits before a screen. `quit` is a signal or ctrl-C too. */
+/** Input of the user at a terminal. `quit` is a signal or ctrl-C too. */
 export type ScreenEvent = "up" | "down" | "quit" | "resize" | "other";
 
 /** A live picture. */

@@ -37,15 +37,15 @@ interface SimulateOptions {
 /** Adds the verb. */
 export function addSimulate(program: Command, tools: Tools): void {
   withJson(
-    program.command("simulate").description("show what a config would do under a given load"),
+    program.command("simulate").description("simulate a config under a given load"),
   )
-    .argument("<file>", "the config; its handlers are neither loaded nor run")
+    .argument("<file>", "the config; its handlers are not loaded")
     .argument("<scenario>", "the load")
-    .option("--seed <number>", "seed of all chance instead of the scenario's")
-    .option("--compare <file>", "another config to put under the same load")
-    .option("--html <file>", "write a page with a picture of it")
-    .option("--svg <file>", "write the picture alone")
-    .option("--real-time", "play it with real timers, as long as it takes")
+    .option("--seed <number>", "random seed instead of the scenario's")
+    .option("--compare <file>", "another config to compare under the same load")
+    .option("--html <file>", "write an HTML report with charts")
+    .option("--svg <file>", "write the chart alone, as SVG")
+    .option("--real-time", "run with real timers instead of virtual time")
     .action((file: string, scenario: string, options: SimulateOptions) =>
       simulateAll([file, scenario], options, tools)
     );
@@ -79,7 +79,7 @@ async function simulateAll(
   if (svg !== undefined) await writeText(PICTURE, svg, toSvg(shown));
   if (pictures.length > 0 && !options.json) line(io, `\nWrote ${pictures.join(" and ")}`);
   if (shown.some(({ report }) => report.interrupted)) {
-    throw new CliError("Interrupted: the report is of the time that was played", INTERRUPTED);
+    throw new CliError("Interrupted: the report covers the time until then", INTERRUPTED);
   }
 }
 

@@ -22,7 +22,7 @@ export function watchStrays(log: Logger, target: StrayTarget = globalThis): () =
     event.preventDefault(); // without this the process ends
     const reason = "reason" in event ? event.reason : "error" in event ? event.error : undefined;
     const what = event.type === "error" ? "A callback threw" : "A promise was rejected";
-    log.error(`${what} and nobody handled it: await it in the handler, or catch it`, {
+    log.error(`${what} and nothing caught it: await it in the handler, or catch it`, {
       error: messageOf(reason),
       stack: reason instanceof Error ? reason.stack : undefined,
       count: ++count,

@@ -32,8 +32,8 @@ const SHORTEST_MS = 100;
 /** Adds the verb. */
 export function addTop(program: Command, { io }: Tools): void {
   withRemote(program.command("top").description("watch pools, lanes and decisions live"))
-    .option("--every <duration>", "how often to look", "1s")
-    .option("--once", "print once, as it does where no terminal is")
+    .option("--every <duration>", "refresh interval", "1s")
+    .option("--once", "print once, as without a terminal")
     .action((options: TopOptions) => top(io, options));
 }
 
@@ -155,7 +155,7 @@ class Live {
     const title = `sluice top  ${this.#options.url}  ${at}  q quits, up and down choose a pool`;
     if (this.#trouble === undefined) return [{ text: title }];
     return [{ text: title }, {
-      text: `As it was at ${at}; trying again. ${this.#trouble}`,
+      text: `Last update ${at}; trying again. ${this.#trouble}`,
       style: "red",
     }];
   }

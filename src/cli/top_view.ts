@@ -21,7 +21,7 @@ export interface TopReading {
 
 /** A line of the picture. */
 export interface TopLine {
-  /** What stands there. */
+  /** What is there. */
   readonly text: string;
   /** How it is shown, where colors are allowed. */
   readonly style?: "bold" | "red";
@@ -34,7 +34,7 @@ export function poolLines(
   pools: readonly PoolJson[],
   selected?: string | undefined,
 ): readonly TopLine[] {
-  if (pools.length === 0) return [{ text: "There are no pools" }];
+  if (pools.length === 0) return [{ text: "No pools" }];
   const [head = "", ...rows] = tableLines(POOL_COLUMNS, pools.map(poolRow));
   const mark = (pool: string | undefined): string =>
     selected === undefined ? "" : pool === selected ? "> " : "  ";
@@ -48,7 +48,7 @@ export function poolLines(
   ];
 }
 
-/** One pool: what is amiss, its lanes, its decisions. */
+/** One pool: what is wrong, its lanes, its decisions. */
 export function poolPart(
   pool: PoolJson,
   decisions: readonly DecisionJson[] | undefined,

@@ -53,12 +53,12 @@ export function withJson(command: Command): Command {
 export function withRemote(command: Command): Command {
   return withJson(command)
     .option("--url <url>", "address of the admin API", DEFAULT_URL)
-    .option("--token-env <name>", "variable of the environment that holds the token");
+    .option("--token-env <name>", "environment variable with the token");
 }
 
 /** Adds `--yes`. */
 export function withYes(command: Command): Command {
-  return command.option("--yes", "do it without asking");
+  return command.option("--yes", "do not ask for a confirmation");
 }
 
 /**
@@ -71,7 +71,7 @@ export function confirmed(io: Io, options: { readonly yes?: boolean }, question:
   const answer = io.confirm(inLine(question));
   if (answer === true) return;
   if (answer === false) throw new CliError("Nothing was changed");
-  throw new CliError(`Nobody can be asked "${question}": give --yes to do it`, 2);
+  throw new CliError(`No terminal to confirm "${question}": pass --yes`, 2);
 }
 
 /** Reads a whole number. @throws {CliError} If it is none, or below `min`. */

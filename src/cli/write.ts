@@ -17,7 +17,7 @@ export async function writeText(what: string, file: string, text: string): Promi
 }
 
 /**
- * Sees that a file can be written, before the work that fills it. What stands in it stays, and no file
+ * Sees that a file can be written, before the work that fills it. What is in it stays, and no file
  * that was not there is left.
  *
  * @throws {CliError} If it cannot be: why, and what to do.
@@ -45,13 +45,13 @@ export async function writing(what: string, run: () => Promise<void>): Promise<v
 }
 
 function whyNot(thrown: unknown): string {
-  if (thrown instanceof Deno.errors.IsADirectory) return "it is a folder, name a file in it";
-  if (thrown instanceof Deno.errors.NotFound) return "its folder does not exist, make it first";
+  if (thrown instanceof Deno.errors.IsADirectory) return "it is a folder: choose a file in it";
+  if (thrown instanceof Deno.errors.NotFound) return "its folder does not exist, create it first";
   if (thrown instanceof Deno.errors.PermissionDenied) {
-    return "the system does not let it be written";
+    return "permission denied";
   }
   if (thrown instanceof Deno.errors.NotCapable) {
-    return "Deno lets this command write below its own folder only, name a file there";
+    return "Deno allows this command to write only below the current folder: choose a file there";
   }
   return messageOf(thrown);
 }

@@ -12,7 +12,7 @@ export interface RequestFault {
   readonly detail: string;
 }
 
-/** The request was refused, and would be again: mend it. Nothing was stored. */
+/** The request was refused, and would be again: fix it. Nothing was stored. */
 export class RequestError extends TypeError {
   /** Status of the answer. `undefined`: it is about one job of many. */
   readonly status: number | undefined;
@@ -71,7 +71,7 @@ export class DeadlineError extends Error {
   /** Says how long was waited. */
   constructor(id: string, waitedMs: number) {
     super(
-      `The job "${id}" has not ended within ${waitedMs} ms: it goes on, wait for it again by its id`,
+      `The job "${id}" has not ended within ${waitedMs} ms: it continues, wait for it again by its id`,
     );
     this.name = "DeadlineError";
     this.id = id;

@@ -1,5 +1,5 @@
 /**
- * Enqueues many jobs, and sends those again that were turned away.
+ * Enqueues many jobs, and sends those again that were rejected.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { type EnqueuePart, partsOf } from "./parts.ts";
 import { backoff, isRecord, type Outgoing, send, type Sender } from "./send.ts";
 import { pause } from "./time.ts";
 
-/** A job that was taken in. */
+/** An accepted job. */
 export interface Enqueued {
   /** Its id, or that of the job it duplicates. */
   readonly id: string;
@@ -93,7 +93,7 @@ async function sendPart(
   const given = isRecord(answer) ? answer["results"] : undefined;
   if (!Array.isArray(given) || given.length !== part.places.length) {
     return new RequestError(
-      `What answers at ${sender.url} is not a Sluice admin API: it told nothing of the jobs, check the address`,
+      `What answers at ${sender.url} is not a Sluice admin API: the answer names no jobs, check the address`,
     );
   }
   for (const [index, place] of part.places.entries()) {

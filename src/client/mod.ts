@@ -47,7 +47,7 @@ export interface ClientOptions {
 
 /** How long a call may take. */
 export interface CallOptions {
-  /** Gives up after so many ms. @default {60000; 300000 for what waits for an outcome} */
+  /** Gives up after this many ms. @default {60000; 300000 for what waits for an outcome} */
   readonly deadlineMs?: number | undefined;
   /** Gives up: the call throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -70,7 +70,7 @@ export interface Client<
   /**
    * Enqueues a job. It is stored once this resolves.
    *
-   * @throws {RejectedError} If it was turned away, still after the last attempt.
+   * @throws {RejectedError} If it was rejected, still after the last attempt.
    * @throws {RequestError} If the job does not fit, or the token.
    * @throws {UnavailableError} If no answer came. The job may be stored.
    */
@@ -80,7 +80,7 @@ export interface Client<
     options?: EnqueueOptions,
   ): Promise<Enqueued>;
   /**
-   * Enqueues many jobs, 1,000 a request. Those that are turned away are sent again.
+   * Enqueues many jobs, 1,000 a request. Those that are rejected are sent again.
    *
    * @returns One result a job, in order: what was stored, or the error. Throws only if it is given up.
    */
@@ -263,7 +263,7 @@ function ending(told: Readonly<Record<string, unknown>>): Outcome {
 
 function foreign({ url }: Sender): RequestError {
   return new RequestError(
-    `What answers at ${url} is not a Sluice admin API: it told of no job, check the address`,
+    `What answers at ${url} is not a Sluice admin API: the answer names no job, check the address`,
   );
 }
 

@@ -125,7 +125,7 @@ async function sendOnce(request: Outgoing, sender: Sender): Promise<unknown> {
     const what = limit.signal.aborted
       ? `${sender.url} has not answered within ${tryMs} ms`
       : `Nothing answers at ${sender.url} (${messageOf(cause)})`;
-    const message = `${what}: see that the system runs, and that the address is its own`;
+    const message = `${what}: check that the system runs, and the address`;
     return new UnavailableError(message, { idempotencyKey, cause });
   } finally {
     unset();
@@ -139,7 +139,7 @@ function headersOf(
   token: string | undefined,
 ): Record<string, string> {
   checkHeader("an idempotencyKey", idempotencyKey, "encode it, such as by encodeURIComponent");
-  checkHeader("a token", token, "take line breaks and letters that are not ASCII out of it");
+  checkHeader("a token", token, "remove line breaks and non-ASCII characters");
   return {
     accept: "application/json",
     ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -166,7 +166,10 @@ function read(
   const { status } = response;
   // Browsers tell nothing of a redirect but that it is one.
   if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
-    throw new RequestError(`${url} leads elsewhere: give the address that it leads to`, status);
+    throw new RequestError(
+      `${url} redirects elsewhere: pass the address that it redirects to`,
+      status,
+    );
   }
   const json = parsed(text);
   if (response.ok) {
@@ -200,7 +203,7 @@ function read(
     throw failure; // a fault of the server itself: it would come again
   }
   if (status === 401) {
-    const wanted = hasToken ? "does not know the token: check it" : 'wants a token: give "token"';
+    const wanted = hasToken ? "rejected the token: check it" : 'needs a token: pass "token"';
     throw new RequestError(`The system at ${url} ${wanted}`, status);
   }
   const message = detail ?? `${url} answered ${status}: check that it is a Sluice admin API`;

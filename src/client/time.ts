@@ -9,7 +9,7 @@ export interface ClientTime {
   /** ms since any fixed moment. Never goes back. */
   nowMs(): number;
   /**
-   * Calls `run` once after so many ms.
+   * Calls `run` once after this many ms.
    *
    * @returns Unsets it. Safe to call again, and after it fired.
    */

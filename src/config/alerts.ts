@@ -1,5 +1,5 @@
 /**
- * Where findings are told: `admin.alerts` of a config.
+ * Where findings are reported: `admin.alerts` of a config.
  *
  * @module
  */
@@ -17,8 +17,8 @@ interface AlertsShape {
  * Reads the address and the token of the alerts.
  *
  * @param raw `admin` as given.
- * @param shape Its `alerts`, checked. `undefined`: none, or with faults that are told already.
- * @returns `undefined`: nothing is told, or faults say why not.
+ * @param shape Its `alerts`, checked. `undefined`: none, or with faults that are reported already.
+ * @returns `undefined`: nothing is reported, or faults say why not.
  */
 export function resolveAlerts(
   raw: unknown,
@@ -41,7 +41,7 @@ function urlOf(given: unknown, options: SecretOptions): string | undefined {
   const parsed = URL.parse(url);
   if (parsed?.protocol === "http:" || parsed?.protocol === "https:") return url;
   const received = isSecret
-    ? `the environment variable "${given.env}" holds something else`
+    ? `the environment variable "${given.env}" has another value`
     : `received ${display(url)}`;
   fault(options.faults, received);
   return undefined;

@@ -12,7 +12,7 @@ import { resolveSlot, type SlotOptions, type SlotPlace } from "./slot.ts";
 /** Least time between two reports about a cluster cap, ms. */
 const REPORT_MS = 50;
 
-/** What stands beside the caps of a config. */
+/** What is beside the caps of a config. */
 export interface CapDefaults {
   /** What the key `adaptive` adds. `undefined`: nothing. */
   readonly adaptive?: {
@@ -23,7 +23,7 @@ export interface CapDefaults {
 
 /** Where caps stand. */
 export interface CapPlace extends Pick<SlotPlace<"cap">, "probe"> {
-  /** Where the pool stands. */
+  /** Where the pool is. */
   readonly path: Path;
   /** The pool's controller. `undefined`: it has faults. */
   readonly controller: Bound<"controller"> | undefined;
@@ -31,7 +31,7 @@ export interface CapPlace extends Pick<SlotPlace<"cap">, "probe"> {
 
 /** What caps are resolved with. */
 export interface CapOptions extends SlotOptions {
-  /** What stands beside them. */
+  /** What is beside them. */
   readonly defaults: CapDefaults;
 }
 
@@ -77,7 +77,7 @@ function reportMsIn(slot: unknown, { scope, path }: Reported, { faults }: CapOpt
   if (given === undefined) return REPORT_MS;
   if (scope === "process") {
     const message =
-      'Expected no reportMs beside "scope": "process": nothing is reported, remove it';
+      'Expected no reportMs beside "scope": "process": nothing is reported, so remove it';
     faults.add(path, message, { at: "key" });
   } else if (typeof given !== "number" || !(given >= 1) || given === Infinity) {
     faults.add(path, `Expected a number >= 1 but received ${display(given)}`);

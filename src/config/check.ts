@@ -19,9 +19,9 @@ export interface Issue {
   readonly at: "key" | "value";
 }
 
-/** Where a checked value stands, and faults go. */
+/** Where a checked value is, and faults go. */
 export interface Checked {
-  /** Where it stands. */
+  /** Where it is. */
   readonly path: Path;
   /** Told of all that is wrong with it. */
   readonly faults: FaultList;

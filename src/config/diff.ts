@@ -39,7 +39,7 @@ export function poolOf({ pointer }: ConfigChange): string {
   return top === "pools" ? name.replaceAll("~1", "/").replaceAll("~0", "~") : "";
 }
 
-/** Where a change stands. */
+/** Where a change is. */
 export function pathOf({ pointer }: ConfigChange): Path {
   return pointer.split("/").slice(1).map((key) =>
     /^\d+$/.test(key) ? Number(key) : key.replaceAll("~1", "/").replaceAll("~0", "~")

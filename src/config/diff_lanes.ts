@@ -13,17 +13,17 @@ const AT_ONCE = "Holds at once";
 
 /** How a change of each key of a lane takes hold. Its keys are all that a lane has. */
 const EFFECTS: Readonly<Record<keyof Omit<LaneSettings, "name">, string>> = {
-  targetWaitMs: "Holds from the next tick on, which comes at once",
+  targetWaitMs: "Applies from the next tick, which comes at once",
   deadlineMs: AT_ONCE,
-  maxDepth: "Holds for jobs that come from now on; no job that waits is turned away",
+  maxDepth: "Applies to new jobs; jobs that wait stay",
   maxRunning: "Holds for jobs that start from now on",
   maxRunningPerKey: "Holds for jobs that start from now on",
-  ttlMs: "Holds for jobs that come from now on",
+  ttlMs: "Applies to new jobs",
   attempts: "Holds for every attempt that ends from now on",
   backoff: "Holds for every attempt that fails from now on",
   weight: AT_ONCE,
   paused:
-    "Paused or goes on at once, in all processes; if another has loaded it already, what people did since stays",
+    "Paused or resumed at once, in all processes; if another process has loaded it already, later pauses and resumes by users stay",
   expect: "Holds for the next check; nothing that runs reads it",
 };
 
@@ -69,7 +69,7 @@ export function diffLanes(from: PoolSettings, to: PoolSettings): readonly Config
       change: "removed",
       lane: lane.name,
       refused: false,
-      effect: "Takes no more jobs; it is empty, or it could not be removed",
+      effect: "Accepts no more jobs; it is empty, or it could not be removed",
     }]
   );
   return [...changes, ...gone];

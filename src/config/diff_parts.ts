@@ -31,7 +31,7 @@ export function shownSlot({ name, given }: Bound): string | { use: string; with:
 
 /** How values of an object are compared. */
 export interface ChangesOptions {
-  /** Where the object stands. */
+  /** Where the object is. */
   readonly path: Path;
   /** Name of the lane that it is about. */
   readonly lane?: string | undefined;
@@ -63,7 +63,7 @@ export function changesOf<T extends object>(
 
 /** What slots by name, such as handlers by type, differ in. */
 export interface NamedOptions<T> {
-  /** Where a name stands. */
+  /** Where a name is. */
   readonly path: (name: string) => Path;
   /** True if nothing has changed. */
   readonly same: (from: T, to: T) => boolean;

@@ -11,9 +11,9 @@ import { diffLanes, sameLanes } from "./diff_lanes.ts";
 import { changesByName, changesOf, differs, sameBound, shownSlot } from "./diff_parts.ts";
 import { toPointer } from "./faults.ts";
 
-const SWAPPED = "Swapped between two ticks; no worker is touched";
-const SHADOWED = "Swapped between two ticks; what was counted of the old one is gone";
-const RENEWED = "Made anew for the new lanes: what it remembers is lost";
+const SWAPPED = "Replaced between two ticks; no worker is touched";
+const SHADOWED = "Replaced between two ticks; counts of the old one are reset";
+const RENEWED = "Recreated for the new lanes: its memory is lost";
 const HANDLED =
   "New workers run it; a busy worker ends its job with the old one and is then replaced";
 
@@ -38,7 +38,7 @@ const PARTS: Readonly<
   size: (from, to) =>
     changesOf(from.size, to.size, {
       path: ["pools", to.name, "size"],
-      effects: () => "Holds from the next tick on, which comes at once",
+      effects: () => "Applies from the next tick, which comes at once",
     }),
   lanes: diffLanes,
   controller: slot("controller"),
@@ -60,14 +60,14 @@ const PARTS: Readonly<
       effect: "Read before the next tick, which comes at once",
     }),
   schedules: diffSchedules,
-  tickMs: numbers("tickMs", "Holds from the next tick on, which comes at once"),
+  tickMs: numbers("tickMs", "Applies from the next tick, which comes at once"),
   leaseMs: numbers("leaseMs", "Holds from the next renewal on"),
   timeoutMs: numbers("timeoutMs", "Holds for jobs that start from now on"),
   drainMs: numbers("drainMs", "Holds for the next stop"),
   keep: (from, to) =>
     changesOf(from.keep, to.keep, {
       path: ["pools", to.name, "keep"],
-      effects: () => "Holds at once: what is over it is forgotten",
+      effects: () => "Applies at once: jobs beyond it are deleted",
     }),
 };
 
@@ -78,7 +78,7 @@ export function diffPool(from: PoolSettings, to: PoolSettings): readonly ConfigC
 
 /**
  * For each new cap, the old one that serves on: the same plugin with the same options and scope.
- * `undefined`: it is made anew.
+ * `undefined`: it is recreated.
  */
 export function matchCaps(
   from: readonly CapSettings[],
@@ -102,7 +102,7 @@ function diffSchedules(from: PoolSettings, to: PoolSettings): readonly ConfigCha
     path: (index) => ["pools", to.name, "schedules", Number(index)],
     same: (old, own) => !differs(old, own),
     show: (schedule) => schedule,
-    effect: "Comes at its next time; one that is as it was goes on",
+    effect: "Runs at its next time; unchanged schedules continue",
   });
 }
 
@@ -111,7 +111,7 @@ function diffCaps(from: PoolSettings, to: PoolSettings): readonly ConfigChange[]
   const pointer = (index: number): string => toPointer(["pools", to.name, "caps", index]);
   const rest = { refused: false, effect: SWAPPED };
   const order = matches.filter((match) => match !== undefined);
-  const before = order.toSorted((a, b) => a - b); // a cap that only stands elsewhere because others go has not moved
+  const before = order.toSorted((a, b) => a - b); // a cap that is only elsewhere because others go has not moved
   const free = new Set(from.caps.keys().filter((index) => !matches.includes(index)));
   const changes = to.caps.flatMap((cap, index): readonly ConfigChange[] => {
     const match = matches[index];
@@ -156,7 +156,7 @@ function diffShadow(from: PoolSettings, to: PoolSettings): readonly ConfigChange
   };
   if (old === undefined || own === undefined) {
     if (old === own) return [];
-    const effect = "Asked beside the controller from the next tick on, or no more";
+    const effect = "Compared with the controller from the next tick, or no longer";
     return [{ ...shown, change: own === undefined ? "removed" : "added", effect }];
   }
   if (!sameBound(old, own)) return [{ ...shown, change: "changed", effect: SHADOWED }];

@@ -1,5 +1,5 @@
 /**
- * Collects the faults of a config and says where each stands.
+ * Collects the faults of a config and says where each is.
  *
  * @module
  */
@@ -24,7 +24,7 @@ export interface SourcePlace {
 export interface FaultOptions {
   /** Points at the key rather than at its value. @default {"value"} */
   readonly at?: "key" | "value" | undefined;
-  /** Where it stands, if that is not where its path stands. */
+  /** Where it is, if that is not where its path is. */
   readonly place?: SourcePlace | undefined;
   /** What was thrown. */
   readonly cause?: unknown;
@@ -32,9 +32,9 @@ export interface FaultOptions {
 
 /** A mistake in the text itself. Path and message are only worked out where they are listed. */
 export interface SyntaxFault {
-  /** Where in the config it stands. */
+  /** Where in the config it is. */
   readonly path: Path;
-  /** Where in the file it stands. `undefined`: there is no file. */
+  /** Where in the file it is. `undefined`: there is no file. */
   readonly place: SourcePlace | undefined;
   /** What is wrong. */
   readonly message: string;
@@ -50,7 +50,7 @@ export interface SourcePlaces {
   readonly syntax: readonly SyntaxFault[];
 }
 
-/** Most faults that are listed: of more only the number is told. */
+/** Most faults that are listed: of more only the number is reported. */
 export const MOST_FAULTS = 40;
 
 /** Longest name of a pool, lane, type or signal, characters: a store makes keys of them. */
@@ -129,7 +129,7 @@ export function unknownKey(
   if (later.includes(key)) {
     return `The key ${
       display(key)
-    } is not supported yet: it comes with a later version, remove it until then`;
+    } is not supported yet: remove it until a later version supports it`;
   }
   return `No key is named ${display(key)}${suggestion(key, known)}`;
 }
@@ -148,10 +148,10 @@ export function nameFault(name: string): string | undefined {
     : undefined;
 }
 
-/** What is wrong with the name of a pool, which stands in addresses. `undefined`: nothing. */
+/** What is wrong with the name of a pool, which is in addresses. `undefined`: nothing. */
 export function poolNameFault(name: string): string | undefined {
   if (name !== "." && name !== "..") return nameFault(name);
-  return `Expected a name that can stand in an address but received "${name}": choose another`;
+  return `Expected a name that is valid in a URL but received "${name}": choose another`;
 }
 
 /** A value as messages show it: short, on one line. */

@@ -22,11 +22,11 @@ export interface PluginSources {
   readonly faults: FaultList;
 }
 
-/** What is wanted, and where it stands. */
+/** What is wanted, and where it is. */
 export interface Wanted<K extends Kind> {
   /** What the plugin must be. */
   readonly kind: K;
-  /** Where `use` stands. */
+  /** Where `use` is. */
   readonly path: Path;
 }
 
@@ -64,7 +64,7 @@ export function isAnyPlugin(value: unknown): value is Plugin {
 }
 
 interface Found<K extends Kind> extends Wanted<K> {
-  /** What `use` says. `undefined`: the value itself stands in the config. */
+  /** What `use` says. `undefined`: the value itself is in the config. */
   readonly from: string | undefined;
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** A module that has not loaded within so many ms waits for something that does not come. */
+/** A module that has not loaded within this many ms waits for something that does not come. */
 const LOADS_WITHIN_MS = 10_000;
 
 /** Exit code of a process whose config has faults. */
@@ -34,7 +34,7 @@ export async function importModule(
   const timer = setTimeout(() => {
     late.reject(
       new Error(
-        `Not finished within ${withinMs / 1000} s: see what it awaits at its top level`,
+        `Not finished within ${withinMs / 1000} s: check what it awaits at its top level`,
       ),
     );
   }, withinMs);

@@ -17,7 +17,7 @@ export interface ConfigInput {
   readonly $schema?: string | undefined;
   /** Where jobs live. @default {"memory"} */
   readonly store?: SlotInput<"store"> | undefined;
-  /** The admin API. Omitted: none is served. */
+  /** The admin API. Omitted: it is off. */
   readonly admin?: AdminInput | undefined;
   /** Pools by name, at least one. */
   readonly pools: Readonly<Record<string, PoolInput>>;
@@ -42,13 +42,13 @@ export interface AdminInput {
   } | undefined;
   /** `Host` names answered besides loopback's. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Where findings are told, when they begin and when they end. Omitted: nowhere. */
+  /** Where findings are reported, when they begin and when they end. Omitted: nowhere. */
   readonly alerts?: {
     /** Address that gets a POST. A reference, if it holds a secret. */
     readonly url: string | EnvRef;
     /** Sent as a bearer token. */
     readonly token?: EnvRef | undefined;
-    /** Findings that are not told. @default {["fixed-would-do"]} */
+    /** Findings that send no alert. @default {["fixed-would-do"]} */
     readonly ignore?: readonly FindingCode[] | undefined;
   } | undefined;
 }
@@ -70,7 +70,7 @@ export interface PoolInput {
   readonly lanes: readonly LaneInput[];
   /** How many workers? @default {"age-scaler"} */
   readonly controller?: SlotInput<"controller"> | undefined;
-  /** A candidate that is asked beside the controller and not heeded: where do they differ? Omitted: none. */
+  /** A candidate controller: it is asked too, but its answer has no effect. Shows where the two differ. Omitted: none. */
   readonly shadow?: {
     /** How many workers would it have? */
     readonly controller: SlotInput<"controller">;
@@ -79,7 +79,7 @@ export interface PoolInput {
   readonly lanePolicy?: SlotInput<"lane-policy"> | undefined;
   /** How far may it grow? @default {[]} */
   readonly caps?: readonly CapInput[] | undefined;
-  /** Whether growth that brings no throughput is refused: `adaptive-cap` stands beside the caps. @default {true} */
+  /** Whether growth that brings no throughput is refused: `adaptive-cap` is added to the caps. @default {true} */
   readonly adaptive?: boolean | undefined;
   /**
    * Starts nothing for a while once `after` attempts in a row were refused: they called
@@ -93,13 +93,13 @@ export interface PoolInput {
     /** Longest such wait, ms, >= `minMs`. @default {60000} */
     readonly maxMs?: number | undefined;
   } | undefined;
-  /** Whom to let go? @default {"cooperative"} */
+  /** Which workers stop? @default {"cooperative"} */
   readonly retirement?: SlotInput<"retirement"> | undefined;
   /** Take this job? @default {"shed-at-cap"} */
   readonly admission?: SlotInput<"admission"> | undefined;
   /** Functions read before each tick, by the name that strategies know them by. */
   readonly signals?: Readonly<Record<string, SignalInput>> | undefined;
-  /** Jobs that come by themselves, one at each time, however many processes run. @default {[]} */
+  /** Jobs on a schedule: one at each time, however many processes run. @default {[]} */
   readonly schedules?: readonly ScheduleInput[] | undefined;
   /** Time between ticks, ms, >= 1. @default {50} */
   readonly tickMs?: number | undefined;
@@ -109,13 +109,13 @@ export interface PoolInput {
   readonly timeoutMs?: number | undefined;
   /** How long a stop waits for running jobs, ms, >= 0. @default {30000} */
   readonly drainMs?: number | undefined;
-  /** How many ended jobs stay to be looked up. */
+  /** How many ended jobs are kept. */
   readonly keep?: {
     /** Done and cancelled jobs, a whole number >= 0. @default {1000} */
     readonly done?: number | undefined;
     /** Dead jobs, a whole number >= 0. @default {10000} */
     readonly dead?: number | undefined;
-    /** Forgotten after so many ms, > 0. @default {86400000} */
+    /** How long they are kept, ms, > 0. @default {86400000} */
     readonly forMs?: number | undefined;
   } | undefined;
 }
@@ -150,7 +150,7 @@ export interface LaneInput {
   readonly maxRunning?: number | undefined;
   /** Most jobs of one key that run, over all processes, a whole number >= 1. Omitted: no bound. */
   readonly maxRunningPerKey?: number | undefined;
-  /** Jobs not started within so many ms are dead, > 0. Omitted: never. */
+  /** Latest start, ms from the enqueue, > 0: dead after that. Omitted: none. */
   readonly ttlMs?: number | undefined;
   /** How often a job may be started before it is dead, a whole number >= 1. @default {5} */
   readonly attempts?: number | undefined;
@@ -165,9 +165,9 @@ export interface LaneInput {
   } | undefined;
   /** Share under contention, > 0. @default {1} */
   readonly weight?: number | undefined;
-  /** Paused as long as nobody resumes it; what people did outlives a restart with the same value. @default {false} */
+  /** Starts paused, until resumed. A pause or resume by a user outlives a restart with the same value. @default {false} */
   readonly paused?: boolean | undefined;
-  /** Load the lane is expected to carry: what `check` reckons with. */
+  /** Expected load of the lane, for the computations of `check`. */
   readonly expect?: {
     /** Jobs per second, >= 0. */
     readonly perSec: number;
@@ -180,7 +180,7 @@ export interface LaneInput {
 export interface NamedSlot {
   /** Name of a built-in or of a plugin given in code, or a module: `./file.ts`, `./file.ts#name`. */
   readonly use: string;
-  /** Options of the plugin. `{ "env": "NAME" }` stands for a variable of the environment. */
+  /** Options of the plugin. `{ "env": "NAME" }` means a variable of the environment. */
   readonly with?: unknown;
 }
 

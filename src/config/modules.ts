@@ -52,7 +52,7 @@ export function isModule(use: string): boolean {
 /**
  * Loads the export that `use` names: `./file.ts#name`; `default` without `#`.
  *
- * @param pointer JSON Pointer to where it stands, for a module that ends the process.
+ * @param pointer JSON Pointer to where it is, for a module that ends the process.
  */
 export async function loadExport(
   use: string,
@@ -97,7 +97,7 @@ async function look(
 
 function unloaded(module: string): Loaded & { readonly ok: false } {
   const message =
-    `The module "${module}" is not loaded, and HTTP may bring no code: put it into the config file and reload that`;
+    `The module "${module}" is not loaded, and HTTP requests may not load code: add it to the config file and reload that`;
   return { ok: false, message };
 }
 
@@ -165,7 +165,7 @@ async function locateFile(
     path = await Deno.realPath(file);
   } catch (cause) {
     const why = cause instanceof Deno.errors.NotFound
-      ? "there is no such file, seen from the folder of the config"
+      ? "no such file, relative to the folder of the config"
       : messageOf(cause);
     return { ok: false, message: `Cannot find the module "${module}": ${why}`, cause };
   }

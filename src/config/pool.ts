@@ -17,13 +17,13 @@ import { findSignals, type SignalSources } from "./signals.ts";
 import { checkSchedules } from "./schedules.ts";
 import { resolveSlot, type SlotOptions, type SlotPlace } from "./slot.ts";
 
-/** What stands in slots left empty. */
+/** What fills slots that are left empty. */
 export interface Defaults
   extends CapDefaults, Readonly<Record<Exclude<Kind, "handler" | "cap">, string>> {}
 
 /** What pools are resolved with. */
 export interface PoolOptions extends SlotOptions, SignalSources {
-  /** What stands in slots left empty. */
+  /** What fills slots that are left empty. */
   readonly defaults: Defaults;
   /** True: handlers and signals are not loaded. */
   readonly simulated: boolean;

@@ -30,7 +30,7 @@ function lanesOf(raw: unknown): readonly string[] | undefined {
   for (const [index, lane] of raw.entries()) {
     const name: unknown = isRecord(lane) ? lane.name : undefined;
     if (typeof name !== "string") return undefined;
-    names.add(name === "" ? `lane ${index}` : name); // an empty name is told, and hides no other fault
+    names.add(name === "" ? `lane ${index}` : name); // an empty name is reported, and hides no other fault
   }
   return [...names];
 }

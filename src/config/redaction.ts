@@ -19,7 +19,7 @@ const MAX_VALUES = 20_000;
 /** Most hidden values that texts are searched for: with more, a text that may quote them is hidden as a whole. */
 const MAX_HIDDEN = 200;
 
-/** A shorter text is hidden only where it stands as a word: else it would hide parts of many. */
+/** A shorter text is hidden only where it is a word of its own: else it would hide parts of many. */
 const SHORTEST_PART = 4;
 
 const HIDDEN = "[redacted]";

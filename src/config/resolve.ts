@@ -44,7 +44,7 @@ export interface ResolveOptions {
   readonly env?: ReadEnv | undefined;
   /**
    * For a simulation: handlers are neither loaded nor made, signals are stale, the default store
-   * stands in for the configured one, and no token is read.
+   * replaces the configured one, and no token is read.
    *
    * @default {false}
    */
@@ -186,11 +186,11 @@ function readToken(
   if (token === undefined) return undefined;
   if (!/^[\x21-\x7e]*$/.test(token)) {
     const message =
-      `Expected a token of visible ASCII characters but the environment variable "${reference.env}" holds others, such as a blank or a line break at its end: no header can carry it`;
+      `Expected a token of visible ASCII characters but the environment variable "${reference.env}" has others, such as a space or a trailing line break: a header cannot carry it`;
     options.faults.add(path, message);
   } else if (token.length < shortestToken) {
     const message =
-      `Expected a token of at least ${shortestToken} characters but the environment variable "${reference.env}" holds a shorter one`;
+      `Expected a token of at least ${shortestToken} characters but the environment variable "${reference.env}" has a shorter one`;
     options.faults.add(path, message);
   } else return token;
   return undefined;

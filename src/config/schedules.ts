@@ -1,5 +1,5 @@
 /**
- * The schedules of a pool: what stands there, checked.
+ * The schedules of a pool: what is there, checked.
  *
  * @module
  */
@@ -61,7 +61,10 @@ function checkTimes(
   try {
     const first = readCron(cron, isZone ? timezone : "UTC").next(0);
     if (first !== undefined) return;
-    faults.add(at, `Expected times that come but received ${display(cron)}: there is no such date`);
+    faults.add(
+      at,
+      `Expected times that exist but received ${display(cron)}: there is no such date`,
+    );
   } catch (thrown) {
     const why = messageOf(thrown);
     faults.add(

@@ -74,7 +74,7 @@ const envSchema = {
   properties: { env: { type: "string", minLength: 1, description: "Name of the variable." } },
   required: ["env"],
   additionalProperties: false,
-  description: "A variable of the environment: how a secret stands in a config.",
+  description: "An environment variable that has the value: for secrets.",
 } as const satisfies JsonSchema;
 
 const signalSchema = {

@@ -10,7 +10,7 @@ import { type FaultList, isRecord, type Path } from "./faults.ts";
 /** Reads one variable of the environment. `undefined`: it is not set. */
 export type ReadEnv = (name: string) => string | undefined;
 
-/** A reference to a variable of the environment: how a secret stands in a config. */
+/** A reference to an environment variable: for secrets. */
 export interface EnvRef {
   /** Name of the variable. */
   readonly env: string;
@@ -39,7 +39,7 @@ export function isEnvRef(value: unknown): value is EnvRef {
   return isRecord(value) && typeof value.env === "string" && Object.keys(value).length === 1;
 }
 
-/** Replaces all references in `value`, which stands at `path`. What is not data stays as it is. */
+/** Replaces all references in `value`, which is at `path`. What is not data stays as it is. */
 export function resolveSecrets(
   value: unknown,
   path: Path,

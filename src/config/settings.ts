@@ -32,7 +32,7 @@ export interface LaneSettings {
   readonly maxRunning: number;
   /** Most jobs of one key that run, over all processes. `Infinity`: no bound. */
   readonly maxRunningPerKey: number;
-  /** Jobs not started within so many ms are dead. `Infinity`: never. */
+  /** Latest start, ms from the enqueue: dead after that. `Infinity`: none. */
   readonly ttlMs: number;
   /** How often a job may be started before it is dead, >= 1. */
   readonly attempts: number;
@@ -72,7 +72,7 @@ export interface ScheduleSettings {
   readonly catchUp: "none" | "last" | "all";
 }
 
-/** How a pool heeds a receiver that says "not now". */
+/** How a pool reacts to a receiver that says "not now". */
 export interface CooldownSettings {
   /** Refusals in a row that close the pool, >= 1. */
   readonly after: number;
@@ -98,7 +98,7 @@ export interface PoolSettings {
   readonly lanes: readonly LaneSettings[];
   /** How many workers? */
   readonly controller: Bound<"controller">;
-  /** A controller that is asked on the same views and not heeded. `undefined`: none. */
+  /** A controller that is asked on the same views, without effect. `undefined`: none. */
   readonly shadow: Bound<"controller"> | undefined;
   /** Which lane next? */
   readonly lanePolicy: Bound<"lane-policy">;
@@ -106,7 +106,7 @@ export interface PoolSettings {
   readonly caps: readonly CapSettings[];
   /** What it does while its receiver says "not now". `undefined`: nothing. */
   readonly cooldown: CooldownSettings | undefined;
-  /** Whom to let go? */
+  /** Which workers stop? */
   readonly retirement: Bound<"retirement">;
   /** Take this job? */
   readonly admission: Bound<"admission">;
@@ -122,7 +122,7 @@ export interface PoolSettings {
   readonly timeoutMs: number;
   /** How long a drain waits for running jobs, ms. */
   readonly drainMs: number;
-  /** How many ended jobs stay to be looked up. */
+  /** How many ended jobs are kept. */
   readonly keep: Keep;
 }
 
@@ -130,7 +130,7 @@ export interface PoolSettings {
 export interface AdminSettings {
   /** Address to bind. */
   readonly hostname: string;
-  /** Port to bind; 0 takes a free one. */
+  /** Port to bind; 0 picks a free one. */
   readonly port: number;
   /** May read and write. `undefined`: none, so loopback only. */
   readonly adminToken: string | undefined;
@@ -138,11 +138,11 @@ export interface AdminSettings {
   readonly viewerToken: string | undefined;
   /** `Host` names answered besides loopback's. */
   readonly allowedHosts: readonly string[];
-  /** Where findings are told. `undefined`: nowhere. */
+  /** Where findings are reported. `undefined`: nowhere. */
   readonly alerts?: AlertSettings | undefined;
 }
 
-/** Where findings are told. */
+/** Where findings are reported. */
 export interface AlertSettings {
   /** Address that is posted to. It may hold a secret. */
   readonly url: string;

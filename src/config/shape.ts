@@ -34,10 +34,10 @@ export const slotKinds = {
   admission: "admission",
 } as const;
 
-/** A reference to the environment: how a token stands in a config. Its message never shows a literal. */
+/** A reference to the environment: for tokens. Its message never shows a literal. */
 export const envRefShape = v.custom(
   isEnvRef,
-  `Expected { "env": "NAME" } but received a literal: a secret does not stand in a config`,
+  `Expected { "env": "NAME" } but received a literal: secrets do not belong in a config`,
 );
 
 /** More workers in one process are a slip of the pen: each is a handler that may run at once. */
@@ -83,11 +83,11 @@ export const laneShape = object({
   ),
   maxRunningPerKey: described(
     v.optional(whole(1)),
-    "Most jobs of one key that run, over all processes. Default: no bound.",
+    "Most running jobs of one key, over all processes. Default: no bound.",
   ),
   ttlMs: described(
     v.optional(expiry()),
-    "Jobs not started within so many ms are dead. Default: never.",
+    "ms from the enqueue within which a job must start; else it is dead. Default: none.",
   ),
   attempts: described(v.optional(whole(1), 5), "How often a job may be started before it is dead."),
   backoff: described(
@@ -97,18 +97,18 @@ export const laneShape = object({
   weight: described(v.optional(above(0), 1), "Share under contention, > 0."),
   paused: described(
     v.optional(flag(), false),
-    "Paused as long as nobody resumes it; what people did outlives a restart with the same value.",
+    "Starts paused, until resumed. A pause or resume by a user outlives a restart with the same value.",
   ),
   expect: described(
     v.optional(expect),
-    "Load the lane is expected to carry: what `check` reckons with.",
+    "Expected load of the lane, for the computations of `check`.",
   ),
 }, ["minShare", "fairness", "preemptible", "order"]);
 
 const keep = object({
-  done: described(v.optional(whole(0), 1000), "Done and cancelled jobs that stay."),
-  dead: described(v.optional(whole(0), 10_000), "Dead jobs that stay."),
-  forMs: described(v.optional(endless(), 86_400_000), "Ended jobs are forgotten after so many ms."),
+  done: described(v.optional(whole(0), 1000), "Done and cancelled jobs to keep."),
+  dead: described(v.optional(whole(0), 10_000), "Dead jobs to keep."),
+  forMs: described(v.optional(endless(), 86_400_000), "How long ended jobs are kept, ms."),
 });
 
 /** Longest text of a schedule's times, characters. */
@@ -129,7 +129,7 @@ export const scheduleShape = object({
       v.picklist(["none", "last", "all"], wants('"none", "last" or "all"')),
       "none",
     ),
-    "Which of the times that were missed while no process ran are made up for.",
+    "Which times that were missed while no process ran are caught up.",
   ),
 });
 
@@ -167,7 +167,7 @@ export const poolShape = object({
   controller: described(v.optional(v.unknown()), "How many workers?"),
   shadow: described(
     v.optional(shadow),
-    "A candidate that is asked beside the controller and not heeded: where do they differ?",
+    "A candidate controller: it is asked too, but its answer has no effect. Shows where the two differ.",
   ),
   lanePolicy: described(v.optional(v.unknown()), "Which lane does the next free worker serve?"),
   caps: described(
@@ -176,7 +176,7 @@ export const poolShape = object({
   ),
   adaptive: described(
     v.optional(flag(), true),
-    "Whether growth that brings no throughput is refused: adaptive-cap stands beside the caps.",
+    "Whether adaptive-cap is added to the caps: it refuses growth that brings no throughput.",
   ),
   cooldown: described(
     v.optional(
@@ -186,26 +186,26 @@ export const poolShape = object({
       ),
       {},
     ),
-    'What it does while its receiver says "not now": starts nothing for a while. false: goes on.',
+    'Pauses starts for a while when the receiver says "not now". false: never.',
   ),
-  retirement: described(v.optional(v.unknown()), "Whom to let go?"),
-  admission: described(v.optional(v.unknown()), "Take this job, or turn it away?"),
+  retirement: described(v.optional(v.unknown()), "Which workers stop?"),
+  admission: described(v.optional(v.unknown()), "Take this job, or reject it?"),
   signals: described(
     v.optional(v.custom<Readonly<Record<string, unknown>>>(isRecord, wants("signals by name")), {}),
     "Functions read before each tick, by name.",
   ),
   schedules: described(
     v.optional(v.array(v.unknown(), wants("a list of schedules")), []),
-    "Jobs that come by themselves, one at each time, however many processes run.",
+    "Jobs on a schedule: one at each time, however many processes run.",
   ),
   tickMs: described(v.optional(atLeast(1), 50), "Time between ticks, ms."),
   leaseMs: described(
     v.optional(atLeast(1), 30_000),
-    "A process that has not renewed for so long is dead and its jobs go back, ms.",
+    "ms without a renewal after which a process counts as dead and its jobs go back to their lanes.",
   ),
   timeoutMs: described(v.optional(endless(), 60_000), "Longest run of one attempt, ms."),
   drainMs: described(v.optional(atLeast(0), 30_000), "How long a stop waits for running jobs, ms."),
-  keep: described(v.optional(keep, {}), "How many ended jobs stay to be looked up."),
+  keep: described(v.optional(keep, {}), "How many ended jobs are kept."),
 }, ["isolation", "uses", "maxPauseMs"]);
 
 const tokens = object({
@@ -227,23 +227,23 @@ const alerts = object({
       ),
       ["fixed-would-do"],
     ),
-    "Findings that are not told.",
+    "Findings that send no alert.",
   ),
 });
 
 const admin = object({
   hostname: described(v.optional(text(), "127.0.0.1"), "Address to bind."),
-  port: described(v.optional(port(), 8787), "Port to bind; 0 takes a free one."),
+  port: described(v.optional(port(), 8787), "Port to bind; 0 picks a free one."),
   tokens: described(v.optional(tokens), "Who may use it. Omitted: everyone on this machine."),
-  allowedHosts: described(v.optional(texts(), []), "Host names answered besides loopback's."),
-  alerts: described(v.optional(alerts), "Where findings are told. Omitted: nowhere."),
+  allowedHosts: described(v.optional(texts(), []), "Allowed host names besides loopback's."),
+  alerts: described(v.optional(alerts), "Where alerts are sent. Omitted: nowhere."),
 });
 
 /** The whole config. Its slots and pools are checked one by one. */
 export const configShape = object({
   $schema: described(v.optional(text()), "Where editors find the JSON Schema."),
   store: described(v.optional(v.unknown()), "Where do jobs live?"),
-  admin: described(v.optional(admin), "The admin API. Omitted: none is served."),
+  admin: described(v.optional(admin), "The admin API. Omitted: it is off."),
   pools: described(filled("pools by name, at least one"), "Pools by name."),
   allowModules: described(
     v.optional(texts(), []),

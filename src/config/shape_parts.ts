@@ -66,7 +66,7 @@ export function atLeast(min: number): v.GenericSchema<number> {
   return v.pipe(v.number(message), v.finite(message), v.minValue(min, message));
 }
 
-/** How long a job is put off, ms. */
+/** How long a job is deferred, ms. */
 export function putOff(): v.GenericSchema<number> {
   return v.pipe(
     atLeast(0),

@@ -27,7 +27,7 @@ export interface SignalSources {
   readonly faults: FaultList;
 }
 
-/** Finds all functions of `signals`, which stands at `path`. */
+/** Finds all functions of `signals`, which is at `path`. */
 export async function findSignals(
   raw: Readonly<Record<string, unknown>>,
   path: Path,
@@ -65,7 +65,7 @@ async function findSignal(
   if (Object.hasOwn(signals, use)) return signals[use];
   if (!isModule(use)) {
     const known = suggestion(use, Object.keys(signals));
-    const hint = known === "" ? `: give it in code, or name a module such as "./${use}.ts"` : known;
+    const hint = known === "" ? `: pass it in code, or name a module such as "./${use}.ts"` : known;
     faults.add(usePath, `No signal is named "${use}"${hint}`);
     return undefined;
   }

@@ -1,5 +1,5 @@
 /**
- * From what stands in a slot to a plugin with checked options.
+ * From what is in a slot to a plugin with checked options.
  *
  * @module
  */
@@ -31,9 +31,9 @@ export interface SlotOptions extends PluginSources {
 export interface SlotPlace<K extends Kind> {
   /** What the plugin must be. */
   readonly kind: K;
-  /** What stands there. */
+  /** What is there. */
   readonly raw: unknown;
-  /** Where it stands. */
+  /** Where it is. */
   readonly path: Path;
   /** Context to try the factory in, for faults that only it finds. `undefined`: it is not tried. */
   readonly probe?: PluginContext | undefined;

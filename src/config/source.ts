@@ -66,7 +66,7 @@ export async function readSource(given: unknown, what = "config"): Promise<Sourc
 }
 
 function whyNotRead(error: unknown): string {
-  if (error instanceof Deno.errors.NotFound) return "there is no such file";
+  if (error instanceof Deno.errors.NotFound) return "no such file";
   if (error instanceof Deno.errors.IsADirectory) return "it is a folder, name the file in it";
   if (error instanceof Deno.errors.PermissionDenied) return "the system does not let it be read";
   return messageOf(error);
@@ -99,7 +99,7 @@ export function parseSource(text: string): Omit<Source, "file" | "folder"> {
   const repeated = repeatedKeys(root, []).map(({ path, node, first }) => ({
     path,
     place: placeOf(node.offset),
-    message: `The key ${display(path.at(-1))} is given twice: it stands in line ${
+    message: `The key ${display(path.at(-1))} is given twice: it is in line ${
       placeOf(first.offset).line
     } already`,
   }));
@@ -126,7 +126,7 @@ function tooDeepAt(text: string): number | undefined {
   return undefined;
 }
 
-/** True if a value has more levels than are allowed. One that contains itself is told where it is read. */
+/** True if a value has more levels than are allowed. One that contains itself is reported where it is read. */
 export function isTooDeep(value: unknown): boolean {
   const levels = new Map<unknown, number>(); // the deepest at which each was looked at
   const above = new Set<unknown>();

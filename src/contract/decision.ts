@@ -16,7 +16,7 @@ export interface DecisionPart {
   readonly reason: string;
 }
 
-/** What a candidate controller that nobody heeds would have done, beside the live one. */
+/** What a candidate controller that nobody follows would have done, beside the live one. */
 export interface ShadowReport {
   /** Name of the candidate. */
   readonly controller: string;
@@ -34,7 +34,7 @@ export interface ShadowReport {
   readonly mostDifference: number;
   /** Ticks on which it was not asked, because it had taken too long before. */
   readonly skipped: number;
-  /** Ticks on which it threw or answered nonsense. */
+  /** Ticks on which it threw, or answered something invalid. */
   readonly failed: number;
   /** Workers it wants, within size and caps. `undefined`: no tick was compared yet; so below. */
   readonly workers?: number | undefined;
@@ -87,7 +87,7 @@ export interface Decision {
    * ready, so there is one worker at least.
    */
   readonly boundBy: string;
-  /** Ids of workers told to leave. */
+  /** Ids of workers asked to stop. */
   readonly retire: readonly string[];
   /** All of it in one plain sentence. */
   readonly sentence: string;

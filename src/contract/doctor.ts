@@ -20,7 +20,7 @@ export interface StoreFinding {
 export interface StoreDoctor {
   /** What it holds. @throws {RangeError} If it is of a newer release, or none of ours. */
   contents(): Promise<{ readonly pools: readonly string[]; readonly jobs: number }>;
-  /** Pools that somebody works on. `waiting` is told how long it will watch, ms. */
+  /** Pools that someone works on. `waiting` hears how long it will watch, ms. */
   worked(waiting: (ms: number) => void): Promise<readonly string[]>;
   /** What does not agree. */
   faults(): Promise<readonly StoreFinding[]>;
@@ -33,7 +33,7 @@ export interface StoreExamination {
   /** Name of the engine below the store. */
   readonly engine: string;
   /**
-   * What the engine below it reports of a file, before anything else believes what stands in it. Empty:
+   * What the engine below it reports of a file, before anything else believes what is in it. Empty:
    * it is whole. Not for a file that this process has open.
    */
   damageIn(file: string): Promise<readonly string[]>;

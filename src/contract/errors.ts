@@ -12,7 +12,7 @@ export interface Fault {
   readonly pointer: string;
   /** What is wrong, what is wanted, what to do. */
   readonly message: string;
-  /** File that it stands in. `undefined` for a config given as an object. */
+  /** File that it is in. `undefined` for a config given as an object. */
   readonly file?: string | undefined;
   /** Line, from 1. */
   readonly line?: number | undefined;
@@ -55,14 +55,14 @@ export class OptionError extends TypeError {
   }
 }
 
-/** A job was turned away. Nothing was stored. */
+/** A job was rejected. Nothing was stored. */
 export class RejectedError extends Error {
   /** Why, in words for the one who enqueues. */
   readonly reason: string;
   /** When to come back, ms. `Infinity`: not while this process runs. */
   readonly retryAfterMs: number;
 
-  /** Says why the job was turned away and when to come back. */
+  /** Says why the job was rejected and when to come back. */
   constructor(reason: string, retryAfterMs: number) {
     super(
       Number.isFinite(retryAfterMs)
@@ -80,7 +80,7 @@ export class IdempotencyError extends TypeError {
   /** Names the key. */
   constructor(key: string) {
     super(
-      `The idempotency key "${key}" was used for another request: send that one unchanged, or give a new key`,
+      `The idempotency key "${key}" was used for another request: repeat that request unchanged, or use a new key`,
     );
     this.name = "IdempotencyError";
   }
@@ -119,7 +119,7 @@ export class RetryLater extends Error {
    *
    * @throws {RangeError} If `ms` is not a number >= 0, or is more than 100 years.
    */
-  constructor(ms: number, reason = "the handler asked for a later retry") {
+  constructor(ms: number, reason = "the handler deferred the job") {
     super(reason);
     if (ms > LONGEST_DELAY_MS) throw new RangeError(delayTooLong("RetryLater ms", String(ms)));
     if (!(ms >= 0)) {

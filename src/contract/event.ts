@@ -51,13 +51,13 @@ export interface AuditEntry {
 export interface ConfigChange {
   /** JSON Pointer to it: into the new config; into the old one if it was removed. */
   readonly pointer: string;
-  /** `renewed`: configured as before, but made anew because what it was made for has changed. */
+  /** `renewed`: configured as before, but recreated because what it was made for has changed. */
   readonly change: "added" | "removed" | "changed" | "moved" | "renewed";
   /** Name of the lane that it is about. `undefined`: about none. */
   readonly lane?: string | undefined;
   /** What stood there, secrets as `{ "env": … }`. `undefined`: nothing, or no bound. */
   readonly from?: unknown;
-  /** What stands there now. `undefined`: nothing, or no bound. */
+  /** What is there now. `undefined`: nothing, or no bound. */
   readonly to?: unknown;
   /** True: it cannot change while pools run, so the whole reload is refused. */
   readonly refused: boolean;
@@ -77,9 +77,9 @@ export type PoolEvent =
     /** Its key. `undefined`: none. */
     readonly key: string | undefined;
   })
-  /** A job that was posted could not be stored: whoever posted it does not wait for that. */
+  /** A job that was posted could not be stored: the one that posted it does not wait for that. */
   | (EventBase & { readonly kind: "job-unstored"; readonly lane: string; readonly error: string })
-  /** A job was turned away. */
+  /** A job was rejected. */
   | (EventBase & {
     readonly kind: "job-shed";
     readonly lane: string;
@@ -126,7 +126,7 @@ export type PoolEvent =
   })
   /** A job was cancelled. */
   | (JobEventBase & { readonly kind: "job-cancelled" })
-  /** A job went back to its lane, uncharged: at the drain deadline, or before it had started. */
+  /** A job was returned to its lane, uncharged: at the drain deadline, or before it had started. */
   | (JobEventBase & {
     readonly kind: "job-handed-back";
     /** Why its handler was given up. `undefined`: it had not started, for the pool had shrunk meanwhile. */
@@ -138,19 +138,19 @@ export type PoolEvent =
   | (EventBase & { readonly kind: "jobs-reaped"; readonly count: number })
   /** A handler ignores its abort. */
   | (JobEventBase & { readonly kind: "worker-stuck"; readonly worker: string })
-  /** The receiver said "not now" so many times in a row: the pool starts nothing until then. */
+  /** The receiver said "not now" this many times in a row: the pool starts nothing until then. */
   | (EventBase & {
     readonly kind: "cooldown-began";
     /** Refusals in a row. */
     readonly refusals: number;
-    /** When one job asks again. */
+    /** When one job tries again. */
     readonly untilMs: number;
   })
   /** The receiver took a job again, or a reload has switched the cool-down off. */
   | (EventBase & { readonly kind: "cooldown-ended"; readonly forMs: number })
   /** A worker could not be started. */
   | (EventBase & { readonly kind: "worker-failed"; readonly error: string })
-  /** A strategy threw or answered nonsense: the last good plan stands. */
+  /** A strategy threw or answered nonsense: the last good plan stays in use. */
   | (EventBase & {
     readonly kind: "plugin-failed";
     readonly plugin: string;
@@ -196,7 +196,7 @@ export type PoolEvent =
   | (EventBase & { readonly kind: "paused" | "resumed"; readonly lane: string | undefined })
   /** The bounds were overridden, or are the config's again. */
   | (EventBase & { readonly kind: "override-set" | "override-ended" })
-  /** The config was loaded anew. `pool`: the one that has changed; empty for what is of no pool. */
+  /** The config was reloaded. `pool`: the one that has changed; empty for what is of no pool. */
   | (EventBase & { readonly kind: "reloaded"; readonly changes: readonly ConfigChange[] })
   /** The pool stopped claiming. */
   | (EventBase & { readonly kind: "draining" })

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Longest that a job may be put off, or wait before it expires, ms: a date has to say until when. */
+/** Longest that a job may be deferred, or wait before it expires, ms: a date has to say until when. */
 export const LONGEST_DELAY_MS = 100 * 365 * 86_400_000;
 
 /** The sentence for what would have a job wait for longer. */
@@ -12,7 +12,7 @@ export function delayTooLong(name: string, given: string): string {
   return `Expected ${name} to be at most ${LONGEST_DELAY_MS} ms (100 years) but received ${given}`;
 }
 
-/** For so long after the end of its job an idempotency key still stands for it, ms. */
+/** For so long after the end of its job an idempotency key still means it, ms. */
 export const IDEMPOTENT_FOR_MS = 600_000;
 
 /** What an enqueue that may be sent again is known by. */
@@ -33,7 +33,7 @@ export interface NewJob<Payload = unknown, Lane extends string = string> {
   readonly payload: Payload;
   /** Jobs of one key share the lane's `maxRunningPerKey`. */
   readonly key?: string;
-  /** Not claimable before so many ms have passed; at most 100 years. @default {0} */
+  /** Earliest start, ms from the enqueue; at most 100 years. @default {0} */
   readonly delayMs?: number;
   /** While a job with this key has not ended, another with the same key is a duplicate of it. */
   readonly dedupeKey?: string;
@@ -42,7 +42,7 @@ export interface NewJob<Payload = unknown, Lane extends string = string> {
    * the same key is an `IdempotencyError`.
    */
   readonly idempotency?: Idempotency;
-  /** Not started once so many ms have passed since the enqueue; at most 100 years. @default {the lane's ttlMs} */
+  /** Latest start, ms from the enqueue: dead after that; at most 100 years. @default {the lane's ttlMs} */
   readonly ttlMs?: number;
   /** W3C trace context of the enqueuer. */
   readonly traceparent?: string;

@@ -1,5 +1,5 @@
 /**
- * What is told of how a job ended, the same by whatever way it is asked for.
+ * How a job ended, the same by whatever way it is asked for.
  *
  * @module
  */

@@ -17,10 +17,10 @@ export interface PluginContext {
   readonly pool: string;
   /**
    * Names of the pool's lanes, highest priority first. When a reload changes them, controller, lane
-   * policy and admission are made anew; caps and retirements go on.
+   * policy and admission are recreated; caps and retirements go on.
    */
   readonly lanes: readonly string[];
-  /** Bounds of the pool's size when it is made. A view has those in force, which a reload may change. */
+  /** Bounds of the pool's size when it is made. A view has those in effect, which a reload may change. */
   readonly size: { readonly min: number; readonly max: number };
   /** Seeded chance, 0 to below 1. A slot's stream is its own. */
   readonly random: () => number;
@@ -50,7 +50,7 @@ export interface Instances {
   readonly "lane-policy": LanePolicy;
   /** How far may it grow? */
   readonly cap: Cap;
-  /** Whom to let go? */
+  /** Which workers stop? */
   readonly retirement: Retirement;
   /** Take this job? */
   readonly admission: Admission;
@@ -181,7 +181,7 @@ export function defineCap<Schema extends StandardSchema = NoOptions>(
   return { ...define("cap", definition), scope: definition.scope ?? "process" };
 }
 
-/** Defines a retirement: whom to let go now? */
+/** Defines a retirement: which workers stop now? */
 export function defineRetirement<Schema extends StandardSchema = NoOptions>(
   definition: Definition<"retirement", Schema>,
 ): Plugin<"retirement", InputOf<Schema>> {

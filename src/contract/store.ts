@@ -16,7 +16,7 @@ export interface Keep {
   readonly done: number;
   /** Dead jobs. */
   readonly dead: number;
-  /** Dropped after so many ms. `Infinity`: only by count. */
+  /** Dropped after this many ms. `Infinity`: only by count. */
   readonly forMs: number;
 }
 
@@ -51,7 +51,7 @@ export interface QueueRules {
   readonly leaseMs: number;
   /** Attempts of a job by lane index: a job whose holder died with its last attempt is dead. */
   readonly attempts: readonly number[];
-  /** How many ended jobs stay to be looked up. */
+  /** How many ended jobs are kept. */
   readonly keep: Keep;
 }
 
@@ -178,7 +178,7 @@ export interface LaneCounts {
 
 /** What a heartbeat found out. */
 export interface Renewal {
-  /** False: this holder was declared dead, and its jobs went back. It has joined anew. */
+  /** False: this holder was declared dead, and its jobs went back. It has joined again. */
   readonly alive: boolean;
   /** Live holders of this pool's queue, this one included. */
   readonly peers: number;
@@ -240,8 +240,8 @@ export interface Queue {
   /** Stores jobs. One answer an entry, in order; one bad entry fails no other. */
   add(entries: readonly JobEntry[], nowMs: number): MaybePromise<readonly Added[]>;
   /**
-   * What `add` would answer an entry that is a duplicate, or whose idempotency key stands for another
-   * one. `undefined`: it is neither. Asked before such an entry is turned away. Omitted: it is turned away.
+   * What `add` would answer an entry that is a duplicate, or whose idempotency key means another
+   * one. `undefined`: it is neither. Asked before such an entry is rejected. Omitted: it is rejected.
    */
   duplicateOf?(entry: JobEntry, nowMs: number): MaybePromise<Added | undefined>;
   /**
@@ -262,7 +262,7 @@ export interface Queue {
   /**
    * Counts by lane, in lane order, with due jobs moved up. An answer after `reopen` is not used.
    *
-   * @param anew True: what others have done by now is in it, however lately it was counted before.
+   * @param anew True: what others have done by now is in it, however recently it was counted before.
    */
   count(nowMs: number, anew?: boolean): MaybePromise<readonly LaneCounts[]>;
   /** Ready jobs of a lane that became claimable at `atMs` or before. A store that knows only the head answers 0 or 1. */
@@ -278,7 +278,7 @@ export interface Queue {
    * leases stay, and so do the jobs of a lane that is named no more, until it is again. A store that
    * leaves it out has lanes, `leaseMs` and `keep` of its pools only changed by a restart.
    *
-   * @returns What puts the rules in force: at once, and it cannot fail. Until it is called, and if it
+   * @returns What puts the rules in effect: at once, and it cannot fail. Until it is called, and if it
    * never is, the old ones hold.
    */
   reopen?(rules: QueueRules): MaybePromise<(nowMs: number) => void>;

@@ -54,7 +54,7 @@ export type LanePolicy = (view: PoolView, eligible: readonly LaneView[]) => Lane
  */
 export type Retirement = (view: PoolView, excess: number) => readonly string[];
 
-/** Whether a job is taken in. */
+/** Whether a job is accepted. */
 export type Verdict =
   | { readonly admit: true }
   | {

@@ -38,7 +38,7 @@ export interface WindowStats {
   readonly completionsPerSec: number;
   /** Attempts failed per second. Deferrals are not failures. */
   readonly failuresPerSec: number;
-  /** Jobs turned away or dropped as late per second. */
+  /** Jobs rejected or dropped as late per second. */
   readonly shedPerSec: number;
   /** Run time of attempts. `undefined`: none ended in the window. */
   readonly serviceMs: Summary | undefined;
@@ -102,7 +102,7 @@ export interface Totals {
   readonly completions: number;
   /** Attempts that failed. Deferrals are not failures. */
   readonly failures: number;
-  /** Jobs turned away by admission or dropped as late. */
+  /** Jobs rejected by admission or dropped as late. */
   readonly shed: number;
   /** Sum of run times of ended attempts, ms. */
   readonly serviceMs: number;

@@ -1,5 +1,5 @@
 /**
- * Diagnosis: what the recent past of a pool says is amiss, in numbers, and what to change.
+ * Diagnosis: what the recent past of a pool says is wrong, in numbers, and what to change.
  *
  * @module
  */
@@ -37,7 +37,7 @@ const CHECKS: readonly ((history: History, isConstant: boolean) => readonly Find
 const known = new WeakMap<History, readonly Finding[]>();
 
 /**
- * Finds what is amiss, most pressing first. Empty: nothing that the history shows.
+ * Finds what is wrong, most pressing first. Empty: nothing that the history shows.
  *
  * @param isConstant True if the pool's controller asks for one worker count, whatever comes.
  */

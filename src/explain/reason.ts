@@ -7,7 +7,7 @@
 import type { Decision } from "../contract/decision.ts";
 
 /** What a pool that has been drained is like. */
-export const STOPPED = "It was drained: it runs nothing until the process is started anew";
+export const STOPPED = "It was drained: it runs nothing until the process restarts";
 
 /** What is said of a pool that has decided nothing yet. */
 const UNDECIDED = "It has made no decision yet";

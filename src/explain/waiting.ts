@@ -41,7 +41,7 @@ export interface Waiting {
   readonly atLeast: boolean;
   /** All that holds it, what has to end first before the rest. Empty: it starts at once. */
   readonly holds: readonly Hold[];
-  /** When it may start, ms since epoch. `undefined`: nobody can say; `basis` says why. */
+  /** When it may start, ms since epoch. `undefined`: no one can say; `basis` says why. */
   readonly startAtMs: number | undefined;
   /** What `startAtMs` rests on, or why there is none. */
   readonly basis: string;

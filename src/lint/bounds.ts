@@ -11,11 +11,11 @@ import type { PluginContext } from "../contract/plugin.ts";
 import type { CapSettings, PoolSettings } from "../config/settings.ts";
 import type { Limit } from "../contract/strategy.ts";
 
-/** What one cap allows while nothing is amiss. */
+/** What one cap allows while nothing is wrong. */
 export interface CapBound {
   /** Name of the plugin. */
   readonly name: string;
-  /** Where it stands. */
+  /** Where it is. */
   readonly path: Path;
   /** Its options as checked. */
   readonly options: Readonly<Record<string, unknown>>;
@@ -29,7 +29,7 @@ export interface CapBound {
 export interface Binder {
   /** For texts: `size.max` or `cap "NAME"`. */
   readonly name: string;
-  /** Where it stands. */
+  /** Where it is. */
   readonly path: Path;
 }
 

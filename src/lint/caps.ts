@@ -123,9 +123,9 @@ function rateUnused(pool: PoolFacts, cap: CapBound): Concern[] {
   })];
 }
 
-/** A reckoned cap is at least 1: one worker may hold more than there is. */
+/** A derived cap is at least 1: one worker may hold more than there is. */
 function connectionsShort({ name, path, options, workers }: CapBound): Concern[] {
-  const { connections, perWorker, spare = 0 } = options; // what a worker holds, where a cap is told that
+  const { connections, perWorker, spare = 0 } = options; // what a worker holds, where the options of a cap say so
   if (workers === 0 || typeof connections !== "number" || typeof perWorker !== "number") return [];
   const left = connections - Number(spare);
   if (perWorker <= left) return [];
@@ -136,7 +136,7 @@ function connectionsShort({ name, path, options, workers }: CapBound): Concern[]
     path: [...path, "with", "connections"],
     message: `A worker holds ${perWorker} connections but cap "${name}" leaves ${
       Math.max(0, left)
-    } of ${connections}: the one worker that still runs takes more than its part`,
+    } of ${connections}: the one worker that still runs takes more than its share`,
     formula: "perWorker > connections - spare",
     numbers: { connections, perWorker, spare: Number(spare), needed },
     change: `Raise connections to ${needed}, or lower ${Number(spare) > 0 ? "spare" : "perWorker"}`,

@@ -59,7 +59,7 @@ export interface Concern {
   readonly pointer: string;
   /** What happens, with the numbers. */
   readonly message: string;
-  /** What it was reckoned by: true is bad. */
+  /** What it was computed by: true is bad. */
   readonly formula: string;
   /** The numbers put into `formula`, by name. */
   readonly numbers: Readonly<Record<string, number>>;

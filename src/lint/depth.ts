@@ -30,7 +30,7 @@ function tooDeep(pool: PoolFacts, lane: LaneFacts): Concern[] {
       `${counted(figure(perSec), "job")}/s, longer than its ${key} of ${
         span(limitMs)
       }: the last are of no ` +
-      "use when their turn comes",
+      "use when they start",
     formula: `maxDepth / perSec > ${key}`,
     numbers: { maxDepth, perSec, drainMs, [key]: limitMs },
     change: most > 0 ? `Lower maxDepth to ${most}` : `Raise ${key}: no depth is served in time`,
@@ -44,7 +44,7 @@ function drainRate({ bounds }: PoolFacts, lane: LaneFacts): number {
   return Math.min(byRate, byWorkers);
 }
 
-/** Little's law: jobs arriving at `perSec` that wait `targetWaitMs` are so many at a time. */
+/** Little's law: jobs arriving at `perSec` that wait `targetWaitMs` are this many at a time. */
 function tooFlat({ settings, perSec, path }: LaneFacts): Concern[] {
   const { name, maxDepth, targetWaitMs } = settings;
   const depth = perSec * (targetWaitMs ?? 0) / 1000;
@@ -58,7 +58,7 @@ function tooFlat({ settings, perSec, path }: LaneFacts): Concern[] {
       `${counted(figure(perSec), "job")}/s of lane "${name}" that wait ${
         span(numbers.targetWaitMs)
       } ` +
-      `are ${figure(depth)} at a time but maxDepth is ${maxDepth}: jobs are turned away before ` +
+      `are ${figure(depth)} at a time but maxDepth is ${maxDepth}: jobs are rejected before ` +
       "growth can answer",
     formula: "maxDepth < perSec x targetWaitMs / 1000",
     numbers,

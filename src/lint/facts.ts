@@ -20,7 +20,7 @@ export interface LaneFacts {
   readonly settings: LaneSettings;
   /** Place in priority order, 0 is the highest. */
   readonly index: number;
-  /** Where it stands. */
+  /** Where it is. */
   readonly path: Path;
   /** Jobs per second. 0 without `expect`. */
   readonly perSec: number;
@@ -44,7 +44,7 @@ export interface LaneFacts {
 export interface PoolFacts {
   /** What the config says. */
   readonly settings: PoolSettings;
-  /** Where it stands. */
+  /** Where it is. */
   readonly path: Path;
   /** How far it may grow. */
   readonly bounds: Bounds;

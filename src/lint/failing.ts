@@ -106,6 +106,6 @@ function told({ kind, name }: Bound, path: Path, fault: string | undefined): rea
     message: `The ${kind} "${name}" fails when it is asked: ${fault}`,
     formula: "answers that fail > 0, of an idle and of a busy pool",
     numbers: { failed: 1 },
-    change: `Mend it: the checks of @sluice/sluice/testing try a ${kind} on many views`,
+    change: `Fix it: the checks of @sluice/sluice/testing try a ${kind} on many views`,
   })];
 }

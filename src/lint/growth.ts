@@ -10,7 +10,7 @@ import { carries, type PoolFacts, sum } from "./facts.ts";
 import { type Ramp, rampOf } from "./ramp.ts";
 import { MOST_LANES } from "./shares.ts";
 
-/** Jobs may wait so many targets, and so long, while the pool grows. */
+/** Jobs may wait this many targets, and so long, while the pool grows. */
 const TARGETS = 10;
 const LEAST_WAIT_MS = 1000;
 

@@ -3,7 +3,7 @@
  * and by asking its caps, lane policy and controller.
  *
  * Loads are known where lanes say what they `expect`; the other checks need nothing more than the
- * config. What is reckoned is one process.
+ * config. What is computed is one process.
  *
  * @module
  */
@@ -28,7 +28,7 @@ export { type Platform, PLATFORMS } from "./time.ts";
 const ORDER: readonly Severity[] = ["error", "warning", "note"];
 
 /**
- * Finds what cannot work, worst first; empty if nothing is amiss.
+ * Finds what cannot work, worst first; empty if nothing is wrong.
  *
  * Strategies are made and asked, with views made for the purpose; handlers, stores and signals are
  * not touched.

@@ -121,7 +121,7 @@ function ask(controller: Controller, view: PoolView): number | undefined {
     const { workers } = controller(view);
     return Number.isFinite(workers) ? Math.ceil(workers - 1e-9) : undefined;
   } catch {
-    return undefined; // the last plan stands, as in a running pool
+    return undefined; // the last plan stays in use, as in a running pool
   }
 }
 

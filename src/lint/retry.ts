@@ -9,7 +9,7 @@ import { leastWorkers } from "../base/erlang.ts";
 import { type Concern, concern, figure, span } from "./concern.ts";
 import { carries, type LaneFacts, type PoolFacts, sum } from "./facts.ts";
 
-/** A pool should bear so many failures. */
+/** A pool should bear this many failures. */
 const FAIL_SHARE = 0.1;
 
 /** Retries that overload the pool, all come at once, or never come in time. */
@@ -53,7 +53,7 @@ function backoff({ settings, path }: LaneFacts): Concern[] {
         "attempts are spent before what failed can recover",
       formula: "baseMs = 0",
       numbers: { baseMs, attempts },
-      change: "Set backoff.baseMs to what the downstream needs to recover, such as 1000",
+      change: "Set backoff.baseMs to the time that the downstream needs to recover, such as 1000",
     })];
   }
   if (jitter > 0) return [];
@@ -61,7 +61,7 @@ function backoff({ settings, path }: LaneFacts): Concern[] {
     code: "retry-in-step",
     severity: "warning",
     path: [...path, "backoff", "jitter"],
-    message: `Jobs of lane "${name}" that fail together come back together, each time: nothing ` +
+    message: `Jobs of lane "${name}" that fail together retry together, each time: nothing ` +
       "spreads their retries",
     formula: "jitter = 0",
     numbers: { jitter, attempts },

@@ -18,7 +18,7 @@ export const PLATFORMS = {
 /** A platform whose kill time is known. */
 export type Platform = keyof typeof PLATFORMS;
 
-/** More than one run in so many cut short is worth a word. */
+/** More than one run in this many cut short is worth a word. */
 const CUT_SHARE = 0.05;
 
 /** What is left of a kill time to hand jobs back and close. */
@@ -134,7 +134,7 @@ function lease(pool: PoolFacts, { settings, serviceMs, path }: LaneFacts): Conce
         `${span(leaseMs)}, past their deadline of ${span(deadlineMs)}`,
       formula: "deadlineMs < leaseMs",
       numbers: { deadlineMs, leaseMs },
-      change: `Lower leaseMs below ${span(deadlineMs)}, or take it that a crash loses them`,
+      change: `Lower leaseMs below ${span(deadlineMs)}, or accept that a crash makes them late`,
     }));
   }
   return found;

@@ -9,7 +9,7 @@ import { erlangC, leastWorkers } from "../base/erlang.ts";
 import { type Concern, concern, figure, ofHundred } from "./concern.ts";
 import { carries, type LaneFacts, type PoolFacts, sum } from "./facts.ts";
 
-/** More than one job in so many being late is worth a word. */
+/** More than one job in this many being late is worth a word. */
 const LATE_SHARE = 0.05;
 
 /** Lanes of a full pool whose jobs come late under random arrivals. */

@@ -55,7 +55,7 @@ export interface Sample {
   readonly busy: number;
   /** Workers whose handler ignores its abort. */
   readonly stuck: number;
-  /** Worker count of the decision in force. */
+  /** Worker count of the decision in effect. */
   readonly target: number;
   /** The tightest bound: caps and `size.max`. */
   readonly limit: number;
@@ -79,9 +79,9 @@ export interface Sample {
   readonly completions: number;
   /** Attempts that failed. */
   readonly failures: number;
-  /** Attempts that their handler put off. */
+  /** Attempts that their handler deferred. */
   readonly deferrals: number;
-  /** Jobs turned away or dropped as late. */
+  /** Jobs rejected, or dropped as late. */
   readonly shed: number;
   /** Integral of the number of busy workers over time, ms. */
   readonly busyMs: number;
@@ -117,7 +117,7 @@ const KEPT = 120;
 const THIN_EVERY_MS = 60_000;
 const THIN_KEPT = 60;
 
-/** Times are compared to so many ms. */
+/** Times are compared to this many ms. */
 const GRAIN_MS = 0.5;
 
 /** Takes the samples of one pool. Cheap where it is called often: what costs comes once a second. */

@@ -29,7 +29,7 @@ export interface LaneCounters {
   readonly lane: string;
   /** Jobs accepted. */
   readonly accepted: number;
-  /** Jobs turned away, or dropped as late. */
+  /** Jobs rejected, or dropped as late. */
   readonly shed: number;
   /** Attempts that ended done. */
   readonly done: number;
@@ -50,7 +50,7 @@ export interface LaneCounters {
 /** The bounds with one that ends every scan. */
 const BOUNDS = Float64Array.of(...BUCKETS_MS, Infinity);
 
-/** Where the sum stands, behind the buckets. */
+/** Where the sum is, behind the buckets. */
 const SUM = BOUNDS.length;
 
 /** Counts durations into buckets. */

@@ -38,8 +38,8 @@ interface Draft {
 }
 
 /**
- * Keeps the rules by which permits in force never add up to more than a cap. What is lowered is out of
- * force at once, what is raised in force only once its commit was answered. Only its holder lowers a
+ * Keeps the rules by which permits in effect never add up to more than a cap. What is lowered applies
+ * at once, what is raised only once its commit was answered. Only its holder lowers a
  * part in the record, and to no less than is in use; others take only what is free, or what a dead one
  * held. And a holder stops using its part before anyone takes it for dead: each measures by its own
  * clock, the holder from before its commit, the others from when they saw it.
@@ -47,7 +47,7 @@ interface Draft {
 export class PermitHolder {
   /** Its number in the record. Empty: it is not there. */
   id = "";
-  /** Nothing is in force from then on, unless another commit was answered. */
+  /** Nothing is in effect from then on, unless another commit was answered. */
   validUntilMs = -Infinity;
   /** What it goes by. */
   rules: PermitRules;
@@ -64,7 +64,7 @@ export class PermitHolder {
   #uncertain = false;
   #draft: Draft | undefined;
 
-  /** Holds nothing yet. @param lowered Told when less is in force, before what is in use is counted. */
+  /** Holds nothing yet. @param lowered Told when less is in effect, before what is in use is counted. */
   constructor(rules: PermitRules, lowered: () => void) {
     this.rules = rules;
     this.#lowered = lowered;
@@ -93,12 +93,12 @@ export class PermitHolder {
     return this.#beatAtMs + this.rules.leaseMs / BEATS;
   }
 
-  /** True while it is the only process, as far as it knows: all of every cap is in force. */
+  /** True while it is the only process, as far as it knows: all of every cap is in effect. */
   isAlone(nowMs: number): boolean {
     return this.#alone && this.#isValid(nowMs);
   }
 
-  /** Permits in force. */
+  /** Permits in effect. */
   inForce(key: string, cap: number, nowMs: number): number {
     if (!this.#isValid(nowMs)) return 0;
     return this.#alone ? cap : Math.min(cap, this.#granted.get(key) ?? 0);

@@ -44,7 +44,7 @@ export function planPermits(needs: ReadonlyMap<string, Need>, company: Company):
   return { parts, othersShort };
 }
 
-/** What goes into the record, after what was lowered is in force: no less than is in use. */
+/** What goes into the record, after what was lowered is in effect: no less than is in use. */
 export function partsOf({ parts }: PermitPlan): Readonly<Record<string, PermitShare>> {
   return Object.fromEntries(
     [...parts].map(([key, { cap, has, keeps, wants, used }]): [string, PermitShare] => [

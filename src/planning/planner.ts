@@ -74,7 +74,7 @@ export interface Plan {
   readonly proposals: readonly DecisionPart[];
   /** Plan again then, at the latest. `Infinity`: when something happens. */
   readonly reviewAtMs: number;
-  /** Strategies whose last good answer stands in. */
+  /** Strategies whose last good answer is used instead. */
   readonly failures: readonly PlanFailure[];
 }
 
@@ -188,7 +188,7 @@ export function createPlanner(
     }
     return {
       workers: view.target,
-      reason: `${controller.name} failed: the last target stands`,
+      reason: `${controller.name} failed: the last target stays in use`,
     };
   }
 
@@ -204,7 +204,7 @@ export function createPlanner(
     if (last !== undefined) {
       return {
         ...last,
-        reason: `${cap.name} failed: its last limit stands`,
+        reason: `${cap.name} failed: its last limit stays in use`,
         reviewAtMs: undefined,
       };
     }

@@ -1,5 +1,5 @@
 /**
- * Puts other settings in force in a pool that runs: everything new is made first, then all of it
+ * Puts other settings in effect in a pool that runs: everything new is made first, then all of it
  * takes the place of the old between two turns of the pool.
  *
  * @module
@@ -13,9 +13,9 @@ import { makeInstances } from "./instances.ts";
 import type { PoolSettings } from "../config/settings.ts";
 import type { QueueRules } from "../contract/store.ts";
 
-/** Other settings that are ready to be put in force. */
+/** Other settings that are ready to be put in effect. */
 export interface Adoption {
-  /** Puts them in force: at once, all of them, without a fault. */
+  /** Puts them in effect: at once, all of them, without a fault. */
   commit(): void;
 }
 
@@ -73,7 +73,7 @@ export async function prepareAdoption(
     loop.adopt();
   }
 
-  /** Puts in force, in all processes, what the config says of `paused` and did not before. */
+  /** Puts in effect, in all processes, what the config says of `paused` and did not before. */
   function pauseLanes(was: PoolSettings): void {
     const before = new Map(was.lanes.map((lane) => [lane.name, lane.paused]));
     const lanes = settings.lanes.filter(({ name, paused }) => before.get(name) !== paused);
@@ -83,7 +83,7 @@ export async function prepareAdoption(
       (thrown) => {
         const error = messageOf(thrown);
         const names = lanes.map(({ name }) => name).join(", ");
-        log.error("The lanes that a reload pauses or resumes are so in this process only", {
+        log.error("Lanes that a reload paused or resumed changed in this process only", {
           lanes: names,
           error,
         });

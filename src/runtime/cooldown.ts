@@ -9,10 +9,10 @@ import type { JobRun } from "./job_run.ts";
 import type { PoolState } from "./pool_state.ts";
 import { spreadMs } from "./verdict.ts";
 
-/** Where refusals are usual beside successes, so many times their usual row is no chance any more. */
+/** Where refusals are usual beside successes, this many times their usual row is no chance any more. */
 const UNUSUAL = 20;
 
-/** Over so many rows the usual one is taken, and with so many of none it begins. */
+/** Over this many rows the usual one is taken, and with this many of none it begins. */
 const ROWS = 64;
 const ROWS_BEFORE = 8;
 
@@ -41,7 +41,7 @@ export interface CooldownContext {
 /**
  * Owns how many attempts may start. A refusal is an attempt that called `context.overloaded()` and
  * ended in a deferral. Some in a row, with no success of an attempt that began as late as the first of
- * them, close the pool: for as long as the receiver asked, or else for ever longer. Then one attempt
+ * them, close the pool: for as long as the receiver asked, or else forever longer. Then one attempt
  * asks. Another refusal closes the pool again; a success lets two start at once, then four, until the
  * pool is open.
  *

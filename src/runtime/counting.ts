@@ -59,7 +59,7 @@ export class Counting {
   }
 
   /**
-   * Counts anew, what others have done by now included.
+   * Counts again, what others have done by now included.
    *
    * @returns True once the counts that are known are newer than this call. False: the store failed at it.
    */
@@ -90,7 +90,7 @@ export class Counting {
     const { lanes } = state;
     const number = ++this.#asked;
     const added = lanes.map((lane) => lane.added);
-    const isOurs = (): boolean => lanes === state.lanes; // other lanes since: counted anew by the next turn
+    const isOurs = (): boolean => lanes === state.lanes; // other lanes since: counted again by the next turn
     guard.call("count", {
       ask: () => queue.count(state.wall.at(nowMs), anew),
       judge: (counts) => isOurs() && judgeCounts(counts, lanes.length),

@@ -16,7 +16,7 @@ const KEPT = 500;
 export class DecisionLog {
   readonly #ring: Decision[] = [];
   #made = 0;
-  #repeated: (() => Decision) | undefined; // the latest repetition; told only when somebody reads it
+  #repeated: (() => Decision) | undefined; // the latest repetition; told only when someone reads it
 
   /** The latest decision. `undefined` before the first. */
   get last(): Decision | undefined {
@@ -104,7 +104,7 @@ function sentenceOf(state: Figures, from: number, plan: Plan, retire: readonly s
 
 function causeOf(state: Figures, plan: Plan): string {
   const asked = plan.proposals.find((part) => part.kind === "controller");
-  const wish = asked === undefined ? "an override asks for it" : wishOf(asked);
+  const wish = asked === undefined ? "set by an override" : wishOf(asked);
   switch (plan.boundBy) {
     case "controller":
     case "override":
@@ -112,9 +112,9 @@ function causeOf(state: Figures, plan: Plan): string {
     case "size.min":
       return `${wish}, but size.min is ${state.size.min}`;
     case "work":
-      return `${wish}, but jobs are ready: one worker at least`;
+      return `${wish}, but jobs are ready: at least one worker`;
     case "cooldown":
-      return `${wish}, but more would find nothing to do`;
+      return `${wish}, but more would have nothing to do`;
     case "size.max":
       return `${wish}, but size.max is ${state.size.max}`;
     default: {

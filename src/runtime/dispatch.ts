@@ -374,7 +374,7 @@ export class Dispatch {
     run.to = "retry";
     run.charged = false;
     run.dueAtMs = this.#state.wall.at(nowMs) + PUT_OFF_MS;
-    run.error = "A handler of its key runs on in this process, though its attempt was given up";
+    run.error = "A handler of its key still runs in this process, though its attempt ended";
     this.#carry(run, nowMs);
   }
 

@@ -82,7 +82,7 @@ export class Drain {
       if (hub.active) hub.emit({ kind, atMs: clock.nowMs(), pool: state.pool });
     };
     emit("draining");
-    intake.close(`pool "${state.pool}" is stopping and takes no jobs until it is started anew`);
+    intake.close(`pool "${state.pool}" is stopping and accepts no jobs until the process restarts`);
     dispatch.close(clock.nowMs());
     loop.stopSteering();
     crew.close(clock.nowMs());
@@ -120,7 +120,7 @@ export class Drain {
       false
     );
     if (isKnown) return;
-    log.warn("The store has not said how many jobs wait: the report has the last number known", {
+    log.warn("The store has not counted the waiting jobs: the report has the last known number", {
       pool,
     });
   }
@@ -129,7 +129,7 @@ export class Drain {
   #tellUnstored(): void {
     const { state: { pool }, settler, guard, log } = this.#parts;
     const message =
-      "What became of running jobs could not be stored: they run again after leaseMs, an attempt charged";
+      "The results of running jobs could not be stored: they run again after leaseMs, with one attempt less";
     log.error(message, { pool, jobs: settler.outstanding, error: guard.lastError });
   }
 
@@ -149,14 +149,14 @@ export class Drain {
     } catch (thrown) {
       const error = messageOf(thrown);
       const { pool } = state;
-      log.error("The store could not be left: jobs held here go back after leaseMs", {
+      log.error("The store did not answer at the stop: jobs leased here go back after leaseMs", {
         pool,
         error,
       });
     }
   }
 
-  /** Waits until `reached`, looked at after each turn, or until so many ms have passed. */
+  /** Waits until `reached`, looked at after each turn, or until this many ms have passed. */
   #until(reached: () => boolean, withinMs: number): Promise<boolean> {
     if (reached()) return Promise.resolve(true);
     const { clock, loop } = this.#parts;

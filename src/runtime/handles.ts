@@ -16,7 +16,7 @@ import type { Change, Changed, JobPage, JobQuery } from "../contract/store.ts";
 import type { LaneCounters } from "../planning/lane_counters.ts";
 import type { PoolView } from "../contract/view.ts";
 
-/** A job that was taken in. */
+/** An accepted job. */
 export interface JobHandle {
   /** Unique within the store. */
   readonly id: string;
@@ -30,15 +30,15 @@ export interface JobHandle {
 export interface PoolSnapshot extends PoolView {
   /** Jobs that come by themselves, in config order. */
   readonly schedules: readonly ScheduleView[];
-  /** True while a strategy fails and its last good answer stands. */
+  /** True while a strategy fails and its last good answer stays in use. */
   readonly degraded: boolean;
   /** True after `drain`. */
   readonly draining: boolean;
-  /** True once a drain has ended: nothing runs any more, until the process is started anew. */
+  /** True once a drain has ended: nothing runs any more, until the process is restarted. */
   readonly stopped: boolean;
   /** True while the whole pool is paused. */
   readonly paused: boolean;
-  /** Bounds in force instead of the config's. `undefined`: none. */
+  /** Bounds in effect instead of the config's. `undefined`: none. */
   readonly override: (Override & { readonly untilMs: number }) | undefined;
   /** The latest decision. `undefined` before the first tick. */
   readonly decision: Decision | undefined;
@@ -100,7 +100,7 @@ export interface SliceReport {
   readonly left: number;
 }
 
-/** How a config is loaded anew. */
+/** How a config is reloaded. */
 export interface ReloadOptions {
   /** True: only says what would change. @default {false} */
   readonly dryRun?: boolean | undefined;
@@ -137,7 +137,7 @@ export interface PoolHandle<Submit extends NewJob = NewJob> {
   tally(): readonly LaneCounters[];
   /** Its recent past: samples, oldest first. */
   history(): History;
-  /** What its recent past shows to be amiss, most pressing first. Empty: nothing. */
+  /** What its recent past shows to be wrong, most pressing first. Empty: nothing. */
   diagnosis(): readonly Finding[];
   /**
    * Stores a job; resolves once it is stored.
@@ -158,11 +158,11 @@ export interface PoolHandle<Submit extends NewJob = NewJob> {
   post(job: Submit): void;
   /** Stops starting jobs of a lane, or of all. Running ones go on. */
   pause(lane?: string): Promise<void>;
-  /** Ends a pause. */
+  /** Resumes a lane, or the whole pool. */
   resume(lane?: string): Promise<void>;
-  /** Holds other bounds for a while. @throws {RangeError} If they do not fit `size` or are not whole. */
+  /** Overrides the bounds for a while. @throws {RangeError} If they do not fit `size` or are not whole. */
   override(bounds: Override, expiresInMs: number): void;
-  /** Goes back to the config's bounds. */
+  /** Ends the override: the bounds are the config's again. */
   clearOverride(): void;
   /** Looks a job up. */
   find(id: string): Promise<JobRecord | undefined>;
@@ -170,7 +170,7 @@ export interface PoolHandle<Submit extends NewJob = NewJob> {
   list(query: JobQuery): Promise<JobPage>;
   /** Cancels, revives or removes a job. */
   change(id: string, change: Change): Promise<Changed>;
-  /** Stops claiming, lets running jobs end, hands back the rest at the deadline. */
+  /** Starts no job, lets running jobs end, returns the rest to their lanes at the deadline. */
   drain(deadlineMs?: number): Promise<StopReport>;
 }
 
@@ -193,7 +193,7 @@ export interface Sluice<Jobs extends Record<string, NewJob> = Record<string, New
   /** Stores a job and forgets it. Throws as `PoolHandle.post` does. */
   post<Name extends keyof Jobs & string>(pool: Name, job: Jobs[Name]): void;
   /**
-   * W3C trace context of whoever calls, as a job enqueued now carries it: for jobs that are gathered
+   * W3C trace context of anyone who calls, as a job enqueued now carries it: for jobs that are gathered
    * and enqueued later. `undefined`: there is none, or nothing is traced.
    */
   traceparent(): string | undefined;
@@ -202,7 +202,7 @@ export interface Sluice<Jobs extends Record<string, NewJob> = Record<string, New
   /** Tells the observers what someone did from outside: an `audit` event. */
   audit(entry: AuditEntry): void;
   /**
-   * Loads the config anew: all of it, or nothing. What is configured as before goes on untouched,
+   * Reloads the config: all of it, or nothing. What is configured as before goes on untouched,
    * with its memory; a changed strategy is swapped between two ticks; code of modules that are loaded
    * is not loaded again.
    *

@@ -22,13 +22,13 @@ export interface PoolInstances {
   readonly handlers: ReadonlyMap<string, Handler>;
   /** How many workers? */
   readonly controller: Named<Controller>;
-  /** A controller that is asked and not heeded. `undefined`: none. */
+  /** A controller that is asked, without effect. `undefined`: none. */
   readonly shadow: Named<Controller> | undefined;
   /** How far may it grow? */
   readonly caps: readonly NamedCap[];
   /** Which lane next? */
   readonly lanePolicy: Named<LanePolicy>;
-  /** Whom to let go? */
+  /** Which workers stop? */
   readonly retirement: Named<Retirement>;
   /** Take this job? */
   readonly admission: Named<Admission>;

@@ -133,7 +133,7 @@ export class Intake {
     const names = [...this.#handlers.keys()];
     throw new TypeError(
       job.type === undefined
-        ? `Pool "${pool}" has several handlers: give a type, one of ${
+        ? `Pool "${pool}" has several handlers: set a type, one of ${
           names.map((name) => `"${name}"`).join(", ")
         }`
         : `No handler of pool "${pool}" is named "${type}"${suggestion(type, names)}`,
@@ -148,7 +148,7 @@ export class Intake {
     }
     const { settings } = lane;
     if (lane.depth >= settings.maxDepth) {
-      const reason = `lane "${lane.name}" holds its maxDepth of ${settings.maxDepth}`;
+      const reason = `lane "${lane.name}" is at its maxDepth of ${settings.maxDepth}`;
       return { entry, lane, refusal: this.#rejection(reason, drainMs(lane)) };
     }
     const { slots } = this.#context;

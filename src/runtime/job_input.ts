@@ -61,7 +61,7 @@ export function checkPayload(schema: StandardSchema, payload: unknown): unknown 
   try {
     const result = schema["~standard"].validate(payload);
     if (result instanceof Promise) {
-      result.catch(() => {}); // what is told is that there is a promise at all
+      result.catch(() => {}); // what is reported is that there is a promise at all
       return new Misfit("The payload schema is asynchronous: use one that answers at once");
     }
     if (result.issues === undefined) return result.value;

@@ -20,7 +20,7 @@ export class Traffic {
   completions = 0;
   /** Attempts failed. */
   failures = 0;
-  /** Jobs turned away or dropped as late. */
+  /** Jobs rejected, or dropped as late. */
   shed = 0;
   /** Run times of ended attempts. */
   readonly serviceTimes = new SampleRing();
@@ -59,7 +59,7 @@ export class Traffic {
     this.#window = undefined;
   }
 
-  /** The window that ended with the latest tick: reckoned when read, as most ticks read none. */
+  /** The window that ended with the latest tick: computed when read, as most ticks read none. */
   get window(): WindowStats {
     return this.#window ??= this.#reckon();
   }
@@ -93,7 +93,7 @@ interface LanePool {
   readonly nowMs: number;
   /** What its queue's times go by. */
   readonly wall: Wall;
-  /** Set when an age was read that the store does not know: the head's stands in for it. */
+  /** Set when an age was read that the store does not know: the head's replaces it. */
   guessed: boolean;
 }
 

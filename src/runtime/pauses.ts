@@ -3,7 +3,7 @@
  * them.
  *
  * Two have a say in a lane: the config, and people who pause or resume it. The store remembers what
- * the config said when it was last put in force. A config that says something else wins; one that
+ * the config said when it was last put in effect. A config that says something else wins; one that
  * says the same as before leaves what people did since.
  *
  * @module
@@ -16,11 +16,11 @@ import { isPromise } from "./store_guard.ts";
 
 /** What the store keeps. */
 interface Paused {
-  /** True: somebody has paused the whole pool. */
+  /** True: someone has paused the whole pool. */
   readonly pool: boolean;
   /** Lanes that are paused. */
   readonly lanes: readonly string[];
-  /** Lanes that were paused by the config that was last put in force. */
+  /** Lanes that were paused by the config that was last put in effect. */
   readonly configured?: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export class Pauses {
   readonly #now: () => number;
   readonly #changed: () => void;
   #asked = 0;
-  #heard = 0; // the latest of what was asked that has been heeded, or set meanwhile
+  #heard = 0; // the latest of what was asked that has been followed, or set meanwhile
   readonly #unwritten = new Map<string, boolean>(); // what the config says, until the store has it
 
   /** Begins with what the lanes' settings say. */
@@ -60,12 +60,12 @@ export class Pauses {
     this.#changed = changed;
   }
 
-  /** Takes over what is set already, and puts in force what the config has changed since. */
+  /** Takes over what is set already, and puts in effect what the config has changed since. */
   async load(): Promise<void> {
     await this.configure(this.#state.settings.lanes);
   }
 
-  /** Puts in force what the config says of lanes, where it said something else before. */
+  /** Puts in effect what the config says of lanes, where it said something else before. */
   async configure(lanes: readonly LaneSettings[]): Promise<void> {
     for (const { name, paused } of lanes) this.#unwritten.set(name, paused);
     await this.#change((before) => before);

@@ -35,7 +35,7 @@ export interface PermitsContext {
   readonly rate: StartRate;
   /** Reads the clock. */
   readonly now: () => number;
-  /** Other limits are in force: plans at once, and asks for a turn. */
+  /** Other limits are in effect: plans at once, and asks for a turn. */
   readonly changed: () => void;
   /** What runs may be more than is this process's: asks all handlers to end. */
   readonly lapsed: () => void;
@@ -222,7 +222,7 @@ export class Permits implements Shares {
     this.#needs.set(key, this.#stopping ? { ...need, wants: 0 } : need);
   }
 
-  /** What is no longer in force is not used: nothing starts, and what runs ends before others take it for free. */
+  /** What is no longer in effect is not used: nothing starts, and what runs ends before others take it for free. */
   #watchLapse(nowMs: number): void {
     const { changed, lapsed, state } = this.#context;
     const isValid = this.#holder.isAlone(nowMs) || nowMs < this.#holder.validUntilMs;
@@ -318,7 +318,7 @@ export class Permits implements Shares {
     }
   }
 
-  /** Tells whether something else is in force. */
+  /** Tells whether something else is in effect. */
   #signature(nowMs: number): string {
     if (this.#holder.isAlone(nowMs)) return "alone";
     return [...this.#needs].map(([key, { cap }]) => this.#holder.inForce(key, cap, nowMs)).join();

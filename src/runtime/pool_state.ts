@@ -291,5 +291,5 @@ function freezeWorker(worker: WorkerView): WorkerView {
 }
 
 function freezeWindow(window: WindowStats): WindowStats {
-  return Object.freeze({ ...window }); // the spread reckons the quantiles
+  return Object.freeze({ ...window }); // the spread computes the quantiles
 }

@@ -1,5 +1,5 @@
 /**
- * A job that was taken in, as whoever sent it holds it.
+ * A job that was accepted, as the one that sent it holds it.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Jobs that are turned away, unless the store has them already.
+ * Jobs that are rejected, unless the store has them already.
  *
  * @module
  */
@@ -11,13 +11,13 @@ import { storeCall } from "./store_call.ts";
 import type { Lane } from "./lane.ts";
 import { isPromise } from "./store_guard.ts";
 
-/** A job that is turned away if it is no duplicate. */
+/** A job that is rejected if it is no duplicate. */
 export interface Refused {
   /** The job. */
   readonly entry: JobEntry;
   /** Its lane. */
   readonly lane: Lane;
-  /** Why it is turned away. */
+  /** Why it is rejected. */
   readonly refusal: RejectedError;
 }
 
@@ -39,6 +39,6 @@ export function knownJob(
     const answer = queue.duplicateOf?.(entry, wallMs(clock));
     return isPromise(answer) ? storeCall(clock, () => answer).catch(() => undefined) : answer;
   } catch {
-    return undefined; // turned away, to come again: the pool's own calls tell of the fault
+    return undefined; // rejected, to come again: the pool's own calls tell of the fault
   }
 }

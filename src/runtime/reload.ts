@@ -1,5 +1,5 @@
 /**
- * Loads a config anew into pools that run: all of it, or nothing.
+ * Reloads a config into pools that run: all of it, or nothing.
  *
  * @module
  */
@@ -59,7 +59,7 @@ export async function countRemoved({ settings, pools }: Running, next: Settings)
 /** A reload whose parts are made. Nothing has changed yet. */
 export interface PreparedReload {
   /**
-   * Puts all of it in force, between two turns of the event loop.
+   * Puts all of it in effect, between two turns of the event loop.
    *
    * @throws {ConfigError} If a change is refused by what has happened meanwhile: nothing has changed.
    */
@@ -193,7 +193,7 @@ function hindranceOf(
   if (lane === undefined || change !== "removed") return undefined;
   const left = pool.jobsIn(lane);
   if (left === 0) return undefined;
-  const jobs = `${counted(left, "job")}: send no more there and let ${
+  const jobs = `${counted(left, "job")}: stop sending there and let ${
     agreeing(left, "it", "them")
   } end`;
   return `Lane "${lane}" still holds ${jobs}, or cancel ${

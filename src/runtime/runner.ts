@@ -353,6 +353,6 @@ function abortMessage(why: AbortCause, { timeoutMs }: Worker): string {
     case "drain":
       return "The pool is stopping: the job goes back to its lane";
     case "lease-lost":
-      return "The lease was lost: someone else may run the job";
+      return "The lease was lost: another process may run the job";
   }
 }

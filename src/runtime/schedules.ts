@@ -99,7 +99,7 @@ export class Schedules {
     await this.#working;
   }
 
-  /** The wall clock was set, by so many ms: what is due is another, and marks may be of the time before. */
+  /** The wall clock was set, by this many ms: what is due is another, and marks may be of the time before. */
   stepped(byMs: number): void {
     for (const schedule of this.#schedules) {
       if (byMs < 0) schedule.ahead = { version: undefined, sinceMs: -Infinity };
@@ -226,12 +226,15 @@ export class Schedules {
     if (!isKnown) schedule.ahead = { version: entry?.version, sinceMs: clock.nowMs() };
     if (!isKnown || clock.nowMs() - sinceMs < UNMOVED_MS) return false;
     const { lane, cron } = schedule.settings;
-    log.warn("A schedule was done up to a time to come, by a clock that was ahead: it begins now", {
-      pool: state.pool,
-      lane,
-      cron,
-      doneUntil: new Date(mark.atMs).toISOString(),
-    });
+    log.warn(
+      "A schedule was marked done up to a future time, by a clock that was ahead: it restarts now",
+      {
+        pool: state.pool,
+        lane,
+        cron,
+        doneUntil: new Date(mark.atMs).toISOString(),
+      },
+    );
     return true;
   }
 

@@ -71,13 +71,13 @@ export class Settler {
         this.#pending = batch.concat(this.#pending);
         this.#tell();
       },
-      // They are asked about anew by now: the store has what it takes here, and refuses it then.
+      // They are asked about again by now: the store has what it takes here, and refuses it then.
       late: (accepted) => batch.forEach((run, index) => run.stored ||= accepted[index]!),
     });
     this.#flushing = false;
   }
 
-  /** An answer that came at once is seen by whoever flushes. */
+  /** An answer that came at once is seen by the one that flushes. */
   #tell(): void {
     if (!this.#flushing) this.#changed();
   }

@@ -1,5 +1,5 @@
 /**
- * A candidate controller beside the live one: asked on the same views, heeded by nobody.
+ * A candidate controller beside the live one: asked on the same views, without effect.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { Controller, Proposal } from "../contract/strategy.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { PoolState } from "./pool_state.ts";
 
-/** A slow candidate is asked so seldom that it takes at most one part in so many of the time. */
+/** A slow candidate is asked so seldom that it takes at most one part in this many of the time. */
 const LEAST_PARTS = 20;
 
 /** What a shadow needs of its pool. */

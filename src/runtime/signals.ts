@@ -11,10 +11,10 @@ import type { PoolState } from "./pool_state.ts";
 import { isPromise } from "./store_guard.ts";
 import type { SignalReader } from "../contract/strategy.ts";
 
-/** A reading that takes longer than so many ms leaves its signal stale meanwhile. */
+/** A reading that takes longer than this many ms leaves its signal stale meanwhile. */
 const SLOW_READING_MS = 1000;
 
-/** A reading that takes longer than so many ms is given up: the signal is read again. */
+/** A reading that takes longer than this many ms is given up: the signal is read again. */
 export const READING_WITHIN_MS = 10_000;
 
 interface Source {

@@ -54,7 +54,7 @@ export class StartRate {
   #most = 0;
   #spanMs = 0;
   #longerMs = 0; // the window of one start more. 0: it follows from the other
-  #few = 0; // so many within `#fewMs`, while the rate is used in full
+  #few = 0; // this many within `#fewMs`, while the rate is used in full
   #fewMs = 0;
   #stamps = new Float64Array(0); // a ring: the latest is the one before `#started`
   #started = 0;

@@ -45,7 +45,7 @@ export interface SteeringContext {
   readonly now: () => number;
 }
 
-/** Owns the plan in force. */
+/** Owns the plan in effect. */
 export class Steering {
   /** The decisions so far. */
   readonly log = new DecisionLog();
@@ -53,7 +53,7 @@ export class Steering {
   readonly history: HistoryRecorder;
   /** Plan again then, at the latest. */
   reviewAtMs = Infinity;
-  /** Bounds in force instead of the config's. */
+  /** Bounds in effect instead of the config's. */
   override: (Override & { readonly untilMs: number }) | undefined;
   /** The candidate controller. `undefined`: none. */
   shadow: Shadow | undefined;
@@ -114,7 +114,7 @@ export class Steering {
     const from = this.#state.target;
     const plan = this.#plan(nowMs);
     if (plan.target < from) {
-      this.#state.target = from; // a smaller target waits for the tick, which asks whom to let go
+      this.#state.target = from; // a smaller target waits for the tick, which asks which workers stop
       return;
     }
     this.#grow(plan, nowMs);
@@ -187,7 +187,7 @@ export class Steering {
     if (missing > 0) this.#context.crew.grow(missing, Math.max(0, plan.limit - total), nowMs);
   }
 
-  /** Asks whom to let go, and holds the answer to the minimum. */
+  /** Asks which workers stop, and holds the answer to the minimum. */
   #retire(plan: Plan, nowMs: number): readonly string[] {
     const { slots, crew } = this.#context;
     const state = this.#state;

@@ -1,5 +1,5 @@
 /**
- * Judges what a store answers to its pool's calls: one of somebody's own may answer anything.
+ * Judges what a store answers to its pool's calls: one of a user's own may answer anything.
  *
  * @module
  */
@@ -16,7 +16,7 @@ const COUNTS = [
   "nextDueAtMs",
 ] as const satisfies readonly (keyof LaneCounts)[];
 
-/** @throws {TypeError} If the answer to `count` is not the counts of so many lanes. */
+/** @throws {TypeError} If the answer to `count` is not the counts of this many lanes. */
 export function judgeCounts(answer: readonly LaneCounts[], lanes: number): void {
   judgeList("count", answer, lanes, "lane");
   for (let index = 0; index < lanes; index++) {
@@ -37,7 +37,7 @@ export function judgeLeased(answer: readonly Leased[]): void {
   throw new TypeError(`Expected the store's lease to be a list but received ${received(answer)}`);
 }
 
-/** @throws {TypeError} If the answer to `settle` does not say of each of so many jobs whether its end was taken. */
+/** @throws {TypeError} If the answer to `settle` does not say of each of this many jobs whether its end was taken. */
 export function judgeSettled(answer: readonly boolean[], jobs: number): void {
   judgeList("settle", answer, jobs, "job");
   for (const accepted of answer) {
@@ -62,7 +62,7 @@ export function judgeRenewal(answer: Renewal): void {
   }
 }
 
-/** @throws {TypeError} If the answer to `add` does not say of each of so many jobs what became of it. */
+/** @throws {TypeError} If the answer to `add` does not say of each of this many jobs what became of it. */
 export function judgeAdded(answer: readonly Added[], entries: number): void {
   judgeList("add", answer, entries, "job");
   for (const added of answer) {

@@ -1,5 +1,5 @@
 /**
- * Waits for a store on behalf of someone who asks, but not for ever.
+ * Waits for a store on behalf of someone who asks, but not forever.
  *
  * @module
  */
@@ -36,7 +36,7 @@ export async function storeChange<T>(clock: Clock, call: () => MaybePromise<T>):
   } catch (thrown) {
     const { message } = storeFault(thrown);
     // It may have reached the store, or reach it yet.
-    const unsure = `${message}; it may be done all the same, so look before you try again`;
+    const unsure = `${message}; it may have taken effect, so check before you try again`;
     throw new StoreError(thrown, unsure, { mayBeDone: true });
   }
 }

@@ -12,7 +12,7 @@ import type { MaybePromise } from "../contract/store.ts";
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5000;
 
-/** A kind of call that has failed so often in a row is told of, and at each doubling. */
+/** A kind of call that has failed so often in a row is reported, and at each doubling. */
 const REPEATED = 5;
 
 /** A call that may be made again and is not for so long, and a tick more, is not wanted, ms. */
@@ -105,7 +105,7 @@ export class StoreGuard {
     return oldest === undefined ? 0 : nowMs - oldest.sinceMs;
   }
 
-  /** The store failed to take a job: whoever enqueues hears of it, and may try again at once. */
+  /** The store failed to take a job: anyone who enqueues hears of it, and may try again at once. */
   refused(): void {
     this.refusedAtMs = this.#now();
     for (const failing of this.#failing.values()) failing.freed = false;

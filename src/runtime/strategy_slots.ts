@@ -38,7 +38,7 @@ export class StrategySlots {
     this.admission = instances.admission;
   }
 
-  /** Fills the slots anew. One that fails and is gone fails no more. */
+  /** Fills the slots again. One that fails and is gone fails no more. */
   adopt(instances: PoolInstances): void {
     this.instances = instances;
     this.planner = this.#plannerOf(instances);

@@ -44,7 +44,7 @@ export interface SupervisorOptions {
   readonly observer?: Observer | undefined;
 }
 
-/** How a supervisor is set up by whoever puts it together. */
+/** How a supervisor is set up by the one that puts it together. */
 export interface Supervision extends SupervisorOptions {
   /** Traces jobs and exports figures. `undefined`: none. */
   readonly telemetry?: Telemetry | undefined;
@@ -89,7 +89,7 @@ export async function supervise(
 
 /** A running config. */
 export class Supervisor implements Sluice {
-  /** Set by whoever serves the admin API, with what stops it. */
+  /** Set by the one that serves the admin API, with what stops it. */
   admin: { readonly url: string; stop(): Promise<void> } | undefined;
   readonly #resolve: Resolver | undefined;
   readonly #leaving = new Map<Pool, Promise<StopReport>>();
@@ -171,7 +171,7 @@ export class Supervisor implements Sluice {
 
   reload(config?: ConfigSource, options: ReloadOptions = {}): Promise<ReloadReport> {
     const turn = this.#reloads.then(() => this.#reload(config, options));
-    this.#reloads = turn.catch(() => {}); // whoever asked hears of it
+    this.#reloads = turn.catch(() => {}); // the caller hears of it
     return turn;
   }
 
@@ -251,7 +251,7 @@ export class Supervisor implements Sluice {
   #stepped(byMs: number): void {
     const { hub, clock, log } = this.#running.context;
     if (hub.active) hub.emit({ kind: "clock-stepped", atMs: clock.nowMs(), pool: "", byMs });
-    else log.warn("The wall clock was set, or the machine slept", { byMs });
+    else log.warn("The wall clock was changed, or the machine slept", { byMs });
     for (const pool of [...this.#running.pools, ...this.#leaving.keys()]) pool.stepped(byMs);
   }
 

@@ -26,7 +26,7 @@ export interface TracedRun {
 
 /** Traces jobs and exports figures. */
 export interface Telemetry {
-  /** W3C trace context of whoever enqueues now. `undefined`: there is none. Called at each enqueue without one. */
+  /** W3C trace context of anyone who enqueues now. `undefined`: there is none. Called at each enqueue without one. */
   traceparent(): string | undefined;
   /** Calls a handler inside a span of its own; answers or throws what it does. */
   run(traced: TracedRun, call: () => unknown): unknown;

@@ -68,7 +68,7 @@ export class Unanswered {
   #giveUp(open: Open, why: string): void {
     this.#open.delete(open);
     const message =
-      `The job could not be stored: ${why}; it may be stored all the same, so look before you try again`;
+      `The job could not be stored: ${why}; it may have been stored, so check before you try again`;
     open.giveUp(new StoreError(new Error(why), message, { mayBeDone: true, isLate: true }));
   }
 }

@@ -11,7 +11,7 @@ import type { JobRun } from "./job_run.ts";
 /** What a throw counts as. `ended`: asked for from outside, neither a failure nor a deferral. */
 export type ThrowKind = "failure" | "deferral" | "ended";
 
-/** Of a deferral, jitter adds at most this share, and at most so many ms: its time is somebody's word. */
+/** Of a deferral, jitter adds at most this share, and at most this many ms: its time is someone's word. */
 const DEFERRAL_SPREAD = 0.2;
 const DEFERRAL_SPREAD_MS = 10_000;
 
@@ -19,7 +19,7 @@ const DEFERRAL_SPREAD_MS = 10_000;
 export interface Throw {
   /** Anything at all. */
   readonly thrown: unknown;
-  /** Why the handler was asked to end. `undefined`: it was not. */
+  /** Why the handler was asked to stop. `undefined`: it was not. */
   readonly aborted: AbortCause | undefined;
   /** When it was thrown, by the wall clock. */
   readonly wallMs: number;
@@ -32,7 +32,7 @@ export interface Throw {
 /** What becomes of a job by a throw. */
 export type Fate = "back" | "cancelled" | "deferred" | "retried" | "dead";
 
-/** Says what becomes of a job. `aborted`: why its handler was asked to end. */
+/** Says what becomes of a job. `aborted`: why its handler was asked to stop. */
 export function fateOf(
   run: Pick<JobRun, "lane" | "attempt">,
   aborted: AbortCause | undefined,
@@ -84,7 +84,7 @@ function retryLaterMs(thrown: unknown): number | undefined {
   });
 }
 
-/** Up to how much later than asked a deferred job may become due, ms: many that were put off together spread. */
+/** Up to how much later than asked a deferred job may become due, ms: many that were deferred together spread. */
 export function spreadMs(laterMs: number): number {
   return Math.min(DEFERRAL_SPREAD * laterMs, DEFERRAL_SPREAD_MS);
 }

@@ -29,7 +29,7 @@ export class Worker implements WorkerView {
   resources: ReadonlyMap<string, unknown> | undefined;
   /** The job it runs. `undefined`: none. */
   run: JobRun | undefined;
-  /** Why its handler was asked to end. `undefined`: it was not. */
+  /** Why its handler was asked to stop. `undefined`: it was not. */
   aborted: AbortCause | undefined;
   /** Called once its handler has ended that the store counts no more. `undefined`: the store counts it. */
   leftover: (() => void) | undefined;

@@ -1,5 +1,5 @@
 /**
- * What stands in for a handler: it takes as long as the scenario says, and ends by callback.
+ * What replaces a handler: it takes as long as the scenario says, and ends by callback.
  *
  * @module
  */
@@ -57,7 +57,7 @@ export function laneWorks(
     const failures = stream("failures");
     const deferrals = stream("deferrals");
     const { failRate, deferRate, deferMs, serviceMs } = load;
-    const later = new RetryLater(deferMs, "the scenario asks for a later retry");
+    const later = new RetryLater(deferMs, "the scenario defers the job");
     const work: LaneWork = {
       meter: meter.lane(lane),
       load,
@@ -171,11 +171,11 @@ function thrownIn(attempt: Attempt | undefined): Error | undefined {
     case "fatal":
       return FATAL;
     case "deferred":
-      return new RetryExactly(attempt.forMs, "the scenario asks for a later retry");
+      return new RetryExactly(attempt.forMs, "the scenario defers the job");
   }
 }
 
-/** How much longer an attempt takes because so many run: this one is counted. */
+/** How much longer an attempt takes because this many run: this one is counted. */
 function crowding({ load: { serviceMs }, meter: { running } }: LaneWork): number {
   if (serviceMs.kind !== "knee" || running <= serviceMs.slots) return 1;
   const { slots, collapse } = serviceMs;

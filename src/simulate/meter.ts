@@ -20,7 +20,7 @@ export class LaneMeter {
   done = 0;
   /** Jobs dead, those dropped as late excepted. */
   dead = 0;
-  /** Jobs turned away or dropped as late. */
+  /** Jobs rejected, or dropped as late. */
   shed = 0;
   /** Attempts that run now. */
   running = 0;

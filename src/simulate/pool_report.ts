@@ -69,7 +69,7 @@ export function poolReport(result: PoolResult): PoolReport {
   };
 }
 
-/** A candidate that fails is told of with its counts. */
+/** A candidate that fails is reported with its counts. */
 function isLive({ shadow }: PoolSettings): (failing: FailingStrategy) => boolean {
   return ({ plugin }) => shadow === undefined || plugin !== `shadow ${shadow.name}`;
 }

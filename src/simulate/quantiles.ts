@@ -18,7 +18,7 @@ export interface Quantiles {
   readonly max: number;
 }
 
-/** Up to so many are kept as they are: quantiles (nearest rank) are exact. */
+/** Up to this many are kept as they are: quantiles (nearest rank) are exact. */
 const EXACT = 2 ** 17;
 
 /** Beyond, they are counted in buckets, each so much wider than the one before it. */

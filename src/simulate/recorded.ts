@@ -41,7 +41,7 @@ export function runsInTurn(runs: TraceRuns, random: () => number): () => number 
 }
 
 /**
- * Names the attempts of jobs one after the other. Beyond the last one they begin anew; if that was a
+ * Names the attempts of jobs one after the other. Beyond the last one they begin again; if that was a
  * deferral, what came after it is not known: the job is done then, in the same time.
  */
 export class RecordedAttempts {

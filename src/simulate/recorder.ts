@@ -1,6 +1,6 @@
 /**
  * Makes a scenario of what is heard of running pools: when jobs came, and what their attempts came
- * to. No payload is heard of, and keys are told by hashes that say nothing outside this recording.
+ * to. No payload is heard of, and keys are reported by hashes that say nothing outside this recording.
  *
  * @module
  */
@@ -26,7 +26,7 @@ export interface Recording {
   readonly scenario: ScenarioInput | undefined;
   /** Jobs in it. */
   readonly jobs: number;
-  /** Lanes of which no run time is known at all, as `pool/lane`: 0 stands in the scenario. */
+  /** Lanes of which no run time is known at all, as `pool/lane`: 0 is in the scenario. */
   readonly blind: readonly string[];
 }
 

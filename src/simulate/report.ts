@@ -32,7 +32,7 @@ export interface PoolReport {
   readonly reversals: number;
   /** The latest decisions, oldest first. */
   readonly decisions: readonly InProcess<Decision>[];
-  /** What its last minutes show to be amiss, most pressing first. Empty: nothing. */
+  /** What its last minutes show to be wrong, most pressing first. Empty: nothing. */
   readonly diagnosis: readonly InProcess<Finding>[];
   /** Strategies that threw or answered nonsense, each when it did first. Only if any did. */
   readonly failing?: readonly InProcess<FailingStrategy>[];
@@ -68,7 +68,7 @@ export interface LaneReport {
   readonly done: number;
   /** Jobs dead. */
   readonly dead: number;
-  /** Jobs turned away, dropped as late, or not taken by a store that failed. */
+  /** Jobs rejected, dropped as late, or not taken by a store that failed. */
   readonly shed: number;
   /** Jobs that waited or ran at the end. */
   readonly left: number;
@@ -120,7 +120,7 @@ export interface LaneSeries {
   readonly done: readonly number[];
   /** Jobs dead. */
   readonly dead: readonly number[];
-  /** Jobs turned away, dropped as late, or not taken by a store that failed. */
+  /** Jobs rejected, dropped as late, or not taken by a store that failed. */
   readonly shed: readonly number[];
   /** The longest wait: of attempts that started, and of the oldest ready job at the end. `null`: not known. */
   readonly ageMs: readonly (number | null)[];

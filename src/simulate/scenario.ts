@@ -14,7 +14,7 @@ export interface ScenarioInput {
   readonly seed?: number | undefined;
   /** How long jobs arrive, ms, > 0. */
   readonly durationMs: number;
-  /** Ends with a drain, as a stop does: what runs then may end, and counts. @default {false} */
+  /** Ends with a drain, as a stop does: jobs that run then may end, and count. @default {false} */
   readonly drain?: boolean | undefined;
   /** What ends so long after the end still counts, ms, >= 0. @default {0} */
   readonly graceMs?: number | undefined;
@@ -94,7 +94,7 @@ export type Arrivals =
   /** At recorded times, rising. */
   | { readonly kind: "trace"; readonly atMs: readonly number[] };
 
-/** A duration, drawn anew each time. */
+/** A duration, drawn again each time. */
 export type Duration =
   | { readonly kind: "fixed"; readonly ms: number }
   | { readonly kind: "uniform"; readonly min: number; readonly max: number }
@@ -120,7 +120,7 @@ export interface Knee {
 
 /**
  * What the attempts of each job came to, job by job in order of arrival, those that wait at the
- * beginning first. Jobs beyond the list begin it anew.
+ * beginning first. Jobs beyond the list reset it.
  */
 export interface RecordedRuns {
   /** Which kind of duration it is. */
@@ -132,9 +132,9 @@ export interface RecordedRuns {
 /** What one attempt came to; a number is the run time of one that ended well. */
 export type RecordedAttempt =
   | number
-  /** It failed after so many ms. `fatal`: for good, whatever attempts were left. */
+  /** It failed after this time, ms. `fatal`: for good, whatever attempts were left. */
   | { readonly failedMs: number; readonly fatal?: boolean | undefined }
-  /** It asked after so many ms to be run again `forMs` later. */
+  /** It asked after this many ms to be run again `forMs` later. */
   | { readonly deferredMs: number; readonly forMs: number };
 
 /** Something that goes wrong at `atMs` for `forMs`. */

@@ -16,7 +16,7 @@ export interface LanePoint {
   readonly done: number;
   /** Jobs that died meanwhile. */
   readonly dead: number;
-  /** Jobs turned away or dropped meanwhile. */
+  /** Jobs rejected or dropped meanwhile. */
   readonly shed: number;
   /** The longest wait of a ready job meanwhile, ms. `null`: no process saw it. */
   readonly ageMs: number | null;
@@ -35,7 +35,7 @@ export interface SeriesPoint {
 /** About how many samples a run has that takes as long as planned. */
 const USUAL = 240;
 
-/** With so many, two become one. Even. */
+/** With this many, two become one. Even. */
 const MOST = 480;
 
 /** Stretches are not shorter, ms. */

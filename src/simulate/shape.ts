@@ -64,7 +64,7 @@ const duration = v.variant(
 );
 
 const attemptMessage = wants(
-  'what an attempt came to, such as 20, { "failedMs": 20 } or { "deferredMs": 5, "forMs": 1000 },',
+  'how an attempt ended, such as 20, { "failedMs": 20 } or { "deferredMs": 5, "forMs": 1000 },',
 );
 
 const attempt = v.union([
@@ -74,11 +74,11 @@ const attempt = v.union([
     v.minValue(0, attemptMessage),
   ),
   v.strictObject({
-    failedMs: described(atLeast(0), "It failed after so many ms."),
+    failedMs: described(atLeast(0), "It failed after this time, ms."),
     fatal: described(v.optional(v.boolean()), "For good, whatever attempts were left."),
   }),
   v.strictObject({
-    deferredMs: described(atLeast(0), "It asked after so many ms to be run again later."),
+    deferredMs: described(atLeast(0), "It was deferred after this time, ms."),
     forMs: described(atLeast(0), "How much later, ms."),
   }),
 ], attemptMessage);
@@ -92,9 +92,9 @@ export const runsShape = object({
         [v.null(), v.pipe(v.array(attempt), v.minLength(1, attemptMessage)), attempt],
         attemptMessage,
       ),
-      wants("a list of what each job came to"),
+      wants("a list of how each job ended"),
     ),
-    "What each job came to, in order of arrival: an attempt, or several; null: nobody saw it.",
+    "How each job ended, in order of arrival: one attempt, or several; null: not observed.",
   ),
 });
 
@@ -112,7 +112,7 @@ const keys = v.union([
 ], keysMessage);
 
 const phase = object({
-  untilMs: described(above(0), "Until then the rate holds, ms since the beginning."),
+  untilMs: described(above(0), "End of this rate, ms since the beginning."),
   perSec: described(rate(atLeast(0)), "Jobs per second."),
 });
 
@@ -159,7 +159,7 @@ const arrivals = v.variant("kind", [
 
 /** The load of one lane. */
 export const laneLoadShape = object({
-  arrivals: described(v.optional(arrivals), "When jobs arrive. Default: none do."),
+  arrivals: described(v.optional(arrivals), "When jobs arrive. Default: never."),
   backlog: described(
     v.optional(
       v.pipe(whole(0), v.maxValue(MOST_BACKLOG, wants(`a whole number <= ${MOST_BACKLOG}`))),
@@ -205,7 +205,7 @@ const recorded = object({
   from: described(text(), "Address of the system that it was recorded from."),
   at: described(text(), "When it began, as ISO 8601 in UTC."),
   missed: described(v.optional(whole(0), 0), "Events that the recorder did not see."),
-  unknown: described(v.optional(whole(0), 0), "Jobs whose run time nobody saw."),
+  unknown: described(v.optional(whole(0), 0), "Jobs whose run time was not observed."),
 });
 
 /** The whole scenario; its pools are checked one by one. */
@@ -216,7 +216,7 @@ export const scenarioShape = object({
   durationMs: described(played(above(0)), "How long jobs arrive, ms."),
   drain: described(
     v.optional(flag(), false),
-    "Ends with a drain, as a stop does: what runs then may end, and counts.",
+    "Ends with a drain, as a stop does: jobs that run then may end, and count.",
   ),
   graceMs: described(
     v.optional(played(atLeast(0)), 0),
@@ -224,7 +224,7 @@ export const scenarioShape = object({
   ),
   timerLateMs: described(v.optional(duration), "How late timers fire. Default: never late."),
   peers: described(v.optional(whole(1, MOST_PEERS), 1), "How many processes share the store."),
-  recorded: described(v.optional(recorded), "Where a recorded load comes from. Not played."),
+  recorded: described(v.optional(recorded), "Where a recorded load comes from. Not simulated."),
   faults: described(
     v.optional(v.array(fault, wants("a list of faults")), []),
     "What goes wrong, and when.",
@@ -232,7 +232,7 @@ export const scenarioShape = object({
   pools: described(filled("loads by pool, at least one"), "Load by pool."),
 });
 
-/** What is wrong with something that is told apart by its `kind`. */
+/** What is wrong with something that is reported apart by its `kind`. */
 function kindOf(
   what: string,
   kinds: readonly string[],

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** More points than so many are thinned out. */
+/** More points than this many are thinned out. */
 const MOST_POINTS = 4096;
 
 /** Keeps a count over time: its extremes and its integral exactly, its course roughly if it is long. */

@@ -13,7 +13,7 @@ import type { LaneView, Totals, WorkerState } from "../contract/view.ts";
 
 /** What the metrics of one pool are read from. */
 export interface PoolReading extends PoolSnapshot {
-  /** What its recent past shows to be amiss. */
+  /** What its recent past shows to be wrong. */
   readonly diagnosis: readonly Finding[];
   /** What has come of the jobs of each lane. */
   readonly tally: readonly LaneCounters[];
@@ -101,11 +101,11 @@ export const METRICS: readonly Metric[] = [
   ofPool("draining", "1 after a drain began.", (pool) => +pool.draining),
   ofPool(
     "degraded",
-    "1 while a strategy fails and its last answer stands.",
+    "1 while a strategy fails and its last answer stays in use.",
     (pool) => +pool.degraded,
   ),
   ofPool("stale", "1 while the store cannot be read.", (pool) => +pool.stale),
-  ofPool("overridden", "1 while an override holds.", (pool) => +(pool.override !== undefined)),
+  ofPool("overridden", "1 while an override is active.", (pool) => +(pool.override !== undefined)),
   {
     name: "sluice_pool_diagnosis",
     kind: "gauge",
@@ -126,9 +126,9 @@ export const METRICS: readonly Metric[] = [
   ofJobs("started", "Attempts started.", (lane) => lane.waits.count),
   ofJobs("done", "Attempts that ended done.", (lane) => lane.done),
   ofJobs("failed", "Attempts that failed.", (lane) => lane.failed),
-  ofJobs("deferred", "Attempts put off by their handler.", (lane) => lane.deferred),
+  ofJobs("deferred", "Attempts deferred by their handler.", (lane) => lane.deferred),
   ofJobs("cancelled", "Jobs that ended as cancelled.", (lane) => lane.cancelled),
-  ofJobs("shed", "Jobs turned away or dropped as late.", (lane) => lane.shed),
+  ofJobs("shed", "Jobs rejected, or dropped as late.", (lane) => lane.shed),
   {
     name: "sluice_jobs_dead_total",
     kind: "counter",

@@ -1,5 +1,5 @@
 /**
- * What a store must hold: what is done to jobs from outside, what is told of them, shared state.
+ * What a store must hold: changes to jobs from outside, what listeners hear, shared state.
  *
  * @module
  */
@@ -79,7 +79,7 @@ export const changeChecks: readonly StoreCheck[] = [
       const held = await trial.leaseOne();
       assert.deepEqual([held.id, held.attempt, held.job.payload], [id, 1, "p"]);
       if (held.job.firstReadyAtMs !== undefined) {
-        assert.equal(held.job.firstReadyAtMs, trial.nowMs, "a revive begins its deadline anew");
+        assert.equal(held.job.firstReadyAtMs, trial.nowMs, "a revive restarts its deadline");
       }
       await trial.settle(held, "done");
       assert.equal((await trial.queue.change(id, "revive", trial.nowMs)).ok, false);

@@ -24,7 +24,7 @@ async function refuses(trial: StoreTrial, entry: Partial<JobEntry>): Promise<voi
 /** `idempotency`, and duplicates that are only looked for. */
 export const idempotencyChecks: readonly StoreCheck[] = [
   {
-    name: "an idempotency key stands for its job until a while after its end, however that ends",
+    name: "an idempotency key names its job until some time after its end, however that ends",
     run: async (store) => {
       for (const to of ["done", "dead", "cancelled"] as const) {
         const trial = await openTrial(store, { pool: to });

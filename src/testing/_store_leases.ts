@@ -139,7 +139,7 @@ export const leaseChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: "a holder that was declared dead leases nothing until it is told",
+    name: "a holder that was declared dead leases nothing until renew() says so",
     run: async (store) => {
       const zombie = await openTrial(store);
       const other = await openTrial(store);

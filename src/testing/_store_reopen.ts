@@ -17,7 +17,7 @@ function rules(names: readonly string[], maxRunningPerKey = Infinity): QueueRule
   };
 }
 
-/** Puts rules in force. */
+/** Puts rules in effect. */
 async function reopen(trial: StoreTrial, to: QueueRules): Promise<void> {
   const adopt = await trial.queue.reopen?.(to);
   adopt?.(trial.nowMs);
@@ -33,7 +33,7 @@ export const reopenChecks: readonly StoreCheck[] = [
       const high = await trial.add({ lane: 0 });
       const low = await trial.add({ lane: 1 });
       const prepared = await trial.queue.reopen(rules(["low", "new", "high"]));
-      assert.equal((await trial.count(0)).ready, 1); // the old rules hold until they are told
+      assert.equal((await trial.count(0)).ready, 1); // the old rules hold until the new ones are in effect
       assert.equal((await trial.lease(0, 0, 1)).length, 0);
 
       prepared(trial.nowMs);

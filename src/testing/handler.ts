@@ -102,7 +102,7 @@ async function checkAbort(
   if (first === "late") {
     throw fault(
       bound,
-      `Expected an aborted run to end within ${abortMs} ms but it goes on: heed context.signal`,
+      `Expected an aborted run to end within ${abortMs} ms but it continues: stop when context.signal aborts`,
     );
   }
 }

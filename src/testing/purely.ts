@@ -38,7 +38,7 @@ export function checkPurely<K extends StrategyKind>(
     if (one === other) return;
     throw fault(
       bound,
-      `Expected the same views to give the same answers but received ${one} and ${other} on "${name}": keep what it remembers in the closure of create()`,
+      `Expected the same views to give the same answers but received ${one} and ${other} on "${name}": keep its memory in the closure of create()`,
     );
   });
 }
@@ -46,7 +46,7 @@ export function checkPurely<K extends StrategyKind>(
 /** Fails if `answer` is a promise: a strategy answers at once. */
 export function requireAtOnce(answer: unknown): void {
   if (answer instanceof Promise) {
-    answer.catch(() => {}); // the fault that is told is that there is a promise at all
+    answer.catch(() => {}); // the fault that is reported is that there is a promise at all
     throw new TypeError("Expected an answer at once but received a promise");
   }
 }

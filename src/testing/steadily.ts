@@ -48,7 +48,7 @@ function requireNoMore(before: Amounts, after: Amounts): void {
     const least = before[name];
     if (least === undefined || !(amount > least)) continue;
     throw new TypeError(
-      `Expected no more ${name} when asked again with the same view but received ${amount} after ${least}: let what it remembers change with view.nowMs, not with each call`,
+      `Expected no more ${name} when asked again with the same view but received ${amount} after ${least}: change its memory with view.nowMs, not with each call`,
     );
   }
 }

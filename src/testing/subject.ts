@@ -1,5 +1,5 @@
 /**
- * What all conformance checks share: how a plugin is made ready, and how a fault is told.
+ * What all conformance checks share: how a plugin is made ready, and how a fault is reported.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { randomStream } from "../base/random.ts";
 /** What is to be checked: a plugin, a plugin with options by `use`, or one already bound. */
 export type Subject<K extends Kind> = Plugin<K> | Slot<K> | Bound<K>;
 
-/** Lanes of the pool that strategies are made for unless a check is told otherwise. */
+/** Lanes of the pool that strategies are made for unless a check says otherwise. */
 export const LANES: readonly string[] = ["urgent", "normal", "batch"];
 
 /** A plugin with checked options. Throws if they do not fit its schema. */

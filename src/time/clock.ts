@@ -34,7 +34,7 @@ export function wallMs(clock: Clock): number {
   return clock.wall?.at(nowMs) ?? nowMs;
 }
 
-/** Resolves once so many ms of a clock's time have passed, or at once when `signal` aborts. */
+/** Resolves once this many ms of a clock's time have passed, or at once when `signal` aborts. */
 export async function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const leave = (): void => resolve();
@@ -105,7 +105,7 @@ const SYSTEM: SystemTime = {
  * between readings is seen, and then every reading looks.
  *
  * Nothing tells of a wall clock that was set: it is compared as timers fire, and every ten seconds
- * while somebody listens.
+ * while someone listens.
  */
 export function systemClock({ steadyMs, wallMs }: SystemTime = SYSTEM): Clock {
   let watch: ReturnType<typeof setInterval> | undefined;

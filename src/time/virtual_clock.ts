@@ -13,7 +13,7 @@ import { Wall } from "./wall.ts";
 const MOST_STEPS = 32;
 
 /**
- * A clock for tests and simulation. Time stands while anything is left to run: before each step,
+ * A clock for tests and simulation. Time stops while anything is left to run: before each step,
  * every microtask that is pending runs (one hop of the event loop an instant, never a timer).
  *
  * @example
@@ -74,7 +74,7 @@ export class VirtualClock implements Clock {
   /**
    * Moves time to `atMs`, firing each timer at its instant.
    *
-   * @param isEnough Asked between two instants; once it says so, time stands there. @default {it never does}
+   * @param isEnough Asked between two instants; once it says so, time stops there. @default {it never does}
    */
   async runUntil(atMs: number, isEnough: () => boolean = () => false): Promise<void> {
     let stopped = false;

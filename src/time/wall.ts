@@ -26,7 +26,7 @@ export class Wall {
   readonly #listeners = new Set<StepListener>();
   readonly #heard: (isHeard: boolean) => void;
 
-  /** `heard` is told when the first listener comes and when the last one leaves. */
+  /** `heard` is called when the first listener comes and when the last one leaves. */
   constructor(heard: (isHeard: boolean) => void = () => {}) {
     this.#heard = heard;
   }

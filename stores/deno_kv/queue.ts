@@ -128,7 +128,7 @@ export class KvQueue implements Queue {
     return member.alone && !member.untold;
   }
 
-  /** Numbers new lanes. What it returns puts the rules in force: leases that are asked for later keep to them. */
+  /** Numbers new lanes. What it returns puts the rules in effect: leases that are asked for later keep to them. */
   async reopen(rules: QueueRules): Promise<(nowMs: number) => void> {
     const { db, keys } = this.#context;
     const lanes = await openLanes(db, keys, rules.lanes, rules.attempts);
@@ -272,7 +272,7 @@ export class KvQueue implements Queue {
     return this.#outcomes.of(job.id, job instanceof KvAdded ? job.endings : undefined);
   }
 
-  /** Counts are read anew when they are asked for next. */
+  /** Counts are read again when they are asked for next. */
   outdate(): void {
     this.#context.counts.changes++;
   }

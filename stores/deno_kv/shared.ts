@@ -32,8 +32,8 @@ export async function findShared(
   }
   if (signal?.versionstamp !== null && !(signal?.value instanceof Deno.KvU64)) {
     const value = new Deno.KvU64(BigInt(Date.now())); // more than anyone has seen: it only grows
-    const saw = "The signal that processes hear each other by is no number";
-    fault("unreadable", saw, "begin it anew", [SIGNAL_KEY, value]);
+    const saw = "The signal between processes is not a number";
+    fault("unreadable", saw, "reset it", [SIGNAL_KEY, value]);
   }
   let highest = 0;
   for (const name of await poolNames(db)) {
@@ -43,7 +43,7 @@ export async function findShared(
   if (typeof latest !== "number" || latest < highest) {
     const is = typeof latest === "number" ? latest : "no number";
     const saw =
-      `The number of the latest member is ${is}, but there is something of member ${highest}`;
+      `The number of the latest member is ${is}, but there are records of member ${highest}`;
     fault("member-broken", saw, `set it to ${highest}`, [MEMBERS_KEY, highest]);
   }
   return faults;

@@ -137,7 +137,7 @@ export class KvStore implements Store {
     await idle; // what was still on its way has failed
   }
 
-  /** Waits, but not for ever: over the network what is on its way may stay so. */
+  /** Waits, but not forever: over the network what is on its way may stay so. */
   async #inTime(work: Promise<unknown>): Promise<void> {
     const late = Promise.withResolvers<void>();
     const timer = setTimeout(late.resolve, CLOSED_WITHIN_MS);

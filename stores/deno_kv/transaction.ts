@@ -240,7 +240,7 @@ export class Transaction {
     this.#endBeside(stored, kept, isApart);
   }
 
-  /** Counts entries of done jobs that will be written, with so many bytes of their lines. */
+  /** Counts entries of done jobs that will be written, with this many bytes of their lines. */
   reserveEntries(segment: string, count: number, bytes: number): void {
     if (count === 0) {
       this.#operation.bytes += bytes;
@@ -309,7 +309,7 @@ export class Transaction {
     return true;
   }
 
-  /** Jobs of one part that end one after the other are kept together. What is pointed at itself begins anew. */
+  /** Jobs of one part that end one after the other are kept together. What is pointed at itself starts again. */
   #endBeside(job: StoredJob, end: End, isPointed: boolean): void {
     const { startedAtMs } = end;
     const group = this.#single;

@@ -24,7 +24,7 @@ export class JobsBySequence {
   readonly #blocks = new Map<number, Block>();
   #newest: Block | undefined;
   #newestNumber = -1;
-  readonly #spare: Block[] = []; // an empty block is used again rather than made anew
+  readonly #spare: Block[] = []; // an empty block is used again rather than recreated
 
   /** Adds a job, or takes another object for it. */
   set(job: MemoryJob): void {

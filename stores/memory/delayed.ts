@@ -7,7 +7,7 @@
 import { Heap } from "../../src/base/heap.ts";
 import { DELAYED, type MemoryJob } from "./job.ts";
 
-/** Below so many left jobs the heap is not made anew. */
+/** Below this many left jobs the heap is not recreated. */
 const LEAST_LEFT = 32;
 
 /** Gives jobs back in the order in which they are due. */
@@ -45,7 +45,7 @@ export class DelayedJobs {
     this.#skipLeft();
   }
 
-  /** Jobs in here have been stamped anew. */
+  /** Jobs in here have been stamped again. */
   sort(): void {
     this.#rebuild();
     this.#skipLeft();

@@ -11,7 +11,7 @@ import type { MemoryMember } from "./member.ts";
 export type Resolve = (outcome: Outcome) => void;
 
 /**
- * Who waits for the end of a job. A bare function, which takes the least room, stands for someone who
+ * Who waits for the end of a job. A bare function, which takes the least room, is someone who
  * asked through the pool's main holder.
  */
 export type EndWaiter = HolderWaiter | Resolve;

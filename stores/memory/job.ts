@@ -32,7 +32,7 @@ export const CANCELLED = 6;
 const CODE_BITS = 3;
 const CODE_MASK = (1 << CODE_BITS) - 1;
 
-/** Where a job stands, as one of the constants above: `DONE` and above have ended. */
+/** Where a job is, as one of the constants above: `DONE` and above have ended. */
 export type Code =
   | typeof READY
   | typeof BLOCKED
@@ -111,7 +111,7 @@ export class MemoryJob implements Leased, Added {
     this.extra = undefined;
   }
 
-  /** Where it stands. */
+  /** Where it is. */
   get code(): Code {
     return (this.#codeAndAttempt & CODE_MASK) as Code; // only codes are put in there
   }
@@ -172,7 +172,7 @@ export class MemoryJob implements Leased, Added {
     return this.extra?.firstReadyAtMs ?? this.readyAtMs;
   }
 
-  /** Where it stands, in the words of the outside. */
+  /** Its state. */
   get state(): JobState {
     return STATES[this.code]!;
   }
@@ -213,7 +213,7 @@ export class MemoryJob implements Leased, Added {
     };
   }
 
-  /** The same job as another object: whoever holds this one keeps it as it is. */
+  /** The same job as another object: anyone who holds this one keeps it as it is. */
   clone(): MemoryJob {
     const job = new MemoryJob(this.home, this.sequence, this.payload, this.readyAtMs);
     job.attempt = this.attempt;

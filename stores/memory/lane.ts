@@ -153,7 +153,7 @@ export class MemoryLane implements LaneCounts {
     return true;
   }
 
-  /** Delayed jobs have been stamped anew. */
+  /** Delayed jobs have been stamped again. */
   sortDelayed(): void {
     this.#delayed.sort();
   }

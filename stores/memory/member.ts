@@ -20,7 +20,7 @@ export class MemoryMember {
   readonly held: MemoryJob[] = [];
   /** How often it has renewed. */
   beats = 0;
-  /** Whether others watch it. False once it was declared dead, until it joins anew. */
+  /** Whether others watch it. False once it was declared dead, until it joins again. */
   joined = true;
   /** True if it was declared dead and has not been told so. */
   lost = false;

@@ -9,7 +9,7 @@ import { IDEMPOTENT_FOR_MS } from "../../src/contract/job.ts";
 import type { Added, JobEntry } from "../../src/contract/store.ts";
 import type { MemoryJob } from "./job.ts";
 
-/** What an idempotency key stands for once its job has ended. */
+/** What an idempotency key means once its job has ended. */
 interface Remembered {
   readonly id: string;
   readonly fingerprint: string;
@@ -68,7 +68,7 @@ export class Owners {
     }
   }
 
-  /** Frees the keys of a job that has just ended; what its idempotency key stands for is remembered. */
+  /** Frees the keys of a job that has just ended; what its idempotency key names is remembered. */
   leave(job: MemoryJob, nowMs: number): void {
     for (const name of namesOf(job)) {
       if (this.#open.get(name) !== job) continue;

@@ -89,7 +89,7 @@ export class MemoryPool implements LanePool {
     return this.#owners.find(entry, nowMs);
   }
 
-  /** The wall clock is ahead of a steady one by so much: if it was set back, what waits is stamped anew. */
+  /** The wall clock is ahead of a steady one by so much: if it was set back, what waits is stamped again. */
   follow(aheadMs: number, nowMs: number): void {
     const byMs = aheadMs - (this.#aheadMs ?? aheadMs);
     this.#aheadMs = aheadMs;
@@ -192,7 +192,7 @@ export class MemoryPool implements LanePool {
     if (by === this.main) this.main = undefined;
   }
 
-  /** Puts another object in a job's place: whoever has the old one keeps it as it is. */
+  /** Puts another object in a job's place: anyone who has the old one keeps it as it is. */
   replace(job: MemoryJob): MemoryJob {
     const other = job.clone();
     this.#owners.replace(job, other);

@@ -6,10 +6,10 @@
 
 import type { MemoryJob } from "./job.ts";
 
-/** Up to so many jobs, taking out one in the middle is done at once. */
+/** Up to this many jobs, taking out one in the middle is done at once. */
 const SMALL = 64;
 
-/** Share of jobs that may have left from the middle before the rest moves up: 1 of so many. */
+/** Share of jobs that may have left from the middle before the rest moves up: 1 of this many. */
 const SLACK = 16;
 
 /**
@@ -53,7 +53,7 @@ export class JobRing {
     return this.#size === 0 ? undefined : this.#at(this.#size - 1);
   }
 
-  /** The job with so many others before it, gaps not counted. `undefined` if there is none. */
+  /** The job with this many others before it, gaps not counted. `undefined` if there is none. */
   at(earlier: number): MemoryJob | undefined {
     if (this.#gaps === 0) return earlier < this.#size ? this.#at(earlier) : undefined;
     for (let place = 0, left = earlier; place < this.#size; place++) {

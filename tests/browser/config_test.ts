@@ -34,7 +34,7 @@ browserTest(
         const reload = page.getByRole("button", { name: "Reload…" });
         const dialog = page.getByRole("dialog");
         await reload.click();
-        await dialog.getByText("Nothing would change: what runs is what the config says.")
+        await dialog.getByText("Nothing would change: the running config is the same.")
           .waitFor();
         await page.keyboard.press("Escape");
 

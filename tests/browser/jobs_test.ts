@@ -232,7 +232,7 @@ browserTest("The page of a job follows it to its end, and then rests", async () 
 
     await page.getByRole("heading", { name: "Result" }).waitFor();
     await page.getByText("Live", { exact: true }).waitFor({ state: "hidden" });
-    await page.getByRole("button", { name: "Hold still" }).waitFor({ state: "hidden" });
+    await page.getByRole("button", { name: "Pause updates" }).waitFor({ state: "hidden" });
   });
 });
 
@@ -275,7 +275,7 @@ browserTest(
       await page.getByRole("heading", { name: "The store does not answer" }).waitFor();
       await page.getByText("The store failed: database is locked.").waitFor();
       assert.deepEqual(await violationsOn(page), []);
-      await page.getByText(/^It is tried again in [1-4] s\.$/).waitFor();
+      await page.getByText(/^The page tries again in [1-4] s\.$/).waitFor();
       await page.reload();
       reports.find = find;
       await page.getByText("1 job of its key runs").waitFor(); // by itself

@@ -36,7 +36,7 @@ browserTest(
       await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
 
       const alert = page.getByRole("dialog").getByRole("alert");
-      await alert.getByText(/^The server does not answer: it may be done all the same, so look/)
+      await alert.getByText(/^The server does not answer: it may have taken effect, so check/)
         .waitFor();
     });
   },

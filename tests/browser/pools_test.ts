@@ -279,11 +279,11 @@ browserTest(
       await page.locator("#charts canvas").first().waitFor();
       assert.ok(await look() > 0);
 
-      await page.getByRole("button", { name: "Hold still" }).click();
-      await page.getByText("Held still").waitFor();
+      await page.getByRole("button", { name: "Pause updates" }).click();
+      await page.getByText("Updates paused").waitFor();
       await system.pool("mail").pause();
       assert.equal(await look(), 0);
-      await page.getByRole("button", { name: "Hold still", pressed: true }).click();
+      await page.getByRole("button", { name: "Pause updates", pressed: true }).click();
       await page.getByText("paused: No job starts").waitFor();
 
       await hide(true);
@@ -300,12 +300,12 @@ browserTest("A page that is held still shows what its reader has done", async ()
 
   await visit(system.url, async ({ page }) => {
     await page.goto("/pools/mail");
-    await page.getByRole("button", { name: "Hold still" }).click();
+    await page.getByRole("button", { name: "Pause updates" }).click();
     await page.getByRole("button", { name: "Pause", exact: true }).click();
     await dialogButton(page, "Pause").click();
 
     await page.getByText("paused: No job starts").waitFor();
-    await page.getByText("Held still").waitFor();
+    await page.getByText("Updates paused").waitFor();
   });
 });
 

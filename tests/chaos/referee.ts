@@ -193,7 +193,7 @@ export class Referee {
     for (const one of known.runs) if (one.run === run) known.runs.delete(one);
   }
 
-  /** A handler was asked to end. */
+  /** A handler was asked to stop. */
   aborted(seat: Seat, run: Run, why: string): void {
     const nowMs = this.#clock.nowMs();
     const known = this.#known(run.id);

@@ -40,7 +40,7 @@ async function broken(folder: string): Promise<string> {
 
 const FINDINGS = [
   "mail: dedupe-stale",
-  '  The dedupeKey "gone" is held by some-job, which is no job that has it',
+  '  The dedupeKey "gone" belongs to some-job, which is no job with that key',
   "  Repair: free it",
   "mail: counter-wrong",
   '  The counter of ready jobs of lane "urgent" is 5, but there are 2',
@@ -92,11 +92,11 @@ Deno.test("doctor --store --repair asks first, then repairs what it found", asyn
   const question = `Repair 2 findings in ${file}?`;
   assert.deepEqual([alone.code, alone.err], [
     2,
-    `Nobody can be asked "${question}": give --yes to do it\n`,
+    `No terminal to confirm "${question}": pass --yes\n`,
   ]);
   assert.deepEqual([no.code, no.err, no.asked], [1, "Nothing was changed\n", [question]]);
   assert.deepEqual([yes.code, yes.err], [0, ""]);
-  assert.ok(yes.out.endsWith("Repaired: nothing is amiss any more\n"));
+  assert.ok(yes.out.endsWith("Repaired: nothing is wrong any more\n"));
   assert.deepEqual(JSON.parse(sound.out), {
     file,
     pools: ["mail"],
@@ -122,7 +122,7 @@ Deno.test("doctor --store --repair says what it cannot repair", async () => {
   assert.deepEqual([code, err], [1, "1 finding left that cannot be repaired\n"]);
   assert.match(
     out,
-    /mail: lanes-lost\n {2}The names of the lanes are lost: .*\n {2}Repair: none, look at it by hand\n/,
+    /mail: lanes-lost\n {2}The names of the lanes are lost: .*\n {2}Repair: none, inspect it by hand\n/,
   );
   assert.match(out, /\nRepaired, but for:\n/);
 });
@@ -154,12 +154,12 @@ Deno.test("doctor --store refuses files that are missing, of others, or of a new
 
   for (
     const [file, why] of [
-      [missing, "There is no such file"],
+      [missing, "No such file"],
       [other, "Sluice has never written to this database"],
       [
         newer,
         "Expected a database of version 1 at most but received 99: a newer release of Sluice has written " +
-        "it, so use the doctor of that one",
+        "it: use the doctor of that release",
       ],
     ]
   ) {
@@ -210,8 +210,8 @@ for (const [what, damage] of Object.entries(DAMAGES)) {
 
     assert.deepEqual([code, out], [1, ""]);
     const start = `${file} is damaged: SQLite reports "`;
-    const end = '". Stop what works on it and restore a backup: nothing was repaired, since what ' +
-      "stands in it cannot be trusted\n";
+    const end = '". Stop what works on it and restore a backup: nothing was repaired, since its ' +
+      "contents cannot be trusted\n";
     assert.ok(err.startsWith(start) && err.endsWith(end), err);
     assert.equal(asJson.code, 1);
     assert.ok(JSON.parse(asJson.out).damage.length > 0);
@@ -236,5 +236,5 @@ Deno.test("doctor wants a pool or a file, and repairs only files", async () => {
   const text = "Expected the name of a pool, or --store with a file\n";
   assert.deepEqual([neither.code, neither.err], [2, text]);
   assert.deepEqual([both.code, both.err], [2, text]);
-  assert.deepEqual([repair.code, repair.err], [2, "--repair is for --store: give the file\n"]);
+  assert.deepEqual([repair.code, repair.err], [2, "--repair needs --store with the file\n"]);
 });

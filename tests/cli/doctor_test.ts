@@ -43,7 +43,7 @@ Deno.test("doctor says what is amiss and what to change", async () => {
   assert.equal(code, 0);
   assert.match(
     out,
-    /^at-capacity\n {2}For 1 min 2 workers, all that size\.max allows, .*\n {2}Change: Shed at the door .*\n$/,
+    /^at-capacity\n {2}For 1 min 2 workers, all that size\.max allows, .*\n {2}Change: Shed jobs .*\n$/,
   );
   const [finding] = JSON.parse(json.out);
   assert.equal(finding.code, "at-capacity");
@@ -75,7 +75,7 @@ Deno.test("doctor says so, when nothing is amiss", async () => {
   const { code, out } = await doctor(CALM);
 
   assert.equal(code, 0);
-  assert.equal(out, "p: nothing is amiss in its recent past\n");
+  assert.equal(out, "p: nothing is wrong in its recent past\n");
 });
 
 Deno.test("doctor says that a strategy fails, which no figure shows", async () => {
@@ -99,6 +99,6 @@ Deno.test("doctor says that a strategy fails, which no figure shows", async () =
 
   assert.equal(
     out,
-    "p: a strategy fails, its last answer stands: the log says why, explain which\n",
+    "p: a strategy fails, its last answer stays in use: the log says why, explain says which\n",
   );
 });

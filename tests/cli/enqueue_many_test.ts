@@ -82,5 +82,5 @@ Deno.test("enqueue refuses a number that JSON would turn into null", async () =>
   const { code, err } = await ran('{"a":1e999}');
 
   assert.equal(code, 2);
-  assert.match(err, /Expected a finite number but one is too large: send it as a text\n$/);
+  assert.match(err, /Expected finite numbers but one is too large: send it as a string\n$/);
 });

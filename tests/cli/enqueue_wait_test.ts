@@ -18,7 +18,7 @@ Deno.test("enqueue --wait exits 1, when the job has not ended in that time, and 
   await using remote = await served();
   const enqueue = ["enqueue", "mail", "--lane", "batch", "--delay", "1h", "--dedupe-key", "d"];
   const err =
-    "The job has not ended within --wait: it is stored and may still run, do not send it again\n";
+    "The job has not ended within --wait: it is stored and may still run, so do not send it again\n";
 
   const late = await remote.run([...enqueue, "--wait", "1ms"]);
   const again = await remote.run([...enqueue, "--wait", "1ms"]);

@@ -53,7 +53,7 @@ Deno.test("record goes on where its stream was cut off, and says when events are
     err,
     `Recorded 2 jobs in 40 ms to ${file}\n` +
       "1 job did not run to an end that was seen: a run time of the others is drawn\n" +
-      "3 processes share mail: what others take in or run is not in it\n" +
+      "3 processes share mail: jobs of the other processes are missing from it\n" +
       "7 events or more did not reach the recorder: the scenario has gaps\n",
   );
   assert.equal(scenario.recorded?.missed, 7);
@@ -71,6 +71,6 @@ Deno.test("record says where it knows no run time", async () => {
   const { code, out, err } = await sluice(["record", "mail", "--for", "1h", "--url", system.url]);
 
   assert.equal(code, 1);
-  assert.match(err, /^No job of mail\/urgent has ended yet: write its run time where 0 stands$/m);
+  assert.match(err, /^No job of mail\/urgent has ended yet: replace the 0 by its run time$/m);
   assert.deepEqual(JSON.parse(out).pools.mail.lanes.urgent.serviceMs, { kind: "fixed", ms: 0 });
 });

@@ -46,8 +46,8 @@ Deno.test("eventLogger() warns of a job whose handler was given up, and not of o
   observe({ ...back, id: "2", error: "The pool drains" });
 
   assert.deepEqual(lines.map(([level, message, { id }]) => [level, message, id]), [
-    ["debug", "A job went back to its lane", "1"],
-    ["warn", "A job went back to its lane", "2"],
+    ["debug", "A job was returned to its lane", "1"],
+    ["warn", "A job was returned to its lane", "2"],
   ]);
 });
 
@@ -71,9 +71,9 @@ Deno.test("eventLogger() writes at most one line a second of what comes with eve
 
   const fields = { pool: "mail", reason: "full", retryAfterMs: 5 };
   assert.deepEqual(lines, [
-    ["warn", "A job was turned away", { ...fields, lane: "urgent" }],
-    ["warn", "A job was turned away", { ...fields, lane: "batch" }],
-    ["warn", "A job was turned away", { ...fields, lane: "urgent", moreBefore: 3 }],
+    ["warn", "A job was rejected", { ...fields, lane: "urgent" }],
+    ["warn", "A job was rejected", { ...fields, lane: "batch" }],
+    ["warn", "A job was rejected", { ...fields, lane: "urgent", moreBefore: 3 }],
   ]);
 });
 
@@ -95,13 +95,13 @@ Deno.test("watchStrays() keeps the process alive, logs and counts, until it is e
     [
       [
         "error",
-        "A promise was rejected and nobody handled it: await it in the handler, or catch it",
+        "A promise was rejected and nothing caught it: await it in the handler, or catch it",
         "just text",
         1,
       ],
       [
         "error",
-        "A callback threw and nobody handled it: await it in the handler, or catch it",
+        "A callback threw and nothing caught it: await it in the handler, or catch it",
         "late",
         2,
       ],

@@ -63,7 +63,7 @@ Deno.test("verbs follow no redirect: they say so, and change nothing elsewhere",
     assert.deepEqual([code, out, err], [
       1,
       "",
-      `${url} leads elsewhere (307): give the address that it leads to by --url\n`,
+      `${url} redirects elsewhere (307): pass the address that it redirects to by --url\n`,
     ], args.join(" "));
   }
   assert.ok(!methods.includes("/elsewhere"));

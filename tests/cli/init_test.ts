@@ -36,7 +36,7 @@ Deno.test("init overwrites nothing without --force", async () => {
   assert.equal(refused.code, 1);
   assert.equal(
     refused.err,
-    `Nothing was written: ${handler} exists; give another folder, or --force to overwrite\n`,
+    `Nothing was written: ${handler} exists; choose another folder, or pass --force to overwrite\n`,
   );
   assert.deepEqual([kept, config], ["// mine", undefined]);
   assert.equal(forced.code, 0);

@@ -24,7 +24,7 @@ Deno.test("enqueue exits 2, when standard input is not UTF-8, and sends nothing"
 
   assert.deepEqual([latin1.code, latin1.err], [
     2,
-    "Expected UTF-8 from standard input: convert it, such as by iconv, and send what is no text as base64\n",
+    "Expected UTF-8 from standard input: convert it, for example with iconv, and send binary data as base64\n",
   ]);
   assert.equal(utf8.code, 1);
   assert.match(utf8.err, /^Nothing answers at /);
@@ -53,7 +53,7 @@ Deno.test({
 
     const [yes, no] = [await drained("y"), await drained("")];
 
-    const question = 'Drain pool "mail"? It takes no more jobs until it is started anew [y/N] ';
+    const question = 'Drain pool "mail"? It accepts no more jobs until the process restarts [y/N] ';
     for (const [code, seen] of [yes, no]) assert.ok(code === 1 && seen.includes(question), seen);
     assert.match(yes[1], /Nothing answers at http/);
     assert.match(no[1], /Nothing was changed/);

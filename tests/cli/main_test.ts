@@ -10,7 +10,7 @@ Deno.test("main() exits 2 and says what was meant, when the verb or option is no
   assert.match(verb.err, /^error: unknown command 'chekc'\n\(Did you mean check\?\)/);
   assert.equal(option.code, 2);
   assert.match(option.err, /^error: unknown option '--jsno'\n\(Did you mean --json\?\)/);
-  assert.match(option.err, /\(add "--help" for what there is\)/);
+  assert.match(option.err, /\(see "--help" for usage\)/);
   assert.equal(argument.code, 2);
   assert.match(argument.err, /missing required argument 'file'/);
 });
@@ -32,7 +32,7 @@ Deno.test("main() exits 2 and says what was meant, when help is asked of a verb 
   assert.equal(belowDefault.code, 2);
   assert.match(belowDefault.err, /^error: unknown command 'lss'\n\(Did you mean ls\?\)\n/);
   assert.equal(strange.code, 2);
-  assert.match(strange.err, /^error: unknown command 'xyzzy'\n\(add "--help"/);
+  assert.match(strange.err, /^error: unknown command 'xyzzy'\n\(see "--help"/);
 });
 
 Deno.test("main() exits 0 after help, whichever way it is asked for", async () => {

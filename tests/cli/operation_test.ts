@@ -77,7 +77,7 @@ Deno.test("Long work that someone else cancels fails the verb, and it says so", 
 
     assert.deepEqual([code, err], [
       1,
-      "The operation was cancelled by someone else, or the system is stopping\n",
+      "Another user cancelled the operation, or the system is stopping\n",
     ]);
   });
 });

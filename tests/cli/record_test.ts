@@ -181,7 +181,7 @@ Deno.test("record says when nothing came, and what is wrong with its options", a
 
   assert.deepEqual([nothing.code, nothing.err], [
     1,
-    "No job came in 20 ms: nothing was written\n",
+    "No job arrived in 20 ms: nothing was written\n",
   ]);
   assert.deepEqual([again.code, fresh.code], [1, 1]);
   assert.equal(await Deno.readTextFile(live.file), "what stood there");

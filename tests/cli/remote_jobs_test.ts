@@ -30,15 +30,15 @@ Deno.test("jobs ls, show, cancel and retry", async () => {
   const retried = await remote.run(["jobs", "retry", dead]);
 
   assert.match(listed.out, new RegExp(`^${dead} +urgent +dead \\(attempts\\) +1 .* no way$`, "m"));
-  assert.match(page.out, /\nThere are more: add --cursor \S+\n$/);
-  assert.equal(none.out, "There are no such jobs\n");
+  assert.match(page.out, /\nMore jobs: add --cursor \S+\n$/);
+  assert.equal(none.out, "No such jobs\n");
   assert.match(shown.out, /\npayload \{"password":"\[redacted\]"\}\n/);
   assert.match(shownDead.out, /^\S+ {2}dead \(attempts\)\npool mail, lane urgent, attempt 1\n/);
   assert.match(shownDead.out, /\nerror no way\n$/);
   assert.equal(cancelled.out, `Job ${waiting.id} is cancelled\n`);
   assert.deepEqual([again.code, again.err], [
     1,
-    "The job is cancelled: only one that has not ended can be cancelled\n",
+    "The job is cancelled: only a job that has not ended can be cancelled\n",
   ]);
   assert.equal(retried.out, `Job ${dead} is ready\n`);
 });
@@ -115,7 +115,7 @@ Deno.test("jobs ls and dlq ls list what has a text in it", async () => {
   const ids = ({ out }: { out: string }): string[] =>
     JSON.parse(out).jobs.map(({ id }: { id: string }) => id);
   assert.deepEqual([ids(jobs), ids(letters)], [[ann.id], [dead]]);
-  assert.equal(none.out, "There are no such jobs\n");
+  assert.equal(none.out, "No such jobs\n");
 });
 
 Deno.test("jobs ls says how to look on, when the first jobs of many have no such text", async () => {
@@ -125,7 +125,7 @@ Deno.test("jobs ls says how to look on, when the first jobs of many have no such
 
   const { out } = await remote.run(["jobs", "ls", "mail", "--match", "nowhere"]);
 
-  assert.match(out, /^There are no such jobs so far: to look on, add --cursor \S+\n$/);
+  assert.match(out, /^No such jobs so far: to continue, add --cursor \S+\n$/);
 });
 
 Deno.test("jobs ls shows no error of a job that is done after a failure, jobs show does", async () => {
@@ -168,7 +168,7 @@ Deno.test("dlq ls, retry and discard --all act on dead jobs only, discard asks",
   assert.equal(listed.out.trimEnd().split("\n").length, 3);
   assert.equal(
     alone.err,
-    'Nobody can be asked "Discard all dead jobs of pool "mail"?": give --yes to do it\n',
+    'No terminal to confirm "Discard all dead jobs of pool "mail"?": pass --yes\n',
   );
   assert.equal(retried.out, `Job ${first} is ready\n`);
   assert.deepEqual(discarded.asked, ['Discard all dead jobs of pool "mail"?']);
@@ -212,7 +212,7 @@ Deno.test("dlq retry exits 2, when --lane or --match stands without --all", asyn
 
   assert.deepEqual([code, err], [
     2,
-    "--lane and --match choose among all: give --all with them, and no ids\n",
+    "--lane and --match need --all, and no ids\n",
   ]);
 });
 
@@ -221,7 +221,7 @@ Deno.test("dlq retry exits 2, when neither ids nor --all are given", async () =>
 
   assert.deepEqual([code, err], [
     2,
-    'Give the ids of jobs, or --all for all; "sluice dlq ls" lists them\n',
+    'Pass the ids of jobs, or --all; "sluice dlq ls" lists them\n',
   ]);
 });
 

@@ -46,11 +46,11 @@ Deno.test("pools pause and resume act on a lane or the pool, and say how to go b
   const at = `--url ${remote.server.url}`;
   assert.equal(
     lane.out,
-    `Lane "batch" of pool "mail" is paused; "sluice pools resume mail --lane batch ${at}" ends it\n`,
+    `Lane "batch" of pool "mail" is paused; "sluice pools resume mail --lane batch ${at}" resumes it\n`,
   );
-  assert.equal(pool.out, `Pool "mail" is paused; "sluice pools resume mail ${at}" ends it\n`);
+  assert.equal(pool.out, `Pool "mail" is paused; "sluice pools resume mail ${at}" resumes it\n`);
   assert.equal(paused, true);
-  assert.equal(resumed.out, 'Pool "mail" goes on\n');
+  assert.equal(resumed.out, 'Pool "mail" is resumed\n');
 });
 
 Deno.test("pools scale holds other bounds until their time, --clear goes back", async () => {
@@ -77,7 +77,7 @@ Deno.test("pools scale exits 2, when it is not told what to do or told nonsense"
 
   for (const { code, err } of [nothing, both]) {
     assert.equal(code, 2);
-    assert.equal(err, "Give --min, --max or --target, or --clear to go back to the config\n");
+    assert.equal(err, "Pass --min, --max or --target, or --clear to end the override\n");
   }
   assert.equal(text.err, 'Expected --min to be a whole number >= 0 but received "two"\n');
   assert.equal(
@@ -89,7 +89,7 @@ Deno.test("pools scale exits 2, when it is not told what to do or told nonsense"
 
 Deno.test("pools drain asks first; without anybody to ask it wants --yes", async () => {
   await using remote = await served();
-  const question = 'Drain pool "mail"? It takes no more jobs until it is started anew';
+  const question = 'Drain pool "mail"? It accepts no more jobs until the process restarts';
 
   const alone = await remote.run(["pools", "drain", "mail"]);
   const no = await remote.run(["pools", "drain", "mail"], { confirm: () => false });
@@ -98,7 +98,7 @@ Deno.test("pools drain asks first; without anybody to ask it wants --yes", async
 
   assert.deepEqual([alone.code, alone.err], [
     2,
-    `Nobody can be asked "${question}": give --yes to do it\n`,
+    `No terminal to confirm "${question}": pass --yes\n`,
   ]);
   assert.deepEqual([no.code, no.err, no.asked], [1, "Nothing was changed\n", [question]]);
   assert.equal(before, false);
@@ -122,11 +122,11 @@ Deno.test("A drained pool has no target and no size to explain, and doctor says 
   assert.match(one.out, /^mail {2}0\/0 of 4 workers busy, target none, stopped\nIt was drained: /);
   assert.match(
     top.out,
-    /^mail: It was drained: it runs nothing until the process is started anew$/m,
+    /^mail: It was drained: it runs nothing until the process restarts$/m,
   );
   assert.equal(
     found.out,
-    "mail: it was drained and takes no jobs: start the process anew to have it back\n",
+    "mail: it was drained and accepts no jobs: restart the process to use it again\n",
   );
 });
 
@@ -207,7 +207,7 @@ Deno.test("enqueue exits 2 for a payload that is no JSON, and with all faults th
   );
   assert.deepEqual([word.code, word.err], [
     2,
-    'Expected - after the pool but received "hello": give the payload by --payload\n',
+    'Expected - after the pool but received "hello": pass the payload by --payload\n',
   ]);
   assert.equal(faults.code, 2);
   assert.equal(
@@ -285,15 +285,15 @@ Deno.test("A verb sends the token that --token-env names, and says what is wrong
   assert.ok(paused.out.includes(`"sluice pools resume mail --url ${url} --token-env GOOD"`));
   assert.deepEqual([bad.code, bad.err], [
     1,
-    `The system at ${url} wants a token: the token in "BAD" is not the one it knows\n`,
+    `The system at ${url} needs a token: the token in "BAD" is not valid there\n`,
   ]);
   assert.deepEqual([unset.code, unset.err], [
     2,
-    'The variable "UNSET" is not set: put the token into it, --token-env takes its name\n',
+    'The variable "UNSET" is not set: set it to the token; --token-env takes the name of a variable\n',
   ]);
   assert.deepEqual([none.code, none.err], [
     1,
-    `The system at ${url} wants a token: name the variable that holds the token by --token-env NAME\n`,
+    `The system at ${url} needs a token: name the variable with the token by --token-env NAME\n`,
   ]);
 });
 
@@ -314,7 +314,7 @@ Deno.test("A verb says what to do, when nothing or something else answers", asyn
   ]);
   assert.deepEqual([nobody.code, nobody.err], [
     1,
-    `Nothing answers at ${url}: start a system with "sluice run FILE", or give its address by --url\n`,
+    `Nothing answers at ${url}: start a system with "sluice run FILE", or pass its address by --url\n`,
   ]);
 });
 
@@ -335,8 +335,7 @@ Deno.test("A verb says to check --url, when another's route or no route of ours 
   );
   const at = (name: string): string => `http://127.0.0.1:${other.addr.port}/${name}`;
   const wrong = `${remote.server.url}/nosuch`;
-  const route = (route: string): string =>
-    `404, No route is ${route}: see /docs for those that there are`;
+  const route = (route: string): string => `404, No route is ${route}: see /docs for the routes`;
 
   for (
     const [url, answered, ...args] of [

@@ -61,7 +61,7 @@ Deno.test("run goes on, logs and counts, when a stray promise of a handler fails
   assert.deepEqual(second["outcome"], { state: "done", result: "fine" });
   assert.equal(code, 0);
   const strays = err.trimEnd().split("\n").map((line) => JSON.parse(line))
-    .filter((line) => line.message.startsWith("A promise was rejected and nobody handled it"));
+    .filter((line) => line.message.startsWith("A promise was rejected and nothing caught it"));
   assert.deepEqual(strays.map(({ error, count }) => [error, count]), [["stray", 1], ["stray", 2]]);
 });
 
@@ -84,7 +84,7 @@ Deno.test("run exits at once with 130 at the second signal, when a handler does 
   await hung;
 
   assert.equal(code, 130);
-  assert.match(err, /^Ended at once by a second signal: what was under way is not finished$/m);
+  assert.match(err, /^Ended by a second signal: running work was not finished$/m);
 });
 
 Deno.test("run drains when one ctrl-C arrives twice, as it does under deno task", async () => {
@@ -186,7 +186,7 @@ Deno.test("run says that the port is in use and nothing else: no pool has starte
 
   const message = (port: number): string =>
     `The admin API cannot listen on 127.0.0.1:${port}, the port is in use: ` +
-    "stop what uses it, or set another admin.port\n";
+    "stop the other program, or set another admin.port\n";
   assert.deepEqual([inConfig.code, inConfig.out], [1, ""]);
   assert.equal(inConfig.err, message(taken.addr.port));
   assert.deepEqual(byDefault, { code: 1, out: "", err: message(taken.addr.port) });

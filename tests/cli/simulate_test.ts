@@ -151,7 +151,7 @@ Deno.test("simulate shows its progress on a terminal, and a signal makes it repo
   });
 
   assert.equal(code, 130);
-  assert.match(bar, /^\r-{20,} 0 %\r +\rInterrupted: the report is of the time that was played\n$/);
+  assert.match(bar, /^\r-{20,} 0 %\r +\rInterrupted: the report covers the time until then\n$/);
   assert.match(out, /, seed 1, interrupted\n/);
 });
 
@@ -190,7 +190,7 @@ for (const option of ["--html", "--svg"]) {
     );
 
     assert.deepEqual([code, out, listens], [1, "", false]);
-    assert.equal(err, "Cannot write the picture: its folder does not exist, make it first\n");
+    assert.equal(err, "Cannot write the picture: its folder does not exist, create it first\n");
   });
 }
 
@@ -260,6 +260,6 @@ Deno.test("simulate says which strategy failed: the figures are not its own", as
   assert.equal(code, 0);
   assert.match(
     out,
-    /^Strategy "broken" failed, first at \d+ ms: not today\n {2}Change: Mend it: the pool went on without it/m,
+    /^Strategy "broken" failed, first at \d+ ms: not today\n {2}Change: Fix it: the pool ran without it/m,
   );
 });

@@ -137,7 +137,7 @@ Deno.test("top keeps the last figures while nothing answers, and says so", async
         stop();
         return "other";
       }],
-      [/As it was at \d\d:\d\d:\d\d; trying again\. Nothing answers at [^]*> mail /, () => "quit"],
+      [/Last update \d\d:\d\d:\d\d; trying again\. Nothing answers at [^]*> mail /, () => "quit"],
     ]);
 
     const { code } = await sluice(["top", "--every", "100ms", "--url", url], {

@@ -98,7 +98,7 @@ for (
     await server.stop();
 
     const broke = `The connection to ${server.url} broke before the answer was there`;
-    const lookAgain = "it may be done all the same, so look before you try again";
+    const lookAgain = "it may have taken effect, so check before you try again";
     assert.deepEqual([change.code, change.err], [1, `${broke}: ${lookAgain}\n`]);
     assert.deepEqual([look.code, look.err], [1, `${broke}: try again\n`]);
     assert.deepEqual([many.code, many.err], [

@@ -15,12 +15,12 @@ async function why(thrown: unknown): Promise<string> {
 Deno.test("writing() says why a file cannot be written, and what to do", async () => {
   const { IsADirectory, NotCapable, NotFound, PermissionDenied } = Deno.errors;
   const told: readonly (readonly [unknown, string])[] = [
-    [new NotFound("os error 2"), "its folder does not exist, make it first"],
-    [new IsADirectory("os error 21"), "it is a folder, name a file in it"],
-    [new PermissionDenied("os error 13"), "the system does not let it be written"],
+    [new NotFound("os error 2"), "its folder does not exist, create it first"],
+    [new IsADirectory("os error 21"), "it is a folder: choose a file in it"],
+    [new PermissionDenied("os error 13"), "permission denied"],
     [
       new NotCapable("Requires write access"),
-      "Deno lets this command write below its own folder only, name a file there",
+      "Deno allows this command to write only below the current folder: choose a file there",
     ],
     [new Error("The disk is full"), "The disk is full"],
   ];
@@ -45,7 +45,7 @@ Deno.test("checkWritable() leaves what is in a file, and no file where none was"
     ]);
     await assert.rejects(
       checkWritable("the picture", folder),
-      /it is a folder, name a file in it$/,
+      /it is a folder: choose a file in it$/,
     );
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -112,10 +112,10 @@ Deno.test("a client shows its token, and says what is wrong with it", async () =
   assert.equal(state, "done");
   await assert.rejects(connect<Pools>(system.url).enqueue("mail", ANN), {
     name: "RequestError",
-    message: `The system at ${system.url} wants a token: give "token"`,
+    message: `The system at ${system.url} needs a token: pass "token"`,
   });
   await assert.rejects(connect<Pools>(system.url, { token: "other" }).enqueue("mail", ANN), {
-    message: `The system at ${system.url} does not know the token: check it`,
+    message: `The system at ${system.url} rejected the token: check it`,
   });
 });
 
@@ -131,17 +131,17 @@ Deno.test("a client says so when something else answers", async () => {
   });
   await assert.rejects(connect(other.url).enqueue("mail", job), {
     message:
-      `What answers at ${other.url} is not a Sluice admin API: it told of no job, check the address`,
+      `What answers at ${other.url} is not a Sluice admin API: the answer names no job, check the address`,
   });
   await assert.rejects(connect(other.url).wait("x"), {
     message:
-      `What answers at ${other.url} is not a Sluice admin API: it told of no job, check the address`,
+      `What answers at ${other.url} is not a Sluice admin API: the answer names no job, check the address`,
   });
   const [result] = await connect(other.url).enqueueAll("mail", [job]);
   assert.ok(result instanceof RequestError);
   assert.equal(
     result.message,
-    `What answers at ${other.url} is not a Sluice admin API: it told nothing of the jobs, check the address`,
+    `What answers at ${other.url} is not a Sluice admin API: the answer names no jobs, check the address`,
   );
 });
 
@@ -155,7 +155,7 @@ Deno.test("wait() throws DeadlineError when the job has not ended in time, and R
     assert.equal(error.id, id);
     assert.equal(
       error.message,
-      `The job "${id}" has not ended within 0 ms: it goes on, wait for it again by its id`,
+      `The job "${id}" has not ended within 0 ms: it continues, wait for it again by its id`,
     );
     return true;
   });

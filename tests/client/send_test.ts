@@ -31,7 +31,7 @@ Deno.test("enqueue() throws RejectedError at once, if the wait is longer than it
 
   await assert.rejects(full, (error) => {
     assert.ok(error instanceof RejectedError);
-    assert.equal(error.reason, 'lane "full" holds its maxDepth of 1');
+    assert.equal(error.reason, 'lane "full" is at its maxDepth of 1');
     assert.equal(error.retryAfterMs, 1_000);
     return true;
   });
@@ -144,7 +144,7 @@ Deno.test("enqueue() throws UnavailableError with the key, if nothing answers", 
     assert.ok(error instanceof UnavailableError);
     assert.match(
       error.message,
-      /^Nothing answers at http:\/\/127.0.0.1:\d+ \(.+\): see that the system runs, and that the address is its own$/,
+      /^Nothing answers at http:\/\/127.0.0.1:\d+ \(.+\): check that the system runs, and the address$/,
     );
     assert.deepEqual([error.status, error.idempotencyKey], [undefined, "k"]);
     return true;
@@ -164,7 +164,7 @@ for (
       "token",
       "t\n",
       "k",
-      "Expected a token that a header can carry: take line breaks and letters that are not ASCII out of it",
+      "Expected a token that a header can carry: remove line breaks and non-ASCII characters",
     ],
   ] as const
 ) {
@@ -187,7 +187,7 @@ Deno.test("run() says how long it was to wait, when the time was over before the
   const answer = connect(server.url, { time }).run("mail", ANN, { deadlineMs: 500 });
 
   await assert.rejects(answer, {
-    message: 'The job "a" has not ended within 500 ms: it goes on, wait for it again by its id',
+    message: 'The job "a" has not ended within 500 ms: it continues, wait for it again by its id',
   });
 });
 
@@ -205,7 +205,7 @@ Deno.test("enqueue() gives an attempt up that takes too long", async () => {
 
   await assert.rejects(client.enqueue("mail", ANN), {
     message:
-      `${server.url} has not answered within 7777 ms: see that the system runs, and that the address is its own`,
+      `${server.url} has not answered within 7777 ms: check that the system runs, and the address`,
   });
 });
 
@@ -249,7 +249,7 @@ for (const status of [301, 302, 303, 307, 308]) {
     await using server = scripted(() => new Response(null, { status, headers: { location } }));
     const { options, waits } = still();
     const client = connect(server.url, options);
-    const message = `${server.url} leads elsewhere: give the address that it leads to`;
+    const message = `${server.url} redirects elsewhere: pass the address that it redirects to`;
 
     await assert.rejects(client.enqueue("mail", ANN), { name: "RequestError", message, status });
     await assert.rejects(client.wait("a"), { name: "RequestError", message, status });

@@ -42,14 +42,14 @@ Deno.test("admin.alerts refuses what is no address, unknown findings and literal
     '/admin/alerts/url: Expected an address such as https://example.com/hook but received "mailto:ann@example.com"',
   ]);
   assert.deepEqual(await lines({ url: { env: "HOOK" } }, "s3cret"), [
-    '/admin/alerts/url: Expected an address such as https://example.com/hook but the environment variable "HOOK" holds something else',
+    '/admin/alerts/url: Expected an address such as https://example.com/hook but the environment variable "HOOK" has another value',
   ]);
   assert.deepEqual(await lines({ url: { env: "HOOK" } }), [
     '/admin/alerts/url: The environment variable "HOOK" is not set: set it before the start',
   ]);
   assert.deepEqual(await lines({ url: 5, token: "literal", ignore: ["staled"], urls: [] }), [
     '/admin/alerts/url: Expected an address, or { "env": "NAME" } but received 5',
-    '/admin/alerts/token: Expected { "env": "NAME" } but received a literal: a secret does not stand in a config',
+    '/admin/alerts/token: Expected { "env": "NAME" } but received a literal: secrets do not belong in a config',
     '/admin/alerts/ignore/0: Expected one of stalled, failing, receiver-refuses, at-capacity, downstream-slower, lane-starved, reserve-small, no-preemption, oscillation, fixed-would-do but received "staled"',
     '/admin/alerts/urls: No key is named "urls": did you mean "url"?',
   ]);

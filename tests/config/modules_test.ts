@@ -118,7 +118,7 @@ Deno.test("loadExport() keeps what a module throws, or why it cannot be compiled
 Deno.test("loadExport() says that there is no such file", async () => {
   assert.equal(
     await messageOf("./mial.ts"),
-    'Cannot find the module "./mial.ts": there is no such file, seen from the folder of the config',
+    'Cannot find the module "./mial.ts": no such file, relative to the folder of the config',
   );
 });
 
@@ -261,7 +261,7 @@ async function imported(code: string): Promise<{ readonly code: number; readonly
 Deno.test("importModule() gives a module up that does not finish, and says what to look at", async () => {
   assert.deepEqual(await imported("await new Promise(() => {});"), {
     code: 1,
-    err: "Not finished within 0.2 s: see what it awaits at its top level\n",
+    err: "Not finished within 0.2 s: check what it awaits at its top level\n",
   });
 });
 

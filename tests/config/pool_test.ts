@@ -139,7 +139,7 @@ Deno.test("resolvePool() says of keys to come that they come later", async () =>
   const later = (key: string): string =>
     `${key}: The key "${
       key.split("/").at(-1)
-    }" is not supported yet: it comes with a later version, remove it until then`;
+    }" is not supported yet: remove it until a later version supports it`;
   const ofPool = ["isolation", "uses", "maxPauseMs"];
   const ofLane = ["minShare", "fairness", "preemptible", "order"];
   const lane = { name: "a", ...Object.fromEntries(ofLane.map((key) => [key, 1])) };
@@ -226,7 +226,7 @@ Deno.test("resolvePool() takes how often a process reports about a cluster cap, 
       ],
     }),
     [
-      '/caps/0/reportMs: Expected no reportMs beside "scope": "process": nothing is reported, remove it',
+      '/caps/0/reportMs: Expected no reportMs beside "scope": "process": nothing is reported, so remove it',
       "/caps/1/reportMs: Expected a number >= 1 but received 0",
       '/caps/2/reportMs: Expected a number >= 1 but received "often"',
     ],

@@ -139,7 +139,7 @@ Deno.test("resolveConfig() shows ten faults at once, each with its place and wha
     '14:48 /pools/mail/caps/0/with/count: "connections" needs the option "count" (number)',
     '14:50 /pools/mail/caps/0/with/cuont: "connections" has no option "cuont": did you mean "count"?',
     '14:67 /pools/mail/caps/1: A "npm:" module runs code from elsewhere: add "npm:some-cap" to "allowModules" to allow it',
-    '15:7 /pools/mail/isolation: The key "isolation" is not supported yet: it comes with a later version, remove it until then',
+    '15:7 /pools/mail/isolation: The key "isolation" is not supported yet: remove it until a later version supports it',
   ]);
 });
 
@@ -163,7 +163,7 @@ Deno.test("resolveConfig() says that a file cannot be read, and keeps the cause"
 
   assert.match(
     error.message,
-    /^\/nowhere\/pools\.json Cannot read the config: there is no such file$/,
+    /^\/nowhere\/pools\.json Cannot read the config: no such file$/,
   );
   assert.ok(error.cause instanceof Deno.errors.NotFound);
 });
@@ -193,7 +193,7 @@ Deno.test("resolveConfig() names faults of the top", async () => {
     '/redact: Expected a list of texts but received "email"',
     '/admin/host: No key is named "host": expected one of "hostname", "port", "tokens", "allowedHosts", "alerts"',
     '/pool: No key is named "pool": did you mean "pools"?',
-    '/downstreams: The key "downstreams" is not supported yet: it comes with a later version, remove it until then',
+    '/downstreams: The key "downstreams" is not supported yet: remove it until a later version supports it',
     '/admin/tokens/viewer: The environment variable "V" is not set: set it before the start',
   ]);
 });
@@ -223,15 +223,15 @@ Deno.test("resolveConfig() refuses tokens that are literal, unset, short or the 
   const literal = { tokens: { admin: "hunter2-hunter2-hunter2" } };
 
   assert.deepEqual(await linesOf({ admin: literal, pools }), [
-    '/admin/tokens/admin: Expected { "env": "NAME" } but received a literal: a secret does not stand in a config',
+    '/admin/tokens/admin: Expected { "env": "NAME" } but received a literal: secrets do not belong in a config',
   ]);
   assert.deepEqual(await linesOf({ admin, pools }), [
     '/admin/tokens/admin: The environment variable "ADMIN" is not set: set it before the start',
     '/admin/tokens/viewer: The environment variable "VIEWER" is not set: set it before the start',
   ]);
   assert.deepEqual(await linesOf({ admin, pools }, { env: (name) => `${name}-short` }), [
-    '/admin/tokens/admin: Expected a token of at least 16 characters but the environment variable "ADMIN" holds a shorter one',
-    '/admin/tokens/viewer: Expected a token of at least 16 characters but the environment variable "VIEWER" holds a shorter one',
+    '/admin/tokens/admin: Expected a token of at least 16 characters but the environment variable "ADMIN" has a shorter one',
+    '/admin/tokens/viewer: Expected a token of at least 16 characters but the environment variable "VIEWER" has a shorter one',
   ]);
   assert.deepEqual(await linesOf({ admin, pools }, { env: () => "0123456789abcdef" }), [
     "/admin/tokens/viewer: Expected a token of its own but it is the admin token: a viewer could write",
@@ -246,7 +246,7 @@ Deno.test("resolveConfig() refuses tokens that no header can carry", async () =>
     );
 
     assert.deepEqual(lines, [
-      '/admin/tokens/admin: Expected a token of visible ASCII characters but the environment variable "ADMIN" holds others, such as a blank or a line break at its end: no header can carry it',
+      '/admin/tokens/admin: Expected a token of visible ASCII characters but the environment variable "ADMIN" has others, such as a space or a trailing line break: a header cannot carry it',
     ]);
   }
 });
@@ -277,7 +277,7 @@ Deno.test("resolveConfig() refuses an address that others reach, without a token
 Deno.test("resolveConfig() refuses names of pools that no address holds, and control characters in any name", async () => {
   for (const name of [".", ".."]) {
     assert.deepEqual(await linesOf({ pools: { [name]: pool() } }), [
-      `/pools/${name}: Expected a name that can stand in an address but received "${name}": choose another`,
+      `/pools/${name}: Expected a name that is valid in a URL but received "${name}": choose another`,
     ]);
   }
   assert.deepEqual(

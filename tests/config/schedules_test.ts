@@ -42,7 +42,7 @@ Deno.test("resolvePool() says what is wrong with a schedule, and where", async (
     '/schedules/2/catchUp: Expected "none", "last" or "all" but received "some"',
     '/schedules/2/every: No key is named "every": expected one of "lane", "type", "cron", "timezone", ' +
     '"payload", "catchUp"',
-    '/schedules/2/cron: Expected times that come but received "0 0 30 2 *": there is no such date',
+    '/schedules/2/cron: Expected times that exist but received "0 0 30 2 *": there is no such date',
     '/schedules/3/cron: Expected the key "cron" but it is missing: when: five parts (minute, hour, day, month, weekday), or six with seconds first',
     "/schedules/5: Expected a schedule of its own but schedule 4 is the same",
     '/schedules/6: Expected an object but received "0 4 * * *"',

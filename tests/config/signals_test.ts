@@ -51,6 +51,6 @@ Deno.test("findSignals() says what is wrong with a signal", async () => {
     '/signals/constructor: The name "constructor" has a meaning of its own in JavaScript: choose another',
   ]);
   assert.deepEqual(await poolLines({ signals: { a: "depth" } }), [
-    '/signals/a: No signal is named "depth": give it in code, or name a module such as "./depth.ts"',
+    '/signals/a: No signal is named "depth": pass it in code, or name a module such as "./depth.ts"',
   ]);
 });

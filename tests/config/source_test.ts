@@ -87,8 +87,8 @@ Deno.test("parseSource() names a key that is given twice, and keeps the first", 
   const text = '{\n  "a": 1,\n  "b": [{ "c": 1, "c": 2 }],\n  "a": 2\n}';
 
   assert.deepEqual(syntaxOf(text), [
-    '3:19 /b/0/c The key "c" is given twice: it stands in line 3 already',
-    '4:3 /a The key "a" is given twice: it stands in line 2 already',
+    '3:19 /b/0/c The key "c" is given twice: it is in line 3 already',
+    '4:3 /a The key "a" is given twice: it is in line 2 already',
   ]);
   assert.deepEqual(parseSource(text).value, { a: 1, b: [{ c: 1 }] });
 });

@@ -112,7 +112,7 @@ Deno.test("examples/deploy.ts tells of a database that is not attached", async (
   await body?.cancel();
 
   assert.equal(status, 500);
-  assert.match(instance.text(), /No database is attached to this app: what Deno Deploy gives/);
+  assert.match(instance.text(), /No database is attached to this app: the temporary one/);
 });
 
 Deno.test("examples/deploy.ts does not begin to serve with a token that is too short", async () => {

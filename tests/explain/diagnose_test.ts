@@ -12,7 +12,7 @@ import { codesOf, diagnosisOf, played, type Scenario } from "./diagnose/_load.ts
 /** One lane of 20 ms jobs. */
 const ONE_LANE = [{ name: "jobs", targetWaitMs: 50 }];
 
-/** Lanes of the seed: urgent jobs beside a backlog of batch jobs. */
+/** Lanes of the lanes experiment: urgent jobs beside a backlog of batch jobs. */
 const LANES = [{ name: "high", targetWaitMs: 50 }, { name: "low", targetWaitMs: null }];
 
 /** Batch jobs of 100 to 300 ms. */
@@ -47,7 +47,7 @@ Deno.test("diagnose() says at-capacity, when age is over target at the limit for
     /^For 1 min 2 workers, all that cap "db-pool-cap" allows, were not enough: the oldest job of lane "jobs" waits/,
   );
   assert.equal(finding.numbers.limit, 2);
-  assert.match(finding.change, /^Shed at the door .*, or raise what binds: cap "db-pool-cap"$/);
+  assert.match(finding.change, /^Shed jobs .*, or raise the bound: cap "db-pool-cap"$/);
   assert.deepEqual(codesOf(spike), []);
   assert.deepEqual(codesOf(below), []);
 });
@@ -64,7 +64,7 @@ Deno.test("diagnose() says at-capacity without advice to shed, when shed-at-cap 
   });
 
   assert.equal(finding.numbers.shedPerSec, 0);
-  assert.equal(finding.change, 'Send less, or raise what binds: cap "db-pool-cap"');
+  assert.equal(finding.change, 'Send less, or raise the bound: cap "db-pool-cap"');
 });
 
 Deno.test("diagnose() says at-capacity with what is shed, when a start rate binds and the door sheds", async () => {
@@ -80,9 +80,9 @@ Deno.test("diagnose() says at-capacity with what is shed, when a start rate bind
 
   const finding = await one("at-capacity", scenario);
 
-  assert.match(finding.saw, /held by the start rate of cap "api-rate-cap"/);
+  assert.match(finding.saw, /limited by the start rate of cap "api-rate-cap"/);
   assert.ok((finding.numbers.shedPerSec ?? 0) > 40, finding.saw);
-  assert.equal(finding.change, 'Send less, or raise what binds: cap "api-rate-cap"');
+  assert.equal(finding.change, 'Send less, or raise the bound: cap "api-rate-cap"');
 });
 
 Deno.test("diagnose() says oscillation of a controller that swings at a steady load, not of the default", async () => {
@@ -270,7 +270,7 @@ Deno.test("diagnose() says stalled, when no attempt ends and jobs grow old, not 
     finding.saw,
     /^For 1 min 3\d s no attempt has ended: \d+ jobs are ready, the oldest for 2 min \d+ s; of 2 workers 2 are busy, 0 stuck$/,
   );
-  assert.equal(finding.change, "See what the handler waits for, and give it a timeoutMs");
+  assert.equal(finding.change, "Check what the handler waits for, and set a timeoutMs");
   assert.ok(!codesOf(long).includes("stalled"), codesOf(long).join());
 });
 
@@ -299,8 +299,8 @@ Deno.test("diagnose() says what stalls a pool that a cap has stopped, and one wh
     forMs: 120_000,
   });
 
-  assert.equal(stopped.change, 'Raise what binds: cap "fixed-cap" allows 0 workers');
-  assert.match(stuck.change, /^Make the handler heed context\.signal/);
+  assert.equal(stopped.change, 'Raise the bound: cap "fixed-cap" allows 0 workers');
+  assert.match(stuck.change, /^Make the handler stop when context\.signal aborts/);
 });
 
 Deno.test("diagnose() finds nothing in a pool that is well, has just begun, or rests", async () => {

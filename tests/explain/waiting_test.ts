@@ -121,7 +121,7 @@ Deno.test("waitingOf() names each thing that may hold a job, and what would end 
     [
       holds({}, pool({ draining: true })),
       "stopped",
-      'Pool "mail" drains: it starts no job until it is started anew',
+      'Pool "mail" is draining: it starts no job until the process restarts',
     ],
     [
       holds({}, pool({ paused: true }, { paused: true })),
@@ -132,7 +132,7 @@ Deno.test("waitingOf() names each thing that may hold a job, and what would end 
     [
       holds({}, pool({ stale: true })),
       "store",
-      "The store cannot be read: nothing is claimed until it answers",
+      "The store cannot be read: no job starts until it answers",
     ],
     [
       holds({ type: "send" }, pool(), { hasHandler: false }),
@@ -158,40 +158,44 @@ Deno.test("waitingOf() names each thing that may hold a job, and what would end 
     [
       holds({}, pool({ idle: 1 }, { running: 2, maxRunning: 2 })),
       "lane-limit",
-      '2 jobs of lane "low" run: that is its maxRunning',
+      '2 jobs of lane "low" run: its maxRunning',
     ],
     [
       holds({}, pool({ idle: 1 }, { running: 0, maxRunning: 0 })),
       "lane-limit",
-      '0 jobs of lane "low" run: that is its maxRunning, counted with handlers that ignore their abort',
+      '0 jobs of lane "low" run: its maxRunning, counted with handlers that ignore their abort',
     ],
     [
       holds({}, pool({ idle: 1, rateBound: true, startsPerSec: 2.5 })),
       "start-rate",
-      "A start rate lets at most 2.5 jobs start a second",
+      "A start rate allows at most 2.5 jobs to start a second",
     ],
     [
       holds({}, pool({ idle: 1, rateBound: true, holdUntilMs: pool().nowMs + 5000 })),
       "cooldown",
-      'The receiver says "not now": one job asks again in 5 s',
+      'The receiver says "not now": one job tries again in 5 s',
     ],
     [
       holds({}, pool({ live: 0, workers: starting })),
       "no-worker",
-      "No worker is there yet: 1 is starting",
+      "No worker yet: 1 is starting",
     ],
     [
       holds({}, pool({ live: 0, target: 0, boundBy: "cap:db-pool-cap" })),
       "no-worker",
-      "No worker is there: cap:db-pool-cap sets the target to 0",
+      "No worker: cap:db-pool-cap sets the target to 0",
     ],
     [holds({}, pool()), "busy", "All 2 workers are busy: the pool may grow to 4"],
     [
       holds({}, pool({ live: 1, limit: 1, boundBy: "cap:fixed-cap" })),
       "busy",
-      "The only worker is busy: the pool may not grow over 1: cap:fixed-cap",
+      "The only worker is busy: the pool may not grow beyond 1: cap:fixed-cap",
     ],
-    [holds({}, pool({ live: 4 })), "busy", "All 4 workers are busy: the pool may not grow over 4"],
+    [
+      holds({}, pool({ live: 4 })),
+      "busy",
+      "All 4 workers are busy: the pool may not grow beyond 4",
+    ],
     [
       holds({}, pool({ idle: 1 }), { lanePolicy: "reserved-lane" }),
       "reserved",
@@ -258,7 +262,7 @@ Deno.test("waitingOf() estimates the start of a delayed job from when it is due"
   assert.equal(known?.startAtMs, NOW + 9_050);
   assert.equal(known?.basis, "When it is due, and 50 ms more: the median wait of its lane now");
   assert.equal(fresh?.startAtMs, NOW + 9_000);
-  assert.equal(fresh?.basis, "When it is due: no job of its lane has started lately");
+  assert.equal(fresh?.basis, "When it is due: no job of its lane started recently");
 });
 
 Deno.test("waitingOf() says that a job starts now, if nothing holds it", () => {
@@ -293,15 +297,15 @@ Deno.test("waitingOf() gives no estimate where nobody can tell, and says why", (
     basis(pool()),
     basis(pool({ live: 0 }, { meanServiceMs: 5 })),
   ], [
-    "Nobody can say: it hangs on the next start",
-    "Nobody can say: it hangs on the resume",
-    "Nobody can say: it hangs on the store",
-    "Nobody can say: it hangs on the config",
-    "Nobody can say: it hangs on the end of the jobs with its key",
-    "Nobody can say: there are too many jobs before it to count",
-    "Nobody can say: lanes above have 9 ready, and none of its own ended lately",
-    "Nobody can say: no job of its lane has ended yet",
-    "Nobody can say: no job of its lane has ended yet",
+    "Unknown: depends on the next start",
+    "Unknown: depends on the resume",
+    "Unknown: depends on the store",
+    "Unknown: depends on the config",
+    "Unknown: depends on when the jobs of its key end",
+    "Unknown: too many jobs come before it to count",
+    "Unknown: lanes above have 9 ready, and no job of its own lane ended recently",
+    "Unknown: no job of its lane has ended yet",
+    "Unknown: no job of its lane has ended yet",
   ]);
 });
 

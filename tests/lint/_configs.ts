@@ -30,7 +30,7 @@ export interface Given {
   readonly store?: "memory" | "durable" | "deno-kv";
 }
 
-/** A cap as a user may write one: workers for a rate, by the seed's own formula. */
+/** A cap as a user may write one: workers for a rate, by the formula of the experiments. */
 const seedCap = defineCap({
   name: "seed-cap",
   options: v.strictObject({ callsPerSec: v.number(), serviceMs: v.number() }),

@@ -23,19 +23,19 @@ export interface Flaw {
   readonly change: RegExp;
 }
 
-/** The seed's lanes: urgent jobs of 20 ms beside batch jobs of 200 ms, on ten workers. */
+/** The lanes of the lanes experiment: urgent jobs of 20 ms beside batch jobs of 200 ms, on ten workers. */
 export const SEED_LANES = [
   { name: "urgent", targetWaitMs: 50, expect: { perSec: 30, serviceMs: 20 } },
   { name: "batch", targetWaitMs: null, expect: { perSec: 45, serviceMs: 200 } },
 ] as const;
 
-/** The seed's spike. */
+/** The spike of the autoscaling experiment. */
 export const SPIKE = [{ name: "jobs", expect: { perSec: 800, serviceMs: 20 } }] as const;
 
 /** Ten times the spike. */
 export const FLOOD = [{ name: "jobs", expect: { perSec: 8000, serviceMs: 20 } }] as const;
 
-/** The seed's lanes with so many attempts. */
+/** The lanes of the lanes experiment with so many attempts. */
 export function attemptsOf(attempts: number): readonly Lane[] {
   return SEED_LANES.map((lane) => ({ ...lane, attempts }));
 }

@@ -53,7 +53,7 @@ export const LOAD_FLAWS: readonly Flaw[] = [
     change: /^Let cap "api-rate-cap" allow 2\.45 starts\/s, or expect at most 2\.4 jobs\/s$/,
   },
   {
-    // The seed's dedicated lanes in a spike: 832 of 1,200 jobs done.
+    // The dedicated lanes of the lanes experiment in a spike: 832 of 1,200 jobs done.
     code: "lane-overload",
     severity: "error",
     pointer: "/pools/p/lanePolicy",
@@ -258,7 +258,7 @@ export const LOAD_FLAWS: readonly Flaw[] = [
     mended: { pool: { lanes: SPIKE } },
     numbers: { failed: 1 },
     change: new RegExp(
-      `^Mend it: the checks of @sluice/sluice/testing try a ${kind} on many views$`,
+      `^Fix it: the checks of @sluice/sluice/testing try a ${kind} on many views$`,
     ),
   })),
 ];

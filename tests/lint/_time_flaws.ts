@@ -32,7 +32,7 @@ export const TIME_FLAWS: readonly Flaw[] = [
     given: { pool: { lanes: [{ name: "x", backoff: { baseMs: 0 } }] } },
     mended: { pool: { lanes: [{ name: "x", backoff: { baseMs: 0 }, attempts: 1 }] } },
     numbers: { baseMs: 0, attempts: 5 },
-    change: /^Set backoff\.baseMs to what the downstream needs/,
+    change: /^Set backoff\.baseMs to the time that the downstream needs/,
   },
   {
     code: "retry-in-step",

@@ -18,7 +18,7 @@ const fixed = defineController({
   create: () => (view) => ({ workers: view.target, reason: "hold" }),
 });
 
-/** Two lanes that a pool of the seed's size carries with ease. */
+/** Two lanes that a pool of the experiments' size carries with ease. */
 const LANES = [
   { name: "urgent", targetWaitMs: 50, expect: { perSec: 30, serviceMs: 20 } },
   { name: "batch", targetWaitMs: 1000, expect: { perSec: 20, serviceMs: 200 } },
@@ -67,7 +67,7 @@ Deno.test("lint() is silent on good configs, whatever their plugins", async () =
     },
     // Lanes that say nothing of their load: only what needs no load is checked.
     { pool: { size: { min: 0, max: 1 }, lanes: [{ name: "a" }, { name: "b", deadlineMs: 100 }] } },
-    // The seed's own pool: 50 to 800 jobs a second of 20 ms.
+    // The pool of the autoscaling experiment: 50 to 800 jobs a second of 20 ms.
     {
       pool: {
         size: { min: 2, max: 32 },

@@ -137,6 +137,6 @@ Deno.test("a step is logged where nobody observes", async () => {
     clock.stepWall(DAY);
     await clock.settle();
 
-    assert.deepEqual(lines, [["The wall clock was set, or the machine slept", { byMs: DAY }]]);
+    assert.deepEqual(lines, [["The wall clock was changed, or the machine slept", { byMs: DAY }]]);
   }, { clock, log, observer });
 });

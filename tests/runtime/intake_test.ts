@@ -13,15 +13,15 @@ const FAULTS: readonly [Partial<NewJob> | null, string][] = [
   [{ lane: "hihg" }, 'No lane of pool "p" is named "hihg": did you mean "high"?'],
   [{ lane: "xyz" }, 'No lane of pool "p" is named "xyz": expected one of "high", "low"'],
   [{ type: "mail" }, 'Pool "p" has one handler: leave out the type "mail"'],
-  [{ payload: () => 1 }, "The payload cannot be stored: it is a function; give a JSON value"],
+  [{ payload: () => 1 }, "The payload cannot be stored: it is a function; use a JSON value"],
   [
     { payload: { a: [1, { b: 1n }] } },
-    "The payload at /a/1/b cannot be stored: it is a bigint; give a JSON value",
+    "The payload at /a/1/b cannot be stored: it is a bigint; use a JSON value",
   ],
-  [{ payload: NaN }, "The payload cannot be stored: it is NaN; give a finite number or null"],
+  [{ payload: NaN }, "The payload cannot be stored: it is NaN; use a finite number or null"],
   [
     { payload: { at: new Date(0) } },
-    "The payload at /at cannot be stored: it is an object of class Date; give plain JSON, such as a string for a date",
+    "The payload at /at cannot be stored: it is an object of class Date; use plain JSON, such as a string for a date",
   ],
   [
     { payload: CYCLE },
@@ -106,7 +106,7 @@ Deno.test("A pool with several handlers runs each job by its type", async () => 
   const handlers = { mail: () => "mailed", sms: () => "texted" };
   await withPool({ handler: undefined, handlers } as never, async ({ pool, clock }) => {
     await assert.rejects(pool.enqueue({ lane: "high", payload: 1 }), {
-      message: 'Pool "p" has several handlers: give a type, one of "mail", "sms"',
+      message: 'Pool "p" has several handlers: set a type, one of "mail", "sms"',
     });
     await assert.rejects(pool.enqueue({ lane: "high", type: "mial", payload: 1 }), {
       message: 'No handler of pool "p" is named "mial": did you mean "mail"?',

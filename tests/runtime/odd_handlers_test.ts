@@ -61,13 +61,13 @@ CYCLE.self = CYCLE;
 const RESULTS: readonly [unknown, string][] = [
   [
     { toJSON: () => 1 },
-    "The result at /toJSON cannot be stored: it is a function; give a JSON value",
+    "The result at /toJSON cannot be stored: it is a function; use a JSON value",
   ],
   [
     new Map([[1, 2]]),
-    "The result cannot be stored: it is an object of class Map; give plain JSON, such as a string for a date",
+    "The result cannot be stored: it is an object of class Map; use plain JSON, such as a string for a date",
   ],
-  [10n, "The result cannot be stored: it is a bigint; give a JSON value"],
+  [10n, "The result cannot be stored: it is a bigint; use a JSON value"],
   [
     CYCLE,
     "The result at /self/self/self/self/self/self/self/self cannot be stored: it is nested deeper than 100; is there a cycle?",
@@ -79,19 +79,19 @@ const RESULTS: readonly [unknown, string][] = [
         throw new Error("in getter");
       },
     }),
-    "The result cannot be stored: it cannot be read; give plain JSON",
+    "The result cannot be stored: it cannot be read; use plain JSON",
   ],
 ];
 
-const TOO_LARGE = "and at most 60000 are kept; store it elsewhere and return where it is";
+const TOO_LARGE = "and at most 60000 are kept; store it elsewhere and return its address";
 
 const MORE_RESULTS: readonly [unknown, string][] = [
-  [() => 1, "The result cannot be stored: it is a function; give a JSON value"],
-  [Symbol("s"), "The result cannot be stored: it is a symbol; give a JSON value"],
-  [NaN, "The result cannot be stored: it is NaN; give a finite number or null"],
+  [() => 1, "The result cannot be stored: it is a function; use a JSON value"],
+  [Symbol("s"), "The result cannot be stored: it is a symbol; use a JSON value"],
+  [NaN, "The result cannot be stored: it is NaN; use a finite number or null"],
   [
     new Date(0),
-    "The result cannot be stored: it is an object of class Date; give plain JSON, such as a string for a date",
+    "The result cannot be stored: it is an object of class Date; use plain JSON, such as a string for a date",
   ],
   ["x".repeat(59_999), `The result cannot be stored: it has 60001 bytes as JSON, ${TOO_LARGE}`],
   [["漢".repeat(20_000)], `The result cannot be stored: it has 60004 bytes as JSON, ${TOO_LARGE}`],

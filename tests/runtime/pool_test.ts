@@ -186,7 +186,7 @@ Deno.test("Pool holds maxDepth, with a time to come back", async () => {
     const answers = await pool.enqueueAll([1, 2, 3].map((payload) => ({ lane: "high", payload })));
 
     assert.ok(answers[2] instanceof RejectedError);
-    assert.equal(answers[2].reason, 'lane "high" holds its maxDepth of 2');
+    assert.equal(answers[2].reason, 'lane "high" is at its maxDepth of 2');
     assert.ok(answers[2].retryAfterMs > 0);
     assert.throws(() => pool.post({ lane: "high", payload: 4 }), RejectedError);
   });

@@ -100,7 +100,7 @@ Deno.test("reload() refuses to remove a lane with jobs and says how many; empty,
     await sluice.reload(next);
 
     assert.deepEqual(faults, [
-      '/pools/p/lanes/1: Lane "low" still holds 3 jobs: send no more there and let them end, or cancel them, then reload',
+      '/pools/p/lanes/1: Lane "low" still holds 3 jobs: stop sending there and let them end, or cancel them, then reload',
     ]);
     assert.match(later[0] ?? "", /still holds 1 job:/);
     assert.deepEqual(pool.snapshot().lanes.map(({ name }) => name), ["high"]);

@@ -47,7 +47,7 @@ Deno.test("reload() swaps a strategy between two ticks and touches no worker, wh
     assert.deepEqual(report.changes.map(({ pointer, change }) => [pointer, change]), [
       ["/pools/p/controller", "changed"],
     ]);
-    assert.equal(report.changes[0]?.effect, "Swapped between two ticks; no worker is touched");
+    assert.equal(report.changes[0]?.effect, "Replaced between two ticks; no worker is touched");
     assert.deepEqual(after.workers, before.workers);
     assert.deepEqual(after.lanes.map((lane) => lane.running), [3, 0]);
     await clock.advance(5_000);
@@ -191,7 +191,7 @@ Deno.test("reload() takes changed numbers over", async () => {
     await pool.pause("high");
     await pool.enqueue({ lane: "high", payload: 1 });
     await pool.enqueue({ lane: "high", payload: 1 });
-    await assert.rejects(pool.enqueue({ lane: "high", payload: 1 }), /holds its maxDepth of 2/);
+    await assert.rejects(pool.enqueue({ lane: "high", payload: 1 }), /is at its maxDepth of 2/);
     await pool.resume("high");
     await clock.advance(100);
   }, { clock });
@@ -350,7 +350,7 @@ Deno.test("reload() tells the observers what has changed, pool by pool; nothing 
       from: 50,
       to: 20,
       refused: false,
-      effect: "Holds from the next tick on, which comes at once",
+      effect: "Applies from the next tick, which comes at once",
     }]);
   });
 });

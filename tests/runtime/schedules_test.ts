@@ -268,7 +268,7 @@ for (const aheadMs of [5 * MINUTE, DAY, 3650 * DAY]) {
 
       assert.deepEqual([early, ran.length], [0, 3]);
       assert.deepEqual(lines, [
-        "A schedule was done up to a time to come, by a clock that was ahead: it begins now",
+        "A schedule was marked done up to a future time, by a clock that was ahead: it restarts now",
       ]);
     }, markAhead(new MemoryStore(), START + aheadMs));
   });

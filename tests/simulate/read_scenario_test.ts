@@ -93,7 +93,7 @@ Deno.test("readScenario() finds all faults at once, each with its pointer", asyn
       "/graceMs: Expected a number >= 0 but received -1",
       "/peers: Expected a whole number >= 1 but received 0",
       '/pools/mail/lanes/batch/serviceMs: Expected the key "serviceMs" but it is missing: how long an attempt runs',
-      '/pools/mail/lanes/urgent/checkpointMs: The key "checkpointMs" is not supported yet: it comes with a later version, remove it until then',
+      '/pools/mail/lanes/urgent/checkpointMs: The key "checkpointMs" is not supported yet: remove it until a later version supports it',
       "/pools/mail/lanes/urgent/failRate: Expected a number from 0 to 1 but received 2",
       '/pools/mail/lanes/urgnt: No lane of pool "mail" is named "urgnt": did you mean "urgent"?',
       '/pools/mial: No pool of the config is named "mial": did you mean "mail"?',
@@ -191,7 +191,7 @@ Deno.test("readScenario() takes what recorders write", async () => {
 });
 
 Deno.test("readScenario() says what is wrong with recorded runs and keys, and where", async () => {
-  const wanted = "Expected what an attempt came to, such as 20, " +
+  const wanted = "Expected how an attempt ended, such as 20, " +
     '{ "failedMs": 20 } or { "deferredMs": 5, "forMs": 1000 }, but received';
   const runs = (...runs: readonly unknown[]) => withLane({ serviceMs: { kind: "trace", runs } });
   const at = "/pools/mail/lanes/urgent";

@@ -36,7 +36,7 @@ export class Service {
   readonly child: Deno.ChildProcess;
   /** How it ended. `undefined`: it runs. */
   ended: Deno.CommandStatus | undefined;
-  /** True once it was asked to end. */
+  /** True once it was asked to stop. */
   isToEnd = false;
   readonly #reading: Promise<void>[] = [];
   readonly #started = Promise.withResolvers<void>();

@@ -79,6 +79,6 @@ Deno.test("checkHandler() finds a run that goes on after its abort", async () =>
 
   assert.equal(
     await failure(deaf, { abortMs: 1 }),
-    'handler "handler": Expected an aborted run to end within 1 ms but it goes on: heed context.signal',
+    'handler "handler": Expected an aborted run to end within 1 ms but it continues: stop when context.signal aborts',
   );
 });

@@ -91,7 +91,7 @@ for (const [name, create] of Object.entries(GROWING)) {
   Deno.test(`checkController() finds one that answers with ${name}`, () => {
     assert.match(
       controllerSays(create),
-      /^controller "mine": Expected no more workers when asked again with the same view but received [\d.e-]+ after [\d.e-]+: let what it remembers change with view\.nowMs, not with each call, on "/,
+      /^controller "mine": Expected no more workers when asked again with the same view but received [\d.e-]+ after [\d.e-]+: change its memory with view\.nowMs, not with each call, on "/,
     );
   });
 }
@@ -140,19 +140,25 @@ Deno.test("checkCap() finds one that allows more each time, workers or starts", 
     let workers = 0;
     return ({ size }) => ({ workers: workers = Math.min(workers + 1, size.max) });
   });
-  assert.match(message, /^cap "mine": Expected no more workers when asked again .* 2 after 1: let/);
+  assert.match(
+    message,
+    /^cap "mine": Expected no more workers when asked again .* 2 after 1: change/,
+  );
 
   message = capSays(() => {
     let startsPerSec = 1;
     return () => ({ workers: Infinity, startsPerSec: startsPerSec *= 2 });
   });
-  assert.match(message, /Expected no more startsPerSec when asked again .* 4 after 2: let/);
+  assert.match(message, /Expected no more startsPerSec when asked again .* 4 after 2: change/);
 
   message = capSays(() => {
     let asked = 0;
     return () => asked++ % 50 === 3 ? { workers: 9 } : { workers: 9, startsPerSec: 5 };
   });
-  assert.match(message, /Expected no more startsPerSec when asked again .* Infinity after 5: let/);
+  assert.match(
+    message,
+    /Expected no more startsPerSec when asked again .* Infinity after 5: change/,
+  );
 });
 
 Deno.test("checkCap() passes a bound that falls, and one that rises with time", () => {

@@ -97,7 +97,7 @@ Deno.test("checkController() finds one that is not pure", () => {
 
   assert.match(
     failure(impure),
-    /same views to give the same answers.*keep what it remembers in the closure/,
+    /same views to give the same answers.*keep its memory in the closure/,
   );
   assert.match(failure(timed), /it calls Date\.now\(\): use view\.nowMs/);
   assert.match(failure(chancy), /it calls Math\.random\(\): use context\.random\(\)/);

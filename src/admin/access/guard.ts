@@ -59,7 +59,7 @@ function unknown(c: Context): Response {
     );
   }
   return refuse(
-    "The token is not known: check it against the config",
+    "Unknown token: check it against the config",
     ', error="invalid_token"',
   );
 }
@@ -74,7 +74,7 @@ function loopbackGuard(allowedHosts: readonly string[]): Guard {
     if (peer !== lastPeer && peer !== undefined && !isLoopback(peer)) {
       return problem(
         403,
-        "Without a token only this machine is answered: set admin.tokens in the config to allow others",
+        "Without a token, only this machine has access: set admin.tokens in the config to allow others",
       );
     }
     lastPeer = peer;
@@ -98,7 +98,7 @@ function loopbackGuard(allowedHosts: readonly string[]): Guard {
 function notAnswered(host: string): Response {
   return problem(
     421,
-    `The host name "${hostName(host).slice(0, 100)}" is not answered without a token: ` +
+    `The host name "${hostName(host).slice(0, 100)}" is not allowed without a token: ` +
       "use 127.0.0.1 or localhost, list it in admin.allowedHosts, or set admin.tokens",
   );
 }

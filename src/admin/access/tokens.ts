@@ -40,12 +40,14 @@ export function checkTokens({ adminToken, viewerToken }: Tokens): void {
     }
     if (!/^[\x21-\x7e]*$/.test(token)) {
       throw new TypeError(
-        `The ${role} token has blanks, line breaks or other characters that no header can carry: take visible ASCII ones`,
+        `The ${role} token has spaces, line breaks or other characters that a header cannot carry: use visible ASCII`,
       );
     }
   }
   if (adminToken !== undefined && adminToken === viewerToken) {
-    throw new TypeError("The admin and the viewer token are the same: give each its own");
+    throw new TypeError(
+      "The admin and the viewer token are the same: use a different one for each",
+    );
   }
 }
 

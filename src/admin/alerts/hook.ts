@@ -25,7 +25,7 @@ export interface AlertHookOptions extends AlertSettings {
 /** Time between looks at the pools, ms. */
 const LOOK_EVERY_MS = 5_000;
 
-/** A finding that was not seen for so long has ended, ms: one that comes and goes is told once. */
+/** A finding that was not seen for so long has ended, ms: one that comes and goes is reported once. */
 const QUIET_MS = 60_000;
 
 /** Looks at pools and tells of their findings. */

@@ -53,7 +53,7 @@ const RETRY_MS = 1_000;
 /** Longest wait between attempts, ms. */
 const LONGEST_RETRY_MS = 60_000;
 
-/** After so many attempts the log says that an alert was not delivered. */
+/** After this many attempts the log says that an alert was not delivered. */
 const REPORTED_AFTER = 6;
 
 /** An alert that is being sent. */
@@ -136,7 +136,7 @@ export class AlertLine {
   }
 
   #dropped(sending: Sending | undefined): void {
-    if (sending !== undefined) this.#report(sending, "what it was to say is over");
+    if (sending !== undefined) this.#report(sending, "the finding had ended");
   }
 
   #report(sending: Sending, error: string): void {

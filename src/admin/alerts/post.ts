@@ -67,7 +67,9 @@ export class AlertPost {
       if (ok) return undefined;
       const leadsAway = status >= 300 && status < 400;
       return {
-        error: `the address answered ${status}${leadsAway ? ": give the one it leads to" : ""}`,
+        error: `the address answered ${status}${
+          leadsAway ? ": use the address that it redirects to" : ""
+        }`,
         passes: status >= 500 || status === 429 || status === 408,
       };
     } catch (thrown) {

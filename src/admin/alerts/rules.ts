@@ -47,7 +47,7 @@ function alertsOf({ name }: PoolSettings): readonly Alert[] {
       severity: "page",
       summary:
         "at its limit with age over target for a minute: work accumulates. Shed, send less, " +
-        "or raise what binds (sluice doctor names it)",
+        "or raise the bound (sluice doctor names it)",
     },
     {
       name: "Oscillation",

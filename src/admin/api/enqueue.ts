@@ -97,8 +97,7 @@ export async function enqueue(c: Context, name: string, desk: Desk): Promise<Enq
 /** The fault of a list whose answer is to be held. */
 function waitFaults(c: Context): readonly ProblemError[] {
   if (c.req.query("waitMs") === undefined) return [];
-  const detail =
-    "The answer is held for one job, not for a list: leave waitMs out, look each job up";
+  const detail = "waitMs works for one job, not for a list: leave it out and look up each job";
   return [{ pointer: "?waitMs", detail }];
 }
 
@@ -216,14 +215,14 @@ async function enqueueMany(
   }
   if (reused !== undefined) return problem(422, reused.message, { results });
   if (shed === 0 || shed < given.length) return answer({ results }, 200);
-  const reason = "every job was turned away";
+  const reason = "every job was rejected";
   const which = shed === 1 ? "The job was" : `All ${shed} jobs were`;
   if (soonestMs === Infinity) {
     const detail =
-      `${which} turned away: the pool is stopping and takes no jobs until it is started anew`;
+      `${which} rejected: the pool is stopping and accepts no jobs until the process restarts`;
     return problem(503, detail, { reason, results });
   }
-  return tooMany(`${which} turned away: retry later`, reason, soonestMs, results);
+  return tooMany(`${which} rejected: retry later`, reason, soonestMs, results);
 }
 
 function resultOf(job: JobHandle | Error): BulkResult {

@@ -152,7 +152,7 @@ export class EventFeed {
 
   #drop(stream: Stream): void {
     // Hint: not an `Error`. Deno writes what ends a response to standard error: a sentence, no trace.
-    stream.controller.error("A client of the event stream takes nothing: it is dropped");
+    stream.controller.error("A client of the event stream reads nothing: its connection is closed");
     this.#remove(stream);
   }
 

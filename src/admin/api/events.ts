@@ -99,8 +99,8 @@ function stream(
   const { refusal } = feed;
   if (refusal !== undefined) {
     const detail = refusal === "full"
-      ? `There are ${feed.streams} event streams already: close one, or ask for snapshots instead`
-      : "The server stops: no event stream is opened";
+      ? `There are ${feed.streams} event streams already: close one, or poll snapshots instead`
+      : "The server is stopping: no new event streams";
     return problem(503, detail, { headers: { "retry-after": `${FULL_RETRY_S}` } });
   }
   // A page that opens a stream by hand cannot send the header.

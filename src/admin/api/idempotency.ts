@@ -44,7 +44,7 @@ export function idempotencyOf(header: string, body: unknown): Idempotency | Prob
   try {
     text = JSON.stringify(isOne ? { ...body, dedupeKey: key } : body, inOrder);
   } catch {
-    return { pointer: "", detail: "The body is nested too deeply: nest it less" };
+    return { pointer: "", detail: "The body is nested too deeply: flatten it" };
   }
   return { key, fingerprint: createHash("sha256").update(text).digest("base64url").slice(0, 22) };
 }

@@ -84,7 +84,7 @@ export function readSearch(c: Context, context: AdminContext, state?: JobState):
     cursor: read("cursor", LONGEST_CURSOR + 1),
   };
   if (filter.cursor !== "" && placeOf(filter) === undefined) {
-    faults.push("The next page is not of this list: go on from its first page");
+    faults.push("The cursor belongs to another list: start from the first page");
   }
   return { filter, pools, faults };
 }

@@ -31,9 +31,9 @@ const LONGEST_PAGE = 500;
 
 /** What a job must be for a change, in words. */
 const NEEDS: Readonly<Record<Change, string>> = {
-  cancel: "only one that has not ended can be cancelled",
-  revive: "only a dead one can be retried",
-  remove: "only one that has ended can be removed, cancel it first",
+  cancel: "only a job that has not ended can be cancelled",
+  revive: "only a dead job can be retried",
+  remove: "only a job that has ended can be removed, cancel it first",
 };
 
 /** What a change is called on the outside. */
@@ -68,7 +68,7 @@ export function jobHandlers(context: AdminContext): Handlers<JobEndpoints> {
         limit: wholeNumber({ min: 1, max: LONGEST_PAGE }),
         cursor: text((given, { c }) =>
           openCursor(listKeyOf(c), given) === undefined
-            ? "The cursor is not of this list: take it from the page before, filters unchanged"
+            ? "The cursor belongs to another list: use the one from the previous page, with the same filters"
             : undefined
         ),
       },
@@ -166,7 +166,7 @@ export function noJob(id: string): ReturnType<typeof problem<404>> {
 /** The sentence for a job that nobody knows. */
 export function noJobText(id: string): string {
   const shown = JSON.stringify(id.slice(0, 100));
-  return `No job has the id ${shown}: ended jobs are forgotten after a while, see "keep" in the config`;
+  return `No job has the id ${shown}: ended jobs are deleted after a while, see "keep" in the config`;
 }
 
 /** A job as it may be shown. */

@@ -11,7 +11,7 @@ const MOST_AT_ONCE = 4;
 export class StoppingError extends Error {
   /** Says what to do. */
   constructor() {
-    super("The server stops and reads no more lists: ask again once it has started anew");
+    super("The server is stopping: send the request again after the restart");
     this.name = "StoppingError";
   }
 }

@@ -62,7 +62,8 @@ function start(
   }
   if (errors.length > 0) return badRequest(errors);
   if (operations.full) {
-    const detail = `${MAX_RUNNING} operations run already: wait for one to end, or cancel one`;
+    const detail =
+      `${MAX_RUNNING} operations are running already: wait for one to end, or cancel one`;
     return problem(429, detail, { headers: { "retry-after": `${FULL_RETRY_S}` } });
   }
   const who = context.identify(c)?.who ?? "unknown";
@@ -110,6 +111,6 @@ function noOperation(id: string): ReturnType<typeof problem<404>> {
   return problem(
     404,
     `No operation has the id ${JSON.stringify(id.slice(0, 100))}: the latest hundred are kept, ` +
-      "and none over a restart",
+      "and none after a restart",
   );
 }

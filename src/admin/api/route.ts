@@ -142,5 +142,5 @@ function ended(handle: PoolHandle): ReturnType<typeof problem<409>> | undefined 
   const { draining, stopped } = handle.snapshot();
   if (!draining) return undefined;
   const how = stopped ? "has stopped" : "is draining";
-  return problem(409, `Pool "${handle.name}" ${how}: only a restart brings it back`);
+  return problem(409, `Pool "${handle.name}" ${how}: only a restart makes it available again`);
 }

@@ -78,7 +78,10 @@ export function isSubmitted(
     faults.push(typeFault(type, takes));
   }
   if (value["payload"] === undefined) {
-    faults.push({ pointer: "/payload", detail: "A payload is needed: send null for none" });
+    faults.push({
+      pointer: "/payload",
+      detail: "The payload is missing: send null if there is none",
+    });
   }
   return faults.length === before;
 }

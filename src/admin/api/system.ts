@@ -88,9 +88,9 @@ function* hindrancesIn(pool: PoolSnapshot): Iterable<string> {
   else if (pool.draining) yield "is draining";
   else if (pool.decision === undefined) yield "has not made its first decision";
   if (pool.stale) yield "has a store that could not be read or written";
-  if (refusesJobs(pool)) yield "has a store that did not take the latest job";
+  if (refusesJobs(pool)) yield "has a store that failed to store the latest job";
   if (pool.storeWaitMs >= LOOP_STANDS_AFTER_MS) yield "has a loop that does not advance";
-  if (isHung(pool)) yield "has no worker that could take a job: all are stuck";
+  if (isHung(pool)) yield "has no worker for a job: all are stuck";
 }
 
 function refusesJobs({ nowMs, storeRefusedAtMs = -Infinity }: PoolSnapshot): boolean {

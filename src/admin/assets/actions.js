@@ -19,7 +19,7 @@ import { refresh } from "./live.js";
  * @property {string} [label] What the button that does it says.
  * @property {boolean} [danger] True: it cannot be taken back.
  * @property {HTMLElement} [fields] What is to be filled in.
- * @property {() => string} [cliOf] Makes the command line anew after each input.
+ * @property {() => string} [cliOf] Makes the command line again after each input.
  * @property {() => Promise<unknown>} run Does it. What it throws is shown.
  */
 
@@ -117,7 +117,7 @@ export function ask(question) {
 }
 
 /** A request that nothing answers may have arrived, or arrive yet. */
-const MAY_BE_DONE = "The server does not answer: it may be done all the same, so look before you " +
+const MAY_BE_DONE = "The server does not answer: it may have taken effect, so check before you " +
   "try again";
 
 /** @param {unknown} thrown */
@@ -166,7 +166,7 @@ function whereOption() {
 export function copyText(text) {
   navigator.clipboard.writeText(text).then(
     () => say("Copied"),
-    () => say("The browser does not let this page copy: select the text instead"),
+    () => say("The browser does not allow this page to copy: select the text instead"),
   );
 }
 

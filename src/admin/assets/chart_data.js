@@ -27,7 +27,7 @@ const DENSE = 120;
 const KEPT_MS = 3_600_000;
 
 /**
- * Adds samples to those that are known. While a pool rests it takes none and the last one stands: it
+ * Adds samples to those that are known. While a pool rests it takes none and the last one remains valid: it
  * is repeated before the next, so that no slope is drawn where nothing happened.
  *
  * @param {readonly Sample[]} known
@@ -54,7 +54,7 @@ export function joined(known, news) {
 }
 
 /**
- * The samples of a span that ends now. The last one stands until now.
+ * The samples of a span that ends now. The last one remains valid until now.
  *
  * @param {readonly Sample[]} samples
  * @param {{ nowMs: number, spanMs: number }} span

@@ -6,7 +6,7 @@ import { localize, localTime } from "./local_time.js";
 import { morph } from "./morph.js";
 
 /**
- * Keeps a page current: it is asked for anew once a second, and at once when something happens.
+ * Keeps a page current: it is asked for again once a second, and at once when something happens.
  * The event stream tells of that, and of the server being gone. A hidden tab asks for nothing.
  */
 
@@ -20,10 +20,10 @@ const LONGEST_RETRY_MS = 15_000;
 /** Time between tries to open the stream, ms. */
 const LISTEN_MS = 5_000;
 
-/** Without any sign of the stream for so long it is opened anew, ms. It beats every 15 s. */
+/** Without any sign of the stream for so long it is opened again, ms. It beats every 15 s. */
 const SILENT_MS = 40_000;
 
-/** What changes how a pool stands, not what single jobs do: those are too many. */
+/** What changes the state of a pool, not what single jobs do: those are too many. */
 const KINDS = [
   "decided",
   "paused",
@@ -252,7 +252,7 @@ function loggedOut() {
   rest();
   const next = encodeURIComponent(location.pathname + location.search);
   const link = element("a", { href: `${base}/login?next=${next}` }, "Log in again");
-  byId("banner")?.replaceChildren("The session has ended: what you see is old. ", link);
+  byId("banner")?.replaceChildren("The session has ended: this page is out of date. ", link);
 }
 
 function showState() {
@@ -267,7 +267,7 @@ function showState() {
       : isLost
       ? "Logged out"
       : held
-      ? "Held still"
+      ? "Updates paused"
       : "Live";
     if (state.textContent !== text) state.textContent = text;
     state.dataset.state = isLost ? "lost" : held ? "held" : "live";

@@ -47,8 +47,8 @@ function askFor(button) {
       .map(([name, { input }]) => /** @type {const} */ ([name, Number(input.value)]));
   ask({
     ask: `Override the bounds of pool "${pool}"?`,
-    more: "Leave empty what is to stay. Caps still hold; a target holds instead of what the " +
-      "controller asks for. The bounds of the config come back by themselves.",
+    more: "Leave empty what should stay. Caps still apply; a target replaces that of the " +
+      "controller. The override ends by itself.",
     label: "Override",
     fields,
     cliOf: () =>

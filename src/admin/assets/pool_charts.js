@@ -119,9 +119,9 @@ async function begin(place) {
     const change = atMs === undefined ? state.changes.at(-1) : standingAt(state.changes, atMs);
     const time = change === undefined ? "" : localTime(change.atMs);
     at.textContent = change === undefined
-      ? "No change of size is known from before that time."
+      ? "No change of size is known before that time."
       : `${
-        atMs === undefined ? "Last change" : "In force then"
+        atMs === undefined ? "Last change" : "In effect then"
       }: ${time}, ${change.from} → ${change.to}. ${change.sentence}`;
   }
 

@@ -36,16 +36,16 @@ function question({ changes, stale }) {
   ask({
     ask: "Reload the config?",
     more: refusals > 0
-      ? "Nothing would change: what is refused needs a restart, and a reload is all or nothing."
+      ? "Nothing would change: the refused changes need a restart, and a reload is all or nothing."
       : changes.length === 0
-      ? "Nothing would change: what runs is what the config says."
-      : "All of this takes hold at once. Running jobs end as they began.",
+      ? "Nothing would change: the running config is the same."
+      : "All of this applies at once. Running jobs end under the old config.",
     fields,
     cli: "sluice reload",
     label: "Reload",
     run: async () => {
       await send("POST", "/api/reload", {});
-      say(changes.length === 0 ? "Nothing has changed" : "The config is loaded anew");
+      say(changes.length === 0 ? "Nothing has changed" : "The config is reloaded");
       if (changes.length > 0) await leaveFor(() => location.reload());
     },
   });
@@ -71,7 +71,7 @@ function staleOf(stale) {
   return element(
     "div",
     {},
-    element("p", {}, "Changed since they were loaded, and only run anew after a restart:"),
+    element("p", {}, "Changed since they were loaded; the new code runs only after a restart:"),
     element("ul", {}, ...names),
   );
 }
@@ -89,7 +89,7 @@ function refused(thrown) {
   const list = element("ul", {}, ...faults.map((fault) => element("li", {}, fault)));
   ask({
     ask: "The config cannot be loaded",
-    more: faults.length > 0 ? "The old config runs on. Mend this first:" : text,
+    more: faults.length > 0 ? "The old config stays in use. Fix this first:" : text,
     fields: list,
     label: "Look again",
     run: async () => {

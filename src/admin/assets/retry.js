@@ -4,8 +4,8 @@
 import { byId } from "./dom.js";
 
 /**
- * Tries again what the store did not answer, and says when: the page is loaded anew once it would be
- * another one. Where no scripts run, the page is loaded anew by itself.
+ * Tries again what the store did not answer, and says when: the page is reloaded once it would be
+ * another one. Where no scripts run, the page is reloaded by itself.
  */
 
 const place = byId("retry");
@@ -20,9 +20,9 @@ function countDown(place, seconds) {
   const step = async () => {
     if (document.hidden) return; // nobody looks
     left--;
-    if (left > 0) place.textContent = `It is tried again in ${left} s.`;
+    if (left > 0) place.textContent = `The page tries again in ${left} s.`;
     else if (left === 0) {
-      place.textContent = "It is being tried again.";
+      place.textContent = "The page is trying again.";
       if (await isBack()) location.reload();
       left = seconds + 1;
     }

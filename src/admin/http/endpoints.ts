@@ -36,7 +36,7 @@ import type {
   WaitingJson,
 } from "./wire.ts";
 
-/** Routes that answer whoever asks. The guard stands before every other one. */
+/** Routes that answer the caller. The guard is before every other one. */
 export const OPEN_ROUTES = [
   "GET /healthz",
   "GET /readyz",
@@ -67,7 +67,7 @@ export interface PoolEndpoints {
   };
   /**
    * The recent past: a sample a second for two minutes, one a minute for an hour before. Oldest first.
-   * A pool at rest takes no samples: the last one stands.
+   * A pool at rest takes no samples: the last one remains valid.
    */
   "GET /api/pools/:pool/history": {
     query: {
@@ -77,31 +77,31 @@ export interface PoolEndpoints {
     answers: { 200: History };
     problems: 400 | 404;
   };
-  /** Starts no more jobs of a lane, or of all; running ones go on. */
+  /** Pauses a lane, or the whole pool: no job starts; running jobs continue. */
   "POST /api/pools/:pool/pause": {
     body: PauseBody;
     answers: { 200: PausedJson };
     problems: 400 | 404 | 409 | 413 | 415 | 503;
   };
-  /** Ends a pause. */
+  /** Resumes a lane, or the whole pool. */
   "POST /api/pools/:pool/resume": {
     body: PauseBody;
     answers: { 200: PausedJson };
     problems: 400 | 404 | 409 | 413 | 415 | 503;
   };
-  /** Stops claiming, lets running jobs end, hands back the rest at the deadline. */
+  /** Starts no job, lets running jobs end, returns the rest to their lanes at the deadline. */
   "POST /api/pools/:pool/drain": {
     body: DrainBody;
     answers: { 200: StopReport };
     problems: 400 | 404 | 413 | 415;
   };
-  /** Holds other bounds for a while. */
+  /** Overrides the bounds for a while. */
   "PUT /api/pools/:pool/override": {
     body: OverrideBody;
     answers: { 200: OverrideJson };
     problems: 400 | 404 | 409 | 413 | 415;
   };
-  /** Goes back to the config's bounds. */
+  /** Ends the override: the bounds are the config's again. */
   "DELETE /api/pools/:pool/override": {
     answers: { 200: OverrideJson };
     problems: 400 | 404 | 409;
@@ -116,11 +116,11 @@ export interface PoolEndpoints {
 export interface JobEndpoints {
   /**
    * Enqueues a job, or up to 1,000. 202: stored. 200: a duplicate, a job that was waited for, or one
-   * answer each of many. 429 with Retry-After: turned away; of many, only if all were.
+   * answer each of many. 429 with Retry-After: rejected; of many, only if all were.
    */
   "POST /api/pools/:pool/jobs": {
     query: {
-      /** Holds the answer until the job ends, at most so many ms (60,000). One job only. */
+      /** Waits for the end of the job before it answers, ms (60,000 at most). One job only. */
       waitMs?: number;
     };
     headers: {
@@ -158,7 +158,7 @@ export interface JobEndpoints {
   /** One job. */
   "GET /api/jobs/:id": {
     query: {
-      /** Holds the answer until the job has ended, at most so many ms (60,000). */
+      /** Waits for the end of the job before it answers, ms (60,000 at most). */
       waitMs?: number;
     };
     answers: { 200: JobRecord };
@@ -169,11 +169,11 @@ export interface JobEndpoints {
    * first 5,000 ready jobs of its lane.
    */
   "GET /api/jobs/:id/waiting": { answers: { 200: WaitingJson }; problems: 400 | 404 | 503 };
-  /** Forgets a job that has ended. */
+  /** Deletes a job that has ended. */
   "DELETE /api/jobs/:id": { answers: { 200: ChangedJson }; problems: 400 | 404 | 409 | 503 };
   /** Cancels a job; a running one is asked to stop. */
   "POST /api/jobs/:id/cancel": { answers: { 200: ChangedJson }; problems: 400 | 404 | 409 | 503 };
-  /** Makes a dead job ready again, its attempts counted anew. */
+  /** Makes a dead job ready again, with all its attempts. */
   "POST /api/jobs/:id/retry": { answers: { 200: ChangedJson }; problems: 400 | 404 | 409 | 503 };
 }
 
@@ -197,7 +197,7 @@ export interface OperationEndpoints {
   "GET /api/operations": { answers: { 200: readonly OperationJson[] }; problems: 400 };
   /** One operation, with its progress. */
   "GET /api/operations/:id": { answers: { 200: OperationJson }; problems: 400 | 404 };
-  /** Cancels an operation and waits until it stands still. */
+  /** Cancels an operation and waits until it has stopped. */
   "DELETE /api/operations/:id": { answers: { 200: OperationJson }; problems: 400 | 404 };
 }
 
@@ -228,11 +228,11 @@ export interface SystemEndpoints {
     answers: { 200: Media<"text/event-stream"> };
     problems: 400 | 503;
   };
-  /** The config in force. */
+  /** The current config. */
   "GET /api/config": { answers: { 200: ConfigJson }; problems: 400 };
   /** The store and the plugins of each pool, with what their options may be. */
   "GET /api/plugins": { answers: { 200: readonly PluginJson[] }; problems: 400 };
-  /** Loads the config anew: all or nothing. */
+  /** Reloads the config: all or nothing. */
   "POST /api/reload": {
     query: {
       /** 1: only says what would change. */

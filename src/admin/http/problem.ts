@@ -35,7 +35,7 @@ export interface ProblemExtra {
   readonly pools?: readonly string[];
   /** When to come back, ms. */
   readonly retryAfterMs?: number;
-  /** Why the job was turned away. */
+  /** Why the job was rejected. */
   readonly reason?: string;
   /** What became of each job of many. */
   readonly results?: readonly unknown[];
@@ -109,7 +109,7 @@ export function problem<Status extends ProblemStatus>(
 
 /**
  * The same answer, announcing more than it has, so that its connection breaks. Hint: a client that sends
- * no more of its body else holds a server of Deno for ever that was asked to shut down.
+ * no more of its body else holds a server of Deno forever that was asked to shut down.
  */
 export function breakingOff<Whole extends Response>(whole: Whole): Whole {
   const { body, status, headers } = whole;

@@ -18,8 +18,8 @@ export class UnreadError extends Error {
   constructor(why: UnreadError["why"]) {
     super(
       why === "late"
-        ? `The body has not come within ${READ_WITHIN_MS / 1000} s: send it at once`
-        : "The server stops and reads no more: send the request again once it is started anew",
+        ? `The body did not arrive within ${READ_WITHIN_MS / 1000} s: send it without pauses`
+        : "The server is stopping: send the request again after the restart",
     );
     this.name = "UnreadError";
     this.why = why;

@@ -25,7 +25,7 @@ export interface ProblemError {
   readonly pointer: string;
   /** What is wrong, what is wanted, what to do. */
   readonly detail: string;
-  /** Config file that it stands in. Only for a reload. */
+  /** Config file that it is in. Only for a reload. */
   readonly file?: string | undefined;
   /** Line in that file, from 1. */
   readonly line?: number | undefined;
@@ -49,7 +49,7 @@ export interface Problem {
   readonly pools?: readonly string[] | undefined;
   /** When to come back, ms. Only for 429. */
   readonly retryAfterMs?: number | undefined;
-  /** Why the job was turned away. Only for 429. */
+  /** Why the job was rejected. Only for 429. */
   readonly reason?: string | undefined;
   /** What became of each job of many. */
   readonly results?: readonly unknown[] | undefined;
@@ -95,7 +95,7 @@ export interface PoolJson extends
   readonly signals: Readonly<Record<string, SignalJson>>;
   /** The latest decision. Left out before the first tick. */
   readonly decision?: DecisionJson | undefined;
-  /** What its recent past shows to be amiss, most pressing first. */
+  /** What its recent past shows to be wrong, most pressing first. */
   readonly diagnosis: readonly Finding[];
 }
 
@@ -106,7 +106,7 @@ export type EventJson = PoolEvent extends infer Event
   : Event
   : never;
 
-/** A job that was taken in. */
+/** An accepted job. */
 export interface Accepted {
   /** Id of the job, or of the one it duplicates. */
   readonly id: string;
@@ -132,7 +132,7 @@ export interface BulkAccepted {
 export interface WaitingJson {
   /** Its id. */
   readonly id: string;
-  /** Where it stands. */
+  /** Its state. */
   readonly state: JobState;
   /** Its place, what holds it, and when it may start. `null`: it does not wait. */
   readonly waiting: Waiting | null;
@@ -150,9 +150,9 @@ export interface JobPageJson {
 export interface ChangedJson {
   /** Its id. */
   readonly id: string;
-  /** Where it stands now. */
+  /** Its state now. */
   readonly state: JobState | "removed";
-  /** True: it runs, and its handler was asked to end. Left out otherwise. */
+  /** True: it runs, and its handler was asked to stop. Left out otherwise. */
   readonly cancelling?: true | undefined;
 }
 
@@ -166,7 +166,7 @@ export interface PausedJson {
   readonly paused: boolean;
 }
 
-/** An override in force. */
+/** An override in effect. */
 export interface OverrideJson {
   /** Name of the pool. */
   readonly pool: string;
@@ -188,7 +188,7 @@ export interface OperationJson {
   readonly state?: JobState | undefined;
   /** Only jobs with this text in them. Left out: all. */
   readonly match?: string | undefined;
-  /** How it stands. */
+  /** Its status. */
   readonly status: "running" | "done" | "cancelled" | "failed";
   /** When it began. */
   readonly startedAtMs: number;
@@ -200,7 +200,7 @@ export interface OperationJson {
   readonly matched: number;
   /** Jobs that were changed; the others had changed by themselves. */
   readonly changed: number;
-  /** Jobs to look at, as reckoned at the start. Left out where nobody knows. */
+  /** Jobs to look at, as computed at the start. Left out if unknown. */
   readonly total?: number | undefined;
 }
 
@@ -222,7 +222,7 @@ export interface OperationRequest {
 
 /** What to override, and for how long. */
 export interface OverrideBody extends Override {
-  /** The config's bounds hold again after so many ms. */
+  /** How long the override lasts, ms. */
   readonly expiresInMs: number;
 }
 
@@ -240,7 +240,7 @@ export interface DrainBody {
 
 /** What to load. */
 export interface ReloadBody {
-  /** A config in place of the file; it may bring no code. */
+  /** A config instead of the file; it may not name modules that are not loaded. */
   readonly config?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -270,7 +270,7 @@ export interface PluginJson {
 export interface Readiness {
   /** True: all pools run and their stores answer. */
   readonly ready: boolean;
-  /** What is amiss. Left out when ready. */
+  /** What is wrong. Left out when ready. */
   readonly reasons?: readonly string[] | undefined;
 }
 

@@ -68,10 +68,10 @@ export function assetRoutes(): Hono<BlankEnv> {
   return new Hono().get("/assets/:name", etag(), (c) => {
     const name = c.req.param("name");
     const text = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
-    if (text === undefined) return problem(404, "No file of that name is part of the pages");
+    if (text === undefined) return problem(404, "No such asset");
     return c.body(text, 200, {
       ...API_HEADERS,
-      // Asked for anew with each page, and answered 304: after an update no page runs an old script.
+      // Asked for again with each page, and answered 304: after an update no page runs an old script.
       "cache-control": "no-cache",
       "content-type": TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "text/plain",
       "cross-origin-resource-policy": "same-origin",

@@ -38,7 +38,7 @@ const Figures: FC<{ samples: readonly Sample[] }> = ({ samples }) => {
   const lanes = shown[0]?.lanes ?? [];
   return (
     <details>
-      <summary>The latest figures as a table</summary>
+      <summary>The latest values as a table</summary>
       {shown.length === 0
         ? <p class="soft">There are no samples yet.</p>
         : (

@@ -1,5 +1,5 @@
 /**
- * The page of the config in force: its plugins, its text, and a reload that says first what it would change.
+ * The page of the config in effect: its plugins, its text, and a reload that says first what it would change.
  *
  * @module
  */
@@ -65,8 +65,8 @@ function show(c: Context, context: AdminContext): Response | Promise<Response> {
       <section class="card" aria-labelledby="text">
         <h2 id="text">As given</h2>
         <p class="soft">
-          Secrets are shown as the variables that hold them; fields listed under “redact” are
-          hidden. What is not given has its default.
+          Secrets are shown as the names of their variables; fields listed under “redact” are
+          hidden. Keys that are left out have their defaults.
         </p>
         <pre
           tabindex={0}
@@ -91,7 +91,7 @@ const Plugins: FC<{ pool: string; plugins: readonly PluginJson[] }> = ({ pool, p
           <th scope="col">Kind</th>
           <th scope="col" class="text">Plugin</th>
           <th scope="col" class="text">Options as given</th>
-          <th scope="col" class="text">Options that it takes</th>
+          <th scope="col" class="text">Options that it accepts</th>
         </tr>
       </thead>
       <tbody>

@@ -87,10 +87,10 @@ function recent({ operations, clock }: AdminContext): readonly OperationJson[] {
 const NoneDead: FC<{ filter: JobFilter; more: boolean }> = ({ filter, more }) => (
   <p class="card empty">
     {more
-      ? "None of those looked at so far has that text in it: go on to the next page."
+      ? "No match so far: continue with the next page."
       : filter.match !== "" || filter.pool !== "" || filter.lane !== ""
       ? "No dead job matches."
-      : "No job is dead. Those that fail for good are kept here, see “keep” in the config."}
+      : "No job is dead. Jobs that fail for good are kept here, see “keep” in the config."}
   </p>
 );
 
@@ -108,7 +108,7 @@ const Bulk: FC<{ filter: JobFilter; pools: readonly string[] }> = ({ filter, poo
             path={`/api/pools/${encodeURIComponent(pool)}/operations`}
             body={{ retry: true, ...bodyOf(filter) }}
             ask={`Retry ${chosen}?`}
-            more="Each is ready again, at the end of its lane, with all its attempts. It goes on in the background and can be cancelled."
+            more="Each goes back to the end of its lane, with all its attempts. This runs in the background and can be cancelled."
             cli={`sluice dlq retry ${shellWord(pool)} --all${optionsOf(filter)}`}
             label="Retry them"
             done="The retry has begun"
@@ -120,7 +120,7 @@ const Bulk: FC<{ filter: JobFilter; pools: readonly string[] }> = ({ filter, poo
             path={`/api/pools/${encodeURIComponent(pool)}/operations`}
             body={{ discard: true, ...bodyOf(filter) }}
             ask={`Discard ${chosen}?`}
-            more="They are forgotten, with their payloads and errors. This cannot be taken back."
+            more="They are deleted, with their payloads and errors. This cannot be undone."
             cli={`sluice dlq discard ${shellWord(pool)} --all${optionsOf(filter)}`}
             label="Discard them"
             done="The discard has begun"

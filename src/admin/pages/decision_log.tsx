@@ -69,7 +69,7 @@ const Entry: FC<{ entry: FoldedDecision }> = ({ entry: { key, shown: decision, o
       <p class="soft">{inputsOf(decision)}</p>
       {decision.latest !== undefined && decision.untilMs > decision.atMs && (
         <p class="soft">
-          It stood until <Time atMs={decision.untilMs} />: {decision.latest}
+          Unchanged until <Time atMs={decision.untilMs} />: {decision.latest}
         </p>
       )}
       {others.length > 0 && (
@@ -121,7 +121,7 @@ function inputsOf({ inputs, retire }: Decision): string {
     starting > 0 && `${starting} starting`,
     retiring > 0 && `${retiring} retiring`,
     stuck > 0 && `${stuck} stuck`,
-    retire.length > 0 && `${retire.length} told to leave`,
+    retire.length > 0 && `${retire.length} asked to stop`,
   ];
   return `At that time: ${parts.filter((part) => part !== false).join(", ")}.`;
 }

@@ -33,11 +33,11 @@ export function JobActions({ job, next, few = false }: JobActionsProps): ReturnT
         path={`${path}/cancel`}
         ask={`Cancel job ${job.id}?`}
         more={isRunning
-          ? "Its handler is asked to end; what it has done so far stays done."
+          ? "Its handler is asked to stop; what it has done so far is not undone."
           : "It is never started."}
         cli={`sluice jobs cancel ${id}`}
         label="Cancel the job"
-        done={isRunning ? `Job ${job.id} is asked to end` : `Job ${job.id} is cancelled`}
+        done={isRunning ? `Job ${job.id} is asked to stop` : `Job ${job.id} is cancelled`}
         name={`Cancel ${job.id}`}
         danger
       >
@@ -52,7 +52,7 @@ export function JobActions({ job, next, few = false }: JobActionsProps): ReturnT
         <Act
           path={`${path}/retry`}
           ask={`Retry job ${job.id}?`}
-          more="It is ready again, at the end of its lane, with all its attempts."
+          more="It goes back to the end of its lane, with all its attempts."
           cli={`sluice jobs retry ${id}`}
           label="Retry"
           done={`Job ${job.id} is ready again`}
@@ -65,7 +65,7 @@ export function JobActions({ job, next, few = false }: JobActionsProps): ReturnT
         method="DELETE"
         path={path}
         ask={`Discard job ${job.id}?`}
-        more="It is forgotten, with its payload and error. This cannot be taken back."
+        more="It is deleted, with its payload and error. This cannot be undone."
         {...job.state === "dead" && {
           cli: `sluice dlq discard ${shellWord(job.pool)} ${id}`,
         }}

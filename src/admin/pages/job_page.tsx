@@ -95,7 +95,7 @@ const JobPage: FC<JobPageProps> = ({ base, actor, job, settings, nowMs, waiting 
 const Why: FC<{ waiting: Waiting; lane: string; nowMs: number }> = ({ waiting, lane, nowMs }) => (
   <section class="card" aria-labelledby="why">
     <h2 id="why">Why it waits</h2>
-    {waiting.holds.length === 0 ? <p>Nothing holds it: it starts at once.</p> : (
+    {waiting.holds.length === 0 ? <p>Nothing holds it: it starts now.</p> : (
       <ul class="holds">
         {waiting.holds.map(({ code, detail }) => (
           <li data-key={code}>

@@ -25,7 +25,7 @@ const TONES: Readonly<Record<JobState, string>> = {
 /** Why a job is dead, in words. */
 export const REASONS: Readonly<Record<DeadReason, string>> = {
   attempts: "its attempts are used up",
-  fatal: "its handler said that it cannot be done",
+  fatal: "its handler reported a fatal error",
   expired: "it was not started within its ttlMs",
   late: "it would have been late",
   payload: "its payload does not fit its handler",

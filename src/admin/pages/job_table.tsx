@@ -26,7 +26,7 @@ export interface JobTableProps {
   readonly context: AdminContext;
   /** True: with buttons. */
   readonly writes: boolean;
-  /** True: all are dead, and when they died is told, by which they are ordered. */
+  /** True: all are dead, and when they died is reported, by which they are ordered. */
   readonly dead?: boolean;
 }
 

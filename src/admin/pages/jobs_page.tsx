@@ -93,11 +93,11 @@ export function Pages(
 const NoJobs: FC<{ filter: JobFilter; more: boolean }> = ({ filter, more }) => (
   <p class="card empty">
     {more
-      ? "None of those looked at so far has that text in it: go on to the next page."
+      ? "No match so far: continue with the next page."
       : filter.match !== ""
       ? "No job has that text in its id, key, type, error or payload."
       : filter.pool !== "" || filter.lane !== "" || filter.state !== undefined
-      ? "No such job is there now."
-      : "No job is there yet. Post one, or wait for the first."}
+      ? "No such job now."
+      : "There are no jobs yet. Post one, or wait for the first."}
   </p>
 );

@@ -118,9 +118,9 @@ const PauseLane: FC<{ pool: string; lane: LaneView }> = ({ pool, lane: { name, p
       ask={`${title} lane "${name}" of pool "${pool}"?`}
       more={paused
         ? "Its jobs start again."
-        : "None of its jobs starts until someone resumes it. Jobs that run go on, and new ones are taken in."}
+        : "None of its jobs starts until it is resumed. Running jobs continue, and new jobs are accepted."}
       cli={`sluice pools ${verb} ${shellWord(pool)} --lane ${shellWord(name)}`}
-      done={paused ? `Lane "${name}" goes on` : `Lane "${name}" is paused`}
+      done={paused ? `Lane "${name}" is resumed` : `Lane "${name}" is paused`}
       name={`${title} lane ${name}`}
     >
       {title}

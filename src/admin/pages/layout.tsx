@@ -55,7 +55,7 @@ export interface LayoutProps extends FrameProps {
   readonly title: string;
   /** Where in the navigation it is. `undefined`: nowhere. */
   readonly place?: PageName | undefined;
-  /** What stands beside the heading. */
+  /** What is beside the heading. */
   readonly beside?: Child;
   /** Names of further scripts: modules among the assets. */
   readonly scripts?: readonly string[] | undefined;
@@ -65,7 +65,7 @@ export interface LayoutProps extends FrameProps {
   readonly styles?: readonly string[] | undefined;
   /** True: `main` is kept current by looking again. */
   readonly live?: boolean | undefined;
-  /** Without scripts, the page is loaded anew after so many seconds. `undefined` or 0: never. */
+  /** Without scripts, the page is reloaded after this many seconds. `undefined` or 0: never. */
   readonly refresh?: number | undefined;
   /** Its content. */
   readonly children?: Child;
@@ -154,7 +154,7 @@ const Tools: FC<{ base: string; actor: Actor | undefined; live: boolean }> = (pr
       <>
         <span id="state" class="state scripted" data-state="live">Live</span>
         <button id="hold" type="button" class="small scripted" aria-pressed="false">
-          Hold still
+          Pause updates
         </button>
       </>
     )}

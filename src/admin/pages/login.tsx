@@ -29,7 +29,7 @@ import { type Role, tokenMatcher, type Tokens } from "../access/tokens.ts";
 const MAX_BODY_BYTES = 4_096;
 
 const FOREIGN = "Another site made this request: log in on this site's own page";
-const UNKNOWN = "The token is not known: check it against the config";
+const UNKNOWN = "Unknown token: check it against the config";
 
 /**
  * Makes the route of the page.

@@ -62,7 +62,7 @@ const Cancel: FC<{ operation: OperationJson }> = ({ operation }) => (
     method="DELETE"
     path={`/api/operations/${operation.id}`}
     ask={`Cancel this: ${nameOf(operation)}?`}
-    more="What is done so far stays done."
+    more="What it has done so far is not undone."
     label="Cancel it"
     done="It is cancelled"
     danger

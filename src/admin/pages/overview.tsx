@@ -31,7 +31,7 @@ import { findingClass, Marks, Meanings, needsAttention, type ShownPool } from ".
 import { queryFaults, queryNumber } from "../http/problem.ts";
 import { badQuery } from "./trouble.tsx";
 
-/** Without a script the page is loaded anew after so long, s, unless `?refresh=` says otherwise. */
+/** Without a script the page is reloaded after so long, s, unless `?refresh=` says otherwise. */
 const REFRESH_SECONDS = 5;
 
 /** The start page, below the path of another app, with a slash at its end. */

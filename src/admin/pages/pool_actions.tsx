@@ -33,8 +33,8 @@ export function PoolActions(
         path={`${pathOf(pool)}/drain`}
         body={{}}
         ask={`Drain pool "${pool.pool}"?`}
-        more={"It takes no more jobs and starts none; running ones end first, what has not ended " +
-          "by its drainMs goes back to its lane. Only a restart of the process brings it back."}
+        more={"It accepts and starts no more jobs. Running jobs may end; what has not ended " +
+          "within drainMs goes back to its lane. Only a restart of the process ends this."}
         cli={`sluice pools drain ${shellWord(pool.pool)}`}
         label="Drain"
         done={`Pool "${pool.pool}" is drained`}
@@ -46,7 +46,7 @@ export function PoolActions(
   );
 }
 
-/** The bounds in force instead of the config's, and how to end them. */
+/** The bounds in effect instead of the config's, and how to end them. */
 export function OverrideNotice(
   { pool, writes }: { pool: ShownPool; writes: boolean },
 ): ReturnType<FC> {
@@ -60,7 +60,7 @@ export function OverrideNotice(
           method="DELETE"
           path={`${pathOf(pool)}/override`}
           ask={`End the override of pool "${pool.pool}"?`}
-          more="The bounds of the config hold again, and the controller decides."
+          more="The bounds of the config apply again, and the controller decides."
           cli={`sluice pools scale ${shellWord(pool.pool)} --clear`}
           done={`Pool "${pool.pool}" has the bounds of its config`}
         >
@@ -81,9 +81,9 @@ const PausePool: FC<{ pool: ShownPool }> = ({ pool }) => {
       ask={`${title} pool "${pool.pool}"?`}
       more={pool.paused
         ? "Its jobs start again."
-        : "No job starts until someone resumes it. Jobs that run go on, and new ones are taken in."}
+        : "No job starts until it is resumed. Running jobs continue, and new jobs are accepted."}
       cli={`sluice pools ${verb} ${shellWord(pool.pool)}`}
-      done={pool.paused ? `Pool "${pool.pool}" goes on` : `Pool "${pool.pool}" is paused`}
+      done={pool.paused ? `Pool "${pool.pool}" is resumed` : `Pool "${pool.pool}" is paused`}
     >
       {title}
     </Act>

@@ -63,11 +63,11 @@ export function orderOf(sort: string | undefined): PoolOrder | undefined {
   const isReversed = sort?.startsWith("-") === true;
   const by = ORDER_KEYS.find((key) => key === (isReversed ? sort?.slice(1) : sort));
   if (by === undefined) return undefined;
-  const isFirstDescending = by !== "name"; // figures: whoever sorts by them looks for the greatest
+  const isFirstDescending = by !== "name"; // figures: anyone who sorts by them looks for the greatest
   return { by, descending: isReversed !== isFirstDescending };
 }
 
-/** The query that asks for an order, or turns it round if it is the one in force. */
+/** The query that asks for an order, or turns it round if it is the one in effect. */
 export function sortBy(key: OrderKey, now: PoolOrder | undefined): string {
   const isNow = now?.by === key && now.descending === (key !== "name");
   return `?sort=${isNow ? "-" : ""}${key}`;

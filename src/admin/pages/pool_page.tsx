@@ -1,5 +1,5 @@
 /**
- * The page of one pool: demand and supply, lanes, what is amiss, decisions, actions.
+ * The page of one pool: demand and supply, lanes, what is wrong, decisions, actions.
  *
  * @module
  */
@@ -27,7 +27,7 @@ import { findingClass, isWell, Marks, Meanings, type ShownPool } from "./pool_st
 import { queryFaults, queryNumber } from "../http/problem.ts";
 import { badQuery } from "./trouble.tsx";
 
-/** Without a script the page is loaded anew after so long, s. */
+/** Without a script the page is reloaded after so long, s. */
 const REFRESH_SECONDS = 5;
 
 /**

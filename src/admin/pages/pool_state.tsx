@@ -1,5 +1,5 @@
 /**
- * How a pool stands, in marks: each says in words what its color says.
+ * The state of a pool, in marks: each says in words what its color says.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { STOPPED } from "../../explain/reason.ts";
 
 /** A pool with what its recent past shows. */
 export interface ShownPool extends PoolSnapshot {
-  /** What is amiss, most pressing first. */
+  /** What is wrong, most pressing first. */
   readonly diagnosis: readonly Finding[];
 }
 
@@ -28,7 +28,7 @@ export interface PoolMark {
   readonly means?: string;
 }
 
-/** All that is to be said of how a pool stands, most pressing first. Never empty. */
+/** All marks of a pool's state, most pressing first. Never empty. */
 export function marksOf(pool: ShownPool): readonly PoolMark[] {
   const marks = [...troubles(pool), ...late(pool), ...holds(pool)];
   if (marks.length > 0) return marks;
@@ -88,7 +88,7 @@ function troubles(pool: ShownPool): readonly PoolMark[] {
   return [
     pool.stopped && bad("stopped", `${STOPPED}.`),
     pool.stale && bad("stale", "The store cannot be read: counts are the last known ones."),
-    pool.degraded && bad("degraded", "A strategy fails: its last good answer stands."),
+    pool.degraded && bad("degraded", "A strategy fails: its last valid answer stays in use."),
     stuck > 0 && bad(
       `${stuck} stuck`,
       `The handlers of ${stuck} ${
@@ -112,8 +112,8 @@ function late(pool: ShownPool): readonly PoolMark[] {
 function holds(pool: ShownPool): readonly PoolMark[] {
   return [
     pool.draining && !pool.stopped &&
-    warn("draining", "It takes no more jobs; running ones end first."),
-    pool.paused && warn("paused", "No job starts until someone resumes it."),
+    warn("draining", "It accepts no more jobs; running jobs may end."),
+    pool.paused && warn("paused", "No job starts until it is resumed."),
     pool.override !== undefined && warn("overridden"),
     pool.holdUntilMs > 0 && warn("cooling down", coolingOf(pool)),
     pool.holdUntilMs === 0 && pool.rateBound &&
@@ -124,7 +124,7 @@ function holds(pool: ShownPool): readonly PoolMark[] {
 function coolingOf({ holdUntilMs, nowMs }: ShownPool): string {
   const leftMs = holdUntilMs - nowMs;
   const when = leftMs > 0 ? `in ${duration(leftMs)}` : "now";
-  return `The receiver says "not now": nothing starts, and one job asks again ${when}.`;
+  return `The receiver says "not now": nothing starts, and one job tries again ${when}.`;
 }
 
 function bad(text: string, means?: string): PoolMark {

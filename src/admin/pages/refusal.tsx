@@ -16,9 +16,9 @@ import { baseOf, hostHeader, isForPeople, placeOf } from "../http/origin.ts";
 type RefusalStatus = 401 | 403 | 421;
 
 const TITLES: Readonly<Record<RefusalStatus, string>> = {
-  401: "You are not let in",
-  403: "Only this machine is let in",
-  421: "It does not answer to this name",
+  401: "Access denied",
+  403: "Only this machine has access",
+  421: "This host name is not allowed",
 };
 
 /** Answers with what the guard says: to people on a page, with what to do. */
@@ -67,15 +67,15 @@ const WhatToDo: FC<{ c: Context; base: string; status: RefusalStatus }> = (props
     return (
       <>
         <p>
-          On the machine that it runs on, open <a href={here}>{here}</a>.
+          On the machine where it runs, open <a href={here}>{here}</a>.
         </p>
-        <Steps name="Or let this name in, by the config:">{ALLOWED_HOSTS}</Steps>
+        <Steps name="Or allow this name in the config:">{ALLOWED_HOSTS}</Steps>
       </>
     );
   }
   return (
     <>
-      <Steps name="To look from another machine, set a token in the config, and start it anew:">
+      <Steps name="To connect from another machine, set a token in the config and restart:">
         {TOKENS}
       </Steps>
       <p class="soft">

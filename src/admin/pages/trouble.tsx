@@ -43,15 +43,15 @@ export function noRoute(
   if (allowed.length > 0) {
     const allow = allowed.join(", ");
     if (isForPeople(c)) {
-      const text = <p class="card empty">{path} shows nothing: it only takes {allow}.</p>;
-      return page(c, context, 405, "That is no page", text, { allow });
+      const text = <p class="card empty">{path} is not a page: it only accepts {allow}.</p>;
+      return page(c, context, 405, "Not a page", text, { allow });
     }
     return problem(405, `Expected ${allow} but received ${c.req.method}`, { headers: { allow } });
   }
   if (isForPeople(c)) {
     return page(c, context, 404, "No such page", <p class="card empty">Nothing is at {path}.</p>);
   }
-  return problem(404, `${NO_ROUTE} ${c.req.method} ${path}: see /docs for those that there are`);
+  return problem(404, `${NO_ROUTE} ${c.req.method} ${path}: see /docs for the routes`);
 }
 
 /** Answers 400 with every fault of a query. */
@@ -66,7 +66,7 @@ export function badQuery(
       {errors.map(({ detail }) => <p>{detail}</p>)}
     </div>
   );
-  return page(c, context, 400, "That cannot be shown", faults);
+  return page(c, context, 400, "This page cannot be shown", faults);
 }
 
 /** Answers what a route failed at. */
@@ -83,7 +83,7 @@ export function failed(
     path: c.req.path,
     error: error.stack ?? error.message,
   });
-  const detail = "The server failed to answer: its log has the reason";
+  const detail = "The server failed: its log has the reason";
   if (!isForPeople(c)) return problem(500, detail);
   return page(c, context, 500, "The server failed", <p class="card empty">{detail}.</p>);
 }
@@ -104,7 +104,7 @@ function storeFailed(
         <p class="row">
           <a class="button" href={pathname + search}>Try again</a>
           <span id="retry" class="soft" data-seconds={STORE_RETRY_S}>
-            It is tried again every {STORE_RETRY_S} s.
+            The page tries again every {STORE_RETRY_S} s.
           </span>
         </p>
       </>

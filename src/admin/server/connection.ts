@@ -83,7 +83,7 @@ export class Connection implements Peer {
       },
       (thrown) => {
         log.warn("An answer was cut off", { error: messageOf(thrown) });
-        return problem(500, "The server failed to answer: its log has the reason");
+        return problem(500, "The server failed: its log has the reason");
       },
       () => {},
     );

@@ -1,7 +1,7 @@
 /**
  * Accepts connections and serves HTTP on each. `Deno.serve` does both, but accepts nothing more after
  * the first connection that it cannot accept, closes none whose request never comes, and cannot be
- * ended at once after it was asked to end in order.
+ * ended at once after it was asked to stop in order.
  *
  * @module
  */

@@ -166,7 +166,7 @@ function bindByPlatform({ hostname, port }: AdminSettings, { handle, log }: Answ
   );
   let isClosing = false;
   server.finished.then(() => undefined, messageOf).then((error) => {
-    if (!isClosing) log.error("The admin API is served no more: start anew", { error });
+    if (!isClosing) log.error("The admin API has stopped listening: restart", { error });
   });
   const close = async (): Promise<void> => {
     isClosing = true;
@@ -188,7 +188,7 @@ function naming<T>({ hostname, port }: Address, bind: () => T): T {
   } catch (cause) {
     if (cause instanceof Deno.errors.AddrInUse) {
       throw new Error(
-        `The admin API cannot listen on ${hostname}:${port}, the port is in use: stop what uses it, or set another admin.port`,
+        `The admin API cannot listen on ${hostname}:${port}, the port is in use: stop the other program, or set another admin.port`,
         { cause },
       );
     }

@@ -15,7 +15,7 @@ const AT_LIMIT_MS = 60_000;
 /** Sheds already: where it lets all in, a backlog came at once or has no target. */
 const SHEDS = "shed-at-cap";
 
-/** In so many of the samples at least. */
+/** In this many of the samples at least. */
 const MOSTLY = 0.95;
 
 /** Longer than the default time limit of an attempt: one that hangs has ended by then. */
@@ -24,7 +24,7 @@ const STALLED_MS = 90_000;
 /** No worker that may take a job, and jobs that are ready, for so long: a restart would have come. */
 const HUNG_MS = 10_000;
 
-/** At the limit, with age over target or jobs turned away, for a minute: work accumulates. */
+/** At the limit, with age over target or jobs rejected, for a minute: work accumulates. */
 export function atCapacity(history: History): readonly Finding[] {
   const window = latest(history, AT_LIMIT_MS);
   if (window === undefined) return [];
@@ -40,10 +40,12 @@ export function atCapacity(history: History): readonly Finding[] {
   const targetWaitMs = worst?.targetWaitMs ?? 0;
   const shedPerSec = perSec(window, ({ shed }) => shed);
   const binder = named(last.boundBy);
-  const held = last.rateBound ? `held by the start rate of ${binder}` : `all that ${binder} allows`;
+  const held = last.rateBound
+    ? `limited by the start rate of ${binder}`
+    : `all that ${binder} allows`;
   const count = figure(shedPerSec);
   const shed = shedPerSec > 0
-    ? ` and ${counted(count, "job")}/s ${agreeing(count, "is", "are")} turned away`
+    ? ` and ${counted(count, "job")}/s ${agreeing(count, "is", "are")} rejected`
     : "";
   return [{
     code: "at-capacity",
@@ -52,8 +54,8 @@ export function atCapacity(history: History): readonly Finding[] {
       `${agreeing(last.live, "was", "were")} not enough: the oldest job of lane ` +
       `"${name}" waits ${duration(oldestWaitMs)} (target ${duration(targetWaitMs)})${shed}`,
     change: shedPerSec > 0 || history.admission === SHEDS
-      ? `Send less, or raise what binds: ${binder}`
-      : `Shed at the door (admission "shed-at-cap"), or raise what binds: ${binder}`,
+      ? `Send less, or raise the bound: ${binder}`
+      : `Shed jobs (admission "shed-at-cap"), or raise the bound: ${binder}`,
     numbers: { live: last.live, limit: last.limit, oldestWaitMs, targetWaitMs, shedPerSec, spanMs },
   }];
 }
@@ -101,12 +103,12 @@ function findingOf({ last, spanMs }: Window): Finding {
 
 function changeOf({ live, busy, stuck, limit, boundBy }: Sample): string {
   if (stuck > 0) {
-    return "Make the handler heed context.signal: stuck workers count against every cap";
+    return "Make the handler stop when context.signal aborts: stuck workers count against every cap";
   }
-  if (limit === 0) return `Raise what binds: ${named(boundBy)} allows 0 workers`;
+  if (limit === 0) return `Raise the bound: ${named(boundBy)} allows 0 workers`;
   if (live === 0) return "See why no worker starts: the log has the error of the handler's start";
-  if (busy === live) return "See what the handler waits for, and give it a timeoutMs";
-  return "See why idle workers get no job: the lane policy or the store holds them back";
+  if (busy === live) return "Check what the handler waits for, and set a timeoutMs";
+  return "Check why idle workers get no job: the lane policy or the store holds them back";
 }
 
 function isAtLimit({ live, stuck, limit, rateBound, holdUntilMs }: Sample): boolean {

@@ -60,9 +60,8 @@ function finding({ name }: LaneSample, { baseMs, serviceMs, window, before }: Sl
     lane: name,
     saw: `Jobs of lane "${name}" run ${duration(serviceMs)}, ${figure(times)} times the ` +
       `${duration(baseMs)} of before; workers went from ${workersBefore} to ${workers}`,
-    change:
-      "Look at what the handler calls: more workers will not help and may make it worse; let " +
-      "the handler say context.overloaded(), or lower what the pool may use",
+    change: "Check what the handler calls: more workers will not help and may make it worse; let " +
+      "the handler call context.overloaded(), or lower the bounds of the pool",
     numbers: { serviceMs, baseMs, times, workers, workersBefore },
   };
 }

@@ -21,7 +21,7 @@ const MOST_FAILED = 0.5;
 const ALL = 0.95;
 
 /**
- * Most of the latest attempts failed, or all were put off. It counts from two readings, whatever
+ * Most of the latest attempts failed, or all were deferred. It counts from two readings, whatever
  * gaps are between: a pool whose jobs all wait for their next attempt rests.
  */
 export function failing({ samples }: History): readonly Finding[] {
@@ -43,12 +43,12 @@ export function failing({ samples }: History): readonly Finding[] {
     code: "failing",
     lane: undefined,
     saw: `In ${duration(spanMs)} ${failures} of ${counted(ended, "attempt")} failed and ` +
-      `${deferrals} ${agreeing(deferrals, "was", "were")} put off: ` +
+      `${deferrals} ${agreeing(deferrals, "was", "were")} deferred: ` +
       `${counted(done, "job")} ${agreeing(done, "was", "were")} done`,
     change: share >= MOST_FAILED
-      ? "See the errors of jobs (sluice jobs ls and dlq ls show the last of each) and mend the handler " +
+      ? "Read the errors of the jobs (sluice jobs ls and dlq ls show the last of each) and fix the handler " +
         "or what it calls: more workers or attempts will not help"
-      : "See why what the handler calls puts every job off: it may be down, or want a lower rate",
+      : "Check why the receiver defers every job: it may be down, or need a lower rate",
     numbers: { failures, deferrals, ended, share, spanMs },
   }];
 }

@@ -1,5 +1,5 @@
 /**
- * Findings: what is amiss with a pool, in numbers, and what to change.
+ * Findings: what is wrong with a pool, in numbers, and what to change.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export type FindingCode =
   | "receiver-refuses"
   | "stalled";
 
-/** All kinds of findings, in the order in which they are told. */
+/** All kinds of findings, in the order in which they are reported. */
 export const FINDING_CODES: readonly FindingCode[] = [
   "stalled",
   "failing",

@@ -18,7 +18,7 @@ const STARVED_MS = 60_000;
 /** Share of worker time below which a lane is not served. */
 const NO_SHARE = 0.02;
 
-/** Room above the mean load, as the seed sizes a reserve. */
+/** Room above the mean load, as the lanes experiment sizes a reserve. */
 const HEADROOM = 1.5;
 
 /** Waits of a lane above others that run jobs of their own, over its job time and its target. */

@@ -33,7 +33,7 @@ export function isOverTarget({ targetWaitMs, oldestWaitMs, paused }: LaneWait): 
   return !paused && targetWaitMs !== null && oldestWaitMs > targetWaitMs;
 }
 
-/** Names of the lanes that make a pool "over target". None where what says more is told anyway. */
+/** Names of the lanes that make a pool "over target". None where what says more is reported anyway. */
 export function lanesOverTarget({ stopped, lanes, diagnosis }: PoolWaits): readonly string[] {
   if (stopped || diagnosis.some(({ code }) => PRESSING_CODES.includes(code))) return [];
   return lanes.filter(isOverTarget).map(({ name }) => name);

@@ -25,10 +25,10 @@ export function receiverRefuses({ samples }: History): readonly Finding[] {
       `For ${duration(forMs)} the receiver has said "not now", to ${
         counted(refused, "attempt")
       }: ` +
-      `${counted(ready, "job")} ready, and one job asks again ${again}`,
+      `${counted(ready, "job")} ready, and one job tries again ${again}`,
     change:
-      "See why the receiver refuses: if it wants fewer calls, hold its rate with api-rate-cap; " +
-      "if it is down, wait: the pool goes on by itself",
+      "Check why the receiver refuses: if it wants fewer calls, limit the rate with api-rate-cap; " +
+      "if it is down, wait: the pool continues by itself",
     numbers: { refused, forMs, leftMs, ready },
   }];
 }

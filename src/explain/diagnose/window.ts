@@ -19,7 +19,7 @@ export interface Window {
   readonly spanMs: number;
 }
 
-/** A history has a sample a second for so long, and one in so many ms before. */
+/** A history has a sample a second for so long, and one in this many ms before. */
 const DENSE_MS = 115_000;
 const THIN_MS = 61_000;
 

@@ -21,11 +21,11 @@ export interface WaitingFacts {
 
 /** Why there is no estimate under what holds it. */
 const UNTIL: Partial<Readonly<Record<HoldCode, string>>> = {
-  stopped: "Nobody can say: it hangs on the next start",
-  paused: "Nobody can say: it hangs on the resume",
-  store: "Nobody can say: it hangs on the store",
-  handler: "Nobody can say: it hangs on the config",
-  "key-limit": "Nobody can say: it hangs on the end of the jobs with its key",
+  stopped: "Unknown: depends on the next start",
+  paused: "Unknown: depends on the resume",
+  store: "Unknown: depends on the store",
+  handler: "Unknown: depends on the config",
+  "key-limit": "Unknown: depends on when the jobs of its key end",
 };
 
 /** Estimates when a job may start: from the pace of its lane, or from how long its jobs take. */
@@ -36,20 +36,20 @@ export function estimateOf(
   { beside: { ahead, atLeast }, bars, shortages }: WaitingFacts,
 ): Pick<Waiting, "startAtMs" | "basis"> {
   const bar = bars.find(({ code }) => code !== "delayed");
-  if (bar !== undefined) return unknown(UNTIL[bar.code] ?? "Nobody can say when that ends");
+  if (bar !== undefined) return unknown(UNTIL[bar.code] ?? "Unknown: depends on what holds it");
   if (bars.length > 0) return whenDue(job, lane);
   if (shortages.some(({ code }) => code === "cooldown")) {
-    return unknown("Nobody can say: it hangs on the receiver");
+    return unknown("Unknown: depends on the receiver");
   }
   if (shortages.length === 0) return { startAtMs: pool.nowMs, basis: "A worker is free" };
-  if (atLeast) return unknown("Nobody can say: there are too many jobs before it to count");
+  if (atLeast) return unknown("Unknown: too many jobs come before it to count");
   return afterOthers(ahead, pool, lane);
 }
 
 function whenDue({ dueAtMs }: JobRecord, lane: LaneView): Pick<Waiting, "startAtMs" | "basis"> {
   const { waitMs } = lane.window;
   if (waitMs === undefined) {
-    return { startAtMs: dueAtMs, basis: "When it is due: no job of its lane has started lately" };
+    return { startAtMs: dueAtMs, basis: "When it is due: no job of its lane started recently" };
   }
   const basis = `When it is due, and ${duration(waitMs.p50)} more: the median wait of its lane now`;
   return { startAtMs: Math.ceil(dueAtMs + waitMs.p50), basis };
@@ -70,11 +70,11 @@ function afterOthers(
   const above = lanes.slice(0, lane.index).reduce((sum, { ready }) => sum + ready, 0);
   if (above > 0) {
     return unknown(
-      `Nobody can say: lanes above have ${above} ready, and none of its own ended lately`,
+      `Unknown: lanes above have ${above} ready, and no job of its own lane ended recently`,
     );
   }
   if (live === 0 || lane.meanServiceMs === 0) {
-    return unknown("Nobody can say: no job of its lane has ended yet");
+    return unknown("Unknown: no job of its lane has ended yet");
   }
   const each = `${live} ${live === 1 ? "worker" : "workers"} and ${
     duration(lane.meanServiceMs)

@@ -17,7 +17,10 @@ export function* barsOf(
   { runningOfKey, maxRunningPerKey, hasHandler }: Beside,
 ): Iterable<Hold> {
   if (pool.draining) {
-    yield held("stopped", `Pool "${pool.pool}" drains: it starts no job until it is started anew`);
+    yield held(
+      "stopped",
+      `Pool "${pool.pool}" is draining: it starts no job until the process restarts`,
+    );
   }
   if (pool.paused) {
     yield held("paused", `Pool "${pool.pool}" is paused: resume it`);
@@ -25,7 +28,7 @@ export function* barsOf(
     yield held("paused", `Lane "${lane.name}" is paused: resume it`);
   }
   if (pool.stale) {
-    yield held("store", "The store cannot be read: nothing is claimed until it answers");
+    yield held("store", "The store cannot be read: no job starts until it answers");
   }
   if (!hasHandler) {
     yield held(
@@ -64,13 +67,13 @@ export function* shortagesOf(
   if (holdUntilMs > 0) {
     const leftMs = holdUntilMs - nowMs;
     const when = leftMs > 0
-      ? `one job asks again in ${duration(leftMs)}`
-      : "one job asks again now";
+      ? `one job tries again in ${duration(leftMs)}`
+      : "one job tries again now";
     yield held("cooldown", `The receiver says "not now": ${when}`);
   } else if (rateBound) {
     yield held(
       "start-rate",
-      `A start rate lets at most ${counted(rate(startsPerSec), "job")} start a second`,
+      `A start rate allows at most ${counted(rate(startsPerSec), "job")} to start a second`,
     );
   }
   if (running >= maxRunning) {
@@ -79,20 +82,18 @@ export function* shortagesOf(
       "lane-limit",
       `${counted(running, "job")} of lane "${name}" ${
         agreeing(running, "runs", "run")
-      }: that is its maxRunning${
-        hasStuck ? ", counted with handlers that ignore their abort" : ""
-      }`,
+      }: its maxRunning${hasStuck ? ", counted with handlers that ignore their abort" : ""}`,
     );
   } else if (live === 0) {
     const starting = workers.filter(({ state }) => state === "starting").length;
     yield starting > 0
       ? held(
         "no-worker",
-        `No worker is there yet: ${starting} ${starting > 1 ? "are" : "is"} starting`,
+        `No worker yet: ${starting} ${starting > 1 ? "are" : "is"} starting`,
       )
       : held(
         "no-worker",
-        `No worker is there: ${boundBy ?? "nothing"} sets the target to ${target}`,
+        `No worker: ${boundBy ?? "nothing"} sets the target to ${target}`,
       );
   } else if (idle === 0) {
     const those = live === 1 ? "The only worker is" : `All ${live} workers are`;
@@ -108,8 +109,8 @@ function roomOf({ live, limit, size, boundBy }: WaitingPool): string {
   const most = Math.min(limit, size.max);
   if (live < most) return `the pool may grow to ${most}`;
   return boundBy === undefined || boundBy === "controller"
-    ? `the pool may not grow over ${most}`
-    : `the pool may not grow over ${most}: ${boundBy}`;
+    ? `the pool may not grow beyond ${most}`
+    : `the pool may not grow beyond ${most}: ${boundBy}`;
 }
 
 function held(code: Hold["code"], detail: string): Hold {

@@ -21,6 +21,6 @@ export function failuresOf({ failing = [] }: PoolReport): readonly FailureText[]
   for (const each of failing) if (!first.has(each.plugin)) first.set(each.plugin, each);
   return [...first.values()].map(({ plugin, error, atMs }) => ({
     saw: `Strategy "${plugin}" failed, first at ${duration(atMs)}: ${error}`,
-    change: "Mend it: the pool went on without it, so these are not its figures",
+    change: "Fix it: the pool ran without it, so these are not its figures",
   }));
 }

@@ -8,7 +8,7 @@ import { nice } from "../nice.ts";
 import { type Markup, markup } from "./markup.ts";
 import { short } from "./words.ts";
 
-/** Where a plot stands and what it spans. */
+/** Where a plot is and what it spans. */
 export interface Plot {
   /** Left edge. */
   readonly left: number;
@@ -27,12 +27,12 @@ export interface Plot {
 /** A figure that holds from a time on. `null`: there is none. */
 export type PlotStep = readonly [fromMs: number, figure: number | null];
 
-/** Where a time stands. */
+/** Where a time is. */
 export function x(plot: Plot, atMs: number): number {
   return tenth(plot.left + (plot.right - plot.left) * Math.min(1, atMs / plot.untilMs));
 }
 
-/** Where a figure stands. */
+/** Where a figure is. */
 export function y(plot: Plot, figure: number): number {
   return tenth(plot.bottom - (plot.bottom - plot.top) * Math.min(1, figure / plot.most));
 }

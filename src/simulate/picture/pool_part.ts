@@ -42,7 +42,7 @@ function drawing(
   }">${content}</svg>`;
 }
 
-/** What is drawn; what it shows stands in the sentences around it. */
+/** What is drawn; what it shows is in the sentences around it. */
 function label({ workers, lanes, series }: PoolReport): string {
   return `Over ${duration(series.untilMs)}: workers, from ${workers.min} to ${workers.peak}; ` +
     `the age of ${listed(Object.keys(lanes))}; jobs per second`;
@@ -55,9 +55,9 @@ function findings(pool: PoolReport): Markup {
 `
   );
   if (diagnosis.length === 0) {
-    return markup`${failures}<p>The diagnosis at the end finds nothing amiss.</p>`;
+    return markup`${failures}<p>The diagnosis at the end finds nothing wrong.</p>`;
   }
-  return markup`${failures}<h3>What is amiss at the end</h3>
+  return markup`${failures}<h3>Diagnosis at the end</h3>
 ${
     diagnosis.map(({ code, saw, change, process }) =>
       markup`<div class="finding"><b>${code}</b>${

@@ -1,5 +1,5 @@
 /**
- * Draws how many jobs arrive, are done and are turned away a second.
+ * Draws how many jobs arrive, are done and are rejected a second.
  *
  * @module
  */
@@ -15,13 +15,13 @@ export interface Rates {
   readonly arrived: readonly PlotStep[];
   /** That were done. */
   readonly done: readonly PlotStep[];
-  /** That were turned away or dropped. */
+  /** Rejected or dropped. */
   readonly shed: readonly PlotStep[];
   /** That died. */
   readonly dead: readonly PlotStep[];
 }
 
-/** At most so many steps: chance would hide the course of more. */
+/** At most this many steps: chance would hide the course of more. */
 const MOST_STEPS = 60;
 
 /** Rates of all lanes together. */

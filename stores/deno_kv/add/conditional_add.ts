@@ -125,7 +125,7 @@ async function addSome(context: QueueContext, items: readonly Item[]): Promise<n
 async function refusal({ db, member }: QueueContext, { apart }: Item): Promise<Error> {
   const isLost = apart > 0 && !await member.membership.isAlive(db);
   const why = isLost
-    ? "this process was declared dead, and has not joined anew yet"
+    ? "this process was declared dead, and has not rejoined yet"
     : `others changed its keys for ${PATIENCE_MS / 1000} s`;
   return new Error(`The job could not be stored: ${why}`);
 }

@@ -224,7 +224,7 @@ function checkEntry({ key, dedupeKey, idempotency }: JobEntry, payloadBytes: num
   if (payloadBytes > LARGEST_PAYLOAD) {
     throw new RangeError(
       `Expected a payload of at most ${LARGEST_PAYLOAD} bytes as JSON but received ${payloadBytes}: ` +
-        "store it elsewhere and enqueue where it is",
+        "store it elsewhere and enqueue its address",
     );
   }
   if (key !== undefined) checkKey("key", key);

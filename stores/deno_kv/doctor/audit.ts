@@ -54,7 +54,7 @@ function compareEntry(inventory: Inventory, { key, value }: Deno.KvEntry<unknown
         fault(
           inventory,
           "pointer-stale",
-          `A pointer says where the job ${name} is, but there is no such job`,
+          `A pointer names the job ${name}, which does not exist`,
           "delete it",
           drop,
         );
@@ -67,32 +67,34 @@ function compareEntry(inventory: Inventory, { key, value }: Deno.KvEntry<unknown
       const owner = inventory.owners.get(String(key[4]));
       if (id !== undefined && owner?.[0] === id) return;
       if (id === undefined && owner !== undefined) {
-        const saw = `Who has the dedupeKey "${textOf(key, 4)}" cannot be read, it is the job ${
+        const saw = `The owner of the dedupeKey "${textOf(key, 4)}" cannot be read: it is the job ${
           owner[0]
         }`;
         fault(inventory, "dedupe-lost", saw, "give it to the job", [[key, owner]]);
         return;
       }
-      const saw = `The dedupeKey "${textOf(key, 4)}" is held by ${id}, which is no job that has it`;
+      const saw = `The dedupeKey "${
+        textOf(key, 4)
+      }" belongs to ${id}, which is no job with that key`;
       fault(inventory, "dedupe-stale", saw, "free it", drop);
       return;
     }
     case "k":
       if (!inventory.slots.has(nameOf([key[4]!, key[5]!]))) {
-        const saw = `Places of the key "${textOf(key, 5)}" are taken in lane ${
+        const saw = `Slots of the key "${textOf(key, 5)}" in lane ${
           laneOf(inventory, key[4])
-        }, by no job`;
+        } are taken by no job`;
         fault(inventory, "places-wrong", saw, "free them", drop);
       }
       return;
     case "b": {
       const name = `${textOf(key, 5)}/${textOf(key, 6)}`;
       const count = inventory.apart.get(name)?.job.line[3]?.b;
-      // Whoever declares its member dead drops what has no job.
+      // The process that declares its member dead drops what has no job.
       const isAwaited = count === undefined && has("w", workerOf(textOf(key, 4)));
       if (isAwaited || Number(key[7]) < (count ?? 0)) return;
-      const of = count === undefined ? "no job" : `a job that has only ${count}`;
-      const saw = `Part ${Number(key[7]) + 1} of a payload is stored of ${of}: ${name}`;
+      const of = count === undefined ? "no job" : `a job with only ${count}`;
+      const saw = `Payload chunk ${Number(key[7]) + 1} belongs to ${of} (${name})`;
       fault(inventory, "left-over", saw, "delete it", drop);
       return;
     }
@@ -103,15 +105,13 @@ function compareEntry(inventory: Inventory, { key, value }: Deno.KvEntry<unknown
           inventory,
           "lease-orphaned",
           saw,
-          "put its jobs back to where they were, the attempt charged",
+          "return its jobs to their lanes, the attempt counted",
         );
       }
       return;
     case "w":
       if (!has("h", key[4]!)) {
-        const saw = `Member ${
-          textOf(key, 4)
-        } has no heartbeat, so nobody would find out that it is dead`;
+        const saw = `Member ${textOf(key, 4)} has no heartbeat, so others cannot detect its death`;
         fault(inventory, "member-broken", saw, "declare it dead", drop);
       }
       return;
@@ -125,16 +125,16 @@ function compareEntry(inventory: Inventory, { key, value }: Deno.KvEntry<unknown
       }
       if (key[3] === "p") {
         if (inventory.leases.has(nameOf(key.slice(4, 7)))) return;
-        const saw = `The progress of a lease is stored that member ${textOf(key, 4)} does not hold`;
+        const saw = `Member ${textOf(key, 4)} has progress for a lease that it does not hold`;
         fault(inventory, "left-over", saw, "delete it", drop);
         return;
       }
       if (!has("w", key[4]!)) {
-        const what = key[3] === "h" ? "A heartbeat" : "A request to cancel jobs";
+        const what = key[3] === "h" ? "heartbeat" : "cancel request";
         fault(
           inventory,
           "left-over",
-          `${what} is stored of member ${textOf(key, 4)}, which is dead`,
+          `Left-over ${what} of dead member ${textOf(key, 4)}`,
           "delete it",
           drop,
         );
@@ -155,8 +155,8 @@ function compareCounts(inventory: Inventory): void {
     [...inventory.counts.keys()].every((name) => name[0] === "-");
   if (!isNamed) {
     const saw =
-      "The names of the lanes are lost: the next start numbers them anew, in the order of " +
-      "its config, so let that be the order of before";
+      "The names of the lanes are lost: the next start numbers them again, in the order of " +
+      "its config, so keep the order from before";
     fault(inventory, "lanes-lost", saw, undefined);
   }
   for (const [name, count] of inventory.counts) {
@@ -180,11 +180,11 @@ function comparePlaces(inventory: Inventory): void {
     const [held, waiting] = placesIn(at(inventory, "k", ordinal, key)) ?? [0, 0];
     if (held === slots[0] && waiting === slots[1]) continue;
     const saw =
-      `The key "${key}" of lane ${laneOf(inventory, ordinal)} has ${held} places taken and ${
+      `The key "${key}" of lane ${laneOf(inventory, ordinal)} has ${held} slots taken and ${
         counted(waiting, "job")
       } ` +
       `waiting, but there are ${slots[0]} and ${slots[1]}`;
-    fault(inventory, "places-wrong", saw, "count them anew", [[
+    fault(inventory, "places-wrong", saw, "recount them", [[
       inventory.keys.of("k", ordinal, key),
       slots,
     ]]);
@@ -199,11 +199,11 @@ function findLost(inventory: Inventory): void {
     const key = keys.of("m", segment, Number(index));
     const pointer = at(inventory, ...key.slice(3));
     if (pointer === undefined) {
-      const saw = `The job ${name} has left its first place, and no pointer says where it is`;
+      const saw = `The job ${name} has moved, and no pointer says where it is`;
       fault(inventory, "pointer-lost", saw, "write the pointer", [[key, place]]);
     } else if (!pointsTo(pointer, place)) {
-      const saw = `The pointer at the job ${name} says another place than where it is`;
-      fault(inventory, "pointer-stale", saw, "write it anew", [[key, place]]);
+      const saw = `The pointer to the job ${name} names the wrong place`;
+      fault(inventory, "pointer-stale", saw, "rewrite it", [[key, place]]);
     }
   }
   for (const [key, owner] of inventory.owners) {
@@ -222,7 +222,7 @@ function findLost(inventory: Inventory): void {
     if (why === undefined) continue;
     const lost = parts.filter((part) => part === undefined).length;
     const saw = lost > 0
-      ? `Of the payload of the job ${name} ${lost} of ${count} parts are missing`
+      ? `${lost} of ${count} payload chunks of the job ${name} are missing`
       : `The payload of the job ${name} cannot be read: ${why.toLowerCase()}`;
     const hasEnded = key[3] === "d" || key[3] === "x";
     const mend = hasEnded

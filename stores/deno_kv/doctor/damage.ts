@@ -1,7 +1,7 @@
 /**
  * Puts right what no commit can go on with: a counter that is none any more fails each that counts on.
  * Of a commit that fails there, what comes before it is kept: so commits count first, and all counters
- * are counted anew then.
+ * are counted again then.
  *
  * @module
  */
@@ -12,12 +12,12 @@ import { PoolKeys, SIGNAL_KEY } from "../record/keys.ts";
 import { countSpace, setCounter } from "./recount.ts";
 import { poolNames } from "../io/upgrade.ts";
 
-/** True if a commit failed because something else stands where a number should. */
+/** True if a commit failed because something else is where a number should. */
 export function isDamaged(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.message.includes("non-U64");
 }
 
-/** Counts anew where something else stands in place of a counter. */
+/** Counts again where something else is in place of a counter. */
 export async function mendCounters(db: Db): Promise<void> {
   const signal = await db.get<unknown>(SIGNAL_KEY);
   const isBroken = signal.versionstamp !== null && !(signal.value instanceof Deno.KvU64);

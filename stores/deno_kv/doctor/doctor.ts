@@ -67,7 +67,7 @@ export class Doctor implements StoreDoctor {
   readonly #kv: Deno.Kv;
   readonly #db: Db;
 
-  /** Looks after an open database. Whoever opened it closes it. */
+  /** Looks after an open database. The one that opened it closes it. */
   constructor(kv: Deno.Kv) {
     this.#kv = kv;
     this.#db = new Db(kv, { remote: false, maxChecks: 100, random });
@@ -84,7 +84,7 @@ export class Doctor implements StoreDoctor {
     if (typeof version === "number" && version > SCHEMA) {
       throw new RangeError(
         `Expected a database of version ${SCHEMA} at most but received ${version}: ` +
-          "a newer release of Sluice has written it, so use the doctor of that one",
+          "a newer release of Sluice has written it: use the doctor of that release",
       );
     }
     const pools = await this.#pools();
@@ -101,7 +101,7 @@ export class Doctor implements StoreDoctor {
    * Looks whether a process works on it: waits for signs of life if there is anyone who may be alive.
    *
    * @param waiting Told how long that takes, ms, before it waits.
-   * @returns Pools that somebody works on.
+   * @returns Pools that someone works on.
    */
   async worked(waiting: (ms: number) => void): Promise<readonly string[]> {
     const before = await this.#signs();
@@ -165,10 +165,10 @@ export class Doctor implements StoreDoctor {
       found.push({
         pool,
         kind: "schedule-ahead",
-        saw: `A schedule is done up to ${
+        saw: `A schedule is marked done up to ${
           new Date(Math.min(atMs, LATEST_MS)).toISOString()
         }, by a clock that was ahead`,
-        repair: "let it begin now",
+        repair: "restart it now",
         mends: [[key, { atMs: nowMs }]],
       });
     }

@@ -1,5 +1,5 @@
 /**
- * SQLite's own check of a database file, before anything else believes what stands in it.
+ * SQLite's own check of a database file, before anything else believes what is in it.
  *
  * @module
  */

@@ -56,7 +56,7 @@ export interface StoreFault {
   readonly mends: readonly Mend[];
 }
 
-/** What stands in one pool: read as a whole. */
+/** What is in one pool: read as a whole. */
 export interface Inventory {
   /** Keys of the pool. */
   readonly keys: PoolKeys;
@@ -80,11 +80,11 @@ export interface Inventory {
   readonly apart: Map<string, Placed>;
   /** Leases: member, segment and number. */
   readonly leases: Set<string>;
-  /** Where each job that has not ended stands. */
+  /** Where each job that has not ended is. */
   readonly seen: Map<string, Deno.KvKey>;
 }
 
-/** A job, and the key of the entry that it stands in. */
+/** A job, and the key of the entry that it is in. */
 export interface Placed {
   /** The key. */
   readonly key: Deno.KvKey;
@@ -92,17 +92,17 @@ export interface Placed {
   readonly job: Omit<StoredJob, "text">;
 }
 
-/** What stands in which space. */
+/** What is in which space. */
 export const SPACES: Readonly<Record<string, string>> = {
   r: "ready jobs",
   z: "delayed jobs",
-  q: "jobs that wait for others of their key",
+  q: "blocked jobs",
   l: "running jobs",
   d: "kept done jobs",
   x: "kept dead jobs",
 };
 
-/** Reads a pool. What cannot be read, or stands twice, is a fault already. */
+/** Reads a pool. What cannot be read, or is stored twice, is a fault already. */
 export async function readInventory(kv: Deno.Kv, pool: string): Promise<Inventory> {
   const keys = new PoolKeys(pool);
   const entries = new Map<string, Deno.KvEntry<unknown>>();
@@ -210,7 +210,7 @@ function checkLines(lines: readonly JobLine[]): void {
 /** Notes a job that has not ended. */
 function addJob(inventory: Inventory, job: StoredJob, key: Deno.KvKey): void {
   if (isDamagedLine(job.line)) {
-    const saw = `What is stored of the job ${job.segment}/${job.index} cannot be read`;
+    const saw = `The record of the job ${job.segment}/${job.index} cannot be read`;
     addFault(inventory, {
       kind: "unreadable",
       saw,
@@ -222,11 +222,11 @@ function addJob(inventory: Inventory, job: StoredJob, key: Deno.KvKey): void {
   const other = inventory.seen.get(id);
   if (other !== undefined) {
     const [first, second] = [spaceOf(other), spaceOf(key)];
-    const saw = `The job ${id} stands twice: among ${first} and among ${second}`;
+    const saw = `The job ${id} is stored twice: among ${first} and among ${second}`;
     addFault(inventory, {
       kind: "job-twice",
       saw,
-      repair: `drop it from among ${second}`,
+      repair: `remove it from ${second}`,
       mends: [[key, without(inventory, key, job)]],
     });
     return;
@@ -268,7 +268,7 @@ export function toDead(
   const end = { ...UNREADABLE_END, attempt: line[0], startedAtMs: line[3]?.s, error: damaged(why) };
   const row = rowText({ ...job, text: JSON.stringify(line) }, end, atMs);
   return {
-    repair: "end it: it is dead then, and can be looked at",
+    repair: "end it: it is dead then, and can be inspected",
     mends: [
       [key, without(inventory, key, job)],
       [keys.of("x", atMs, segment, index), encode(row)],
@@ -290,7 +290,7 @@ export function withoutPayload(
     keys.of("b", tagIn(segment), segment, index, part),
     undefined,
   ]);
-  return { repair: "keep the job without it", mends: [[key, encode(mended)], ...parts] };
+  return { repair: "keep the job without its payload", mends: [[key, encode(mended)], ...parts] };
 }
 
 /** A part without one of its jobs. `undefined`: nothing is left of it. */
@@ -308,9 +308,9 @@ function without(
   return left;
 }
 
-/** What stands behind the pool's prefix. */
+/** What is behind the pool's prefix. */
 export function at<T>({ entries }: Inventory, ...parts: Deno.KvKeyPart[]): T | undefined {
-  return entries.get(nameOf(parts))?.value as T | undefined; // what the key space says stands there
+  return entries.get(nameOf(parts))?.value as T | undefined; // what the key space says is there
 }
 
 /** Name of a key, or the end of one. */
@@ -324,7 +324,7 @@ export function laneOf({ lanes }: Inventory, ordinal: unknown): string {
   return name === undefined ? `number ${ordinal}` : `"${name}"`;
 }
 
-/** What stands in the space of a key. */
+/** What is in the space of a key. */
 function spaceOf(key: Deno.KvKey): string {
   return SPACES[String(key[3])] ?? String(key[3]);
 }

@@ -63,7 +63,7 @@ export async function recountLane(
   nowMs: number,
 ): Promise<boolean> {
   const { db, keys, lanes } = context;
-  // Read first: whoever changes what is counted meanwhile changes these too.
+  // Read first: anyone who changes what is counted meanwhile changes these too.
   const counters = await db.getMany<unknown>(SPACES.map((space) => keys.of("c", ordinal, space)));
   const records = await db.list<unknown>({ prefix: keys.of("k", ordinal) });
   const { counts, slots } = await tallyLane(context, ordinal);

@@ -53,7 +53,7 @@ export function expired({ line }: Pick<StoredJob, "line">): End {
 }
 
 /** Why a job is dead of which nothing can be read. */
-export const UNREADABLE_JOB = "What is stored of it cannot be read";
+export const UNREADABLE_JOB = "Its record cannot be read";
 
 /** The end of a job of which nothing can be read. */
 export const UNREADABLE_END: Pick<End, "state" | "reason" | "error" | "told"> = {

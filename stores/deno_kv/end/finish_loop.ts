@@ -174,7 +174,7 @@ export class FinishLoop {
     }
     if (settlement.to === "retry" || settlement.to === "back" || unkept) return undefined;
     this.#context.log?.error(
-      "A job has ended, and nothing is kept of it: the database refuses it",
+      "A job has ended but its record is lost: the database refused it",
       {
         job: job.id,
         to: settlement.to,

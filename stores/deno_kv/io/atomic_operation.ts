@@ -32,7 +32,7 @@ export interface Size {
 
 /** How a key is set. */
 export interface SetOptions {
-  /** It may be dropped after so many ms. */
+  /** It may be dropped after this many ms. */
   readonly expireIn: number;
 }
 
@@ -192,7 +192,7 @@ export class Allowance {
 /** Below it a commit takes one job. */
 const SMALLEST_SHARE = 1 / 128;
 
-/** After so many commits more is tried. */
+/** After this many commits more is tried. */
 const TAKEN = 100;
 
 /**

@@ -44,7 +44,7 @@ export class CommitTokens {
   }
 
   /**
-   * Commits about so many bytes. The version of what it has set. `undefined`: a check failed, and nothing was changed.
+   * Commits about this many bytes. The version of what it has set. `undefined`: a check failed, and nothing was changed.
    *
    * @throws {Error} If nothing was changed, and never will be. Waits until that is known.
    */
@@ -68,7 +68,7 @@ export class CommitTokens {
       done = called ? await this.#settle(token, mark, fault) : false;
     }
     if (done === undefined) {
-      throw new Error("The token of a commit has been changed by someone else: nothing is stored");
+      throw new Error("Another process changed the token of a commit: nothing was stored");
     }
     this.#free.push(token);
     if (!done && fault !== undefined) throw fault;

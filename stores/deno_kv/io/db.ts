@@ -14,7 +14,7 @@ import { Allowance } from "./atomic_operation.ts";
 /** How long a busy database is waited for, and others who change the same keys, ms. */
 export const PATIENCE_MS = 8000;
 
-/** Tries are not given up before so many, however long they took: a process may have been suspended. */
+/** Tries are not given up before this many, however long they took: a process may have been suspended. */
 const LEAST_TRIES = 10;
 
 /** Longest wait between two tries, ms. */
@@ -249,7 +249,7 @@ export class Db {
 
 /** What comes after a key. */
 function after(selector: Deno.KvListSelector, key: Deno.KvKey): Deno.KvListSelector {
-  const start = [...key, new Uint8Array()]; // no key stands between
+  const start = [...key, new Uint8Array()]; // no key is between
   return "end" in selector ? { start, end: selector.end } : { prefix: selector.prefix, start };
 }
 

@@ -12,7 +12,7 @@ const VISIBLE_MS = 5;
 /** Own commits are counted for so long at least, ms. */
 const WINDOW_MS = 100;
 
-/** From so many own commits a second on, the log changes all the time: a watch says nothing. */
+/** From this many own commits a second on, the log changes all the time: a watch says nothing. */
 const BUSY_PER_SEC = 100;
 
 /** From so few on it does again. */
@@ -73,7 +73,7 @@ export class FileWatch {
         }, VISIBLE_MS);
       }
     } catch {
-      return; // Not allowed, or no more watches to be had: whoever listens polls in any case.
+      return; // Not allowed, or no more watches to be had: the one that listens polls in any case.
     }
     this.#files = undefined;
     if (this.#closed) return;

@@ -11,7 +11,7 @@ export class Mutex {
   /** Runs an operation once all before it have ended. Not from within another. */
   run<T>(operation: () => Promise<T>): Promise<T> {
     const result = this.#last.then(operation);
-    this.#last = result.catch(() => {}); // told to whoever asked; the next one may go on
+    this.#last = result.catch(() => {}); // told to the caller; the next one may go on
     return result;
   }
 }

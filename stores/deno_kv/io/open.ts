@@ -52,8 +52,8 @@ export async function openDatabase({ path, url, locate = fromHere }: Whereabouts
   if (path === undefined) {
     throw new OptionError(
       ["path"],
-      "Expected path, the file that keeps the jobs, or url: only on Deno Deploy is there a database " +
-        "without one of them",
+      "Expected path, the file that keeps the jobs, or url: only Deno Deploy has a database " +
+        "without either",
     );
   }
   if (path === ":memory:") return await openLocal(path);
@@ -88,12 +88,12 @@ const LOCKED = "database is locked";
 /** What helps against what SQLite or the system says of a file. */
 function adviceOn(message: string): string {
   if (FULL.test(message)) {
-    return "see whether its disk is full or fails, make room there and start again";
+    return "check whether its disk is full or failing, free some space and start again";
   }
   if (message.includes(LOCKED)) {
-    return "another program has it locked: end that, or wait for it, and start again";
+    return "another program has locked it: stop that program, or wait for it, and start again";
   }
-  return "name one that Sluice has made, or a file that is not there yet, in a folder that may be written";
+  return "use a database that Sluice created, or a new file in a writable folder";
 }
 
 /** Variables that Deno Deploy sets. */
@@ -103,9 +103,9 @@ const ON_DEPLOY = [
   "DENO_KV_REQUIRES_DISTRIBUTED_DATABASE",
 ] as const;
 
-/** What is amiss on Deno Deploy without a database. */
-const UNATTACHED = "No database is attached to this app: what Deno Deploy gives instead is " +
-  "forgotten with the instance, so attach one";
+/** What is wrong on Deno Deploy without a database. */
+const UNATTACHED = "No database is attached to this app: the temporary one of Deno Deploy is " +
+  "lost with the instance, so attach one";
 
 function fromHere(path: string): string {
   return path.startsWith("/") ? path : `${Deno.cwd()}/${path.replace(/^\.\//, "")}`;
@@ -132,7 +132,7 @@ export async function checkSchema(db: Db): Promise<void> {
   if (value <= SCHEMA) return await pointAtDone(db);
   throw new RangeError(
     `Expected a database of version ${SCHEMA} at most but received ${value}: ` +
-      "a newer release of Sluice has written it, so run that one",
+      "a newer release of Sluice has written it: run that release",
   );
 }
 

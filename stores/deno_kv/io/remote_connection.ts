@@ -30,7 +30,7 @@ export class RemoteConnection {
   readonly #open: () => Promise<Deno.Kv>;
   readonly #answerMs: number;
   #kv: Deno.Kv;
-  /** Resolves once something is answered again. `undefined`: nothing is known to be amiss. */
+  /** Resolves once something is answered again. `undefined`: nothing is known to be wrong. */
   #outage: PromiseWithResolvers<void> | undefined;
   #closed = false;
   #probing: Promise<void> | undefined;
@@ -70,7 +70,7 @@ export class RemoteConnection {
   }
 
   /**
-   * Called right before a request of so many bytes. The client does not switch Nagle's algorithm off
+   * Called right before a request of this many bytes. The client does not switch Nagle's algorithm off
    * (denoland/denokv, 0.14): what is left of a large request is held back until the server has
    * acknowledged its beginning, which takes 40 ms if the server has nothing to say meanwhile, and so
    * long all other requests wait. The answer to a small read that goes before acknowledges it at once.
@@ -163,7 +163,7 @@ function withinMs<T>(work: Promise<T>, ms: number, late?: () => void): Promise<T
       reject(
         new Error(
           `The database has not answered for ${ms / 1000} s: ` +
-            "see whether it runs, and whether this process can reach it",
+            "check that it runs and that this process can reach it",
         ),
       );
     }, ms);

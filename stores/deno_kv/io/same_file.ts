@@ -20,7 +20,7 @@ interface Watched {
 /** What is wrong with a file. */
 interface Fault {
   readonly what: string;
-  /** True if nobody can put back what was there: commits are missing in it. */
+  /** True if no one can put back what was there: commits are missing in it. */
   readonly isForGood: boolean;
 }
 
@@ -60,9 +60,9 @@ export class SameFile {
     return this.#log?.isEmpty ?? false;
   }
 
-  /** What stands in it is older than what stood in it before: it is another one, for good. */
+  /** What is in it is older than what stood in it before: it is another one, for good. */
   foundOlder(): void {
-    this.#note({ what: `${this.#file} holds less than it did`, isForGood: true });
+    this.#note({ what: `${this.#file} is shorter than before`, isForGood: true });
   }
 
   /** Looks at what holds commits. @throws {Error} If it is not what was opened: they are lost. */
@@ -105,7 +105,7 @@ function watched(path: string, log?: SameLog): Watched {
   return { path, seen: undefined, size: 0, log };
 }
 
-/** Asked for, a permission would be asked of whoever sits at the terminal. */
+/** Asked for, a permission would be asked of anyone who sits at the terminal. */
 function mayLookAt(path: string): boolean {
   return Deno.permissions.querySync({ name: "read", path }).state === "granted";
 }

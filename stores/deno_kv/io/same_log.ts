@@ -14,13 +14,13 @@ const MAGIC = 0x377f0682;
 /** Bytes before each page. */
 const FRAME_HEADER_BYTES = 24;
 
-/** Where the size of a page stands in the header. */
+/** Where the size of a page is in the header. */
 const PAGE_SIZE_AT = 8;
 
-/** Where the salts stand: two numbers that are others whenever SQLite begins the log anew. */
+/** Where the salts stand: two numbers that are others whenever SQLite begins the log again. */
 const SALTS_AT = 16;
 
-/** Where the sum over all before it stands. */
+/** Where the sum over all before it is. */
 const SUM_AT = 24;
 
 /** How often a header is read that does not agree in itself: it may just be written. */
@@ -28,11 +28,11 @@ const MOST_READS = 4;
 
 /**
  * Reads a log beside SQLite, which has no locks on it that closing it could lose. SQLite only appends to
- * it, or begins it anew from its start, with other salts, and may cut it then; or empties it once all is
+ * it, or starts it again from its start, with other salts, and may cut it then; or empties it once all is
  * in the database. So under one header it never shrinks, and what stood in it is never blank.
  */
 export class SameLog {
-  /** True while nothing stands in it: SQLite has emptied it, or something else has. The next commit tells. */
+  /** True while nothing is in it: SQLite has emptied it, or something else has. The next commit tells. */
   isEmpty = false;
   readonly #path: string;
   readonly #bytes = new Uint8Array(HEADER_BYTES);

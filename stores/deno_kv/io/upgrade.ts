@@ -26,7 +26,7 @@ export async function poolNames(db: Pick<Db, "list">): Promise<readonly string[]
 }
 
 /**
- * Points at all that is done, once. Earlier releases did not: whoever looked for a done job read all that
+ * Points at all that is done, once. Earlier releases did not: the one that looked for a done job read all that
  * had ended since it was added.
  */
 export async function pointAtDone(db: Db): Promise<void> {

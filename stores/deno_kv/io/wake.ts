@@ -12,7 +12,7 @@ import { setCounter } from "../doctor/recount.ts";
 /** First wait between two polls after something came, ms. Doubles while nothing does. */
 const SHORTEST_POLL_MS = 100;
 
-/** Wait before a watch that has ended is begun anew, ms. */
+/** Wait before a watch that has ended is started again, ms. */
 const WATCH_AGAIN_MS = 500;
 
 /** How a process hears of others. */
@@ -102,7 +102,7 @@ export class Wake {
         this.#pollSoon();
       } catch {
         this.#heard = -Infinity; // so that the next poll finds a change
-        return; // that the database fails is told by the pool's own calls
+        return; // that the database fails is reported by the pool's own calls
       }
     }
   }

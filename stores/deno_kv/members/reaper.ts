@@ -20,7 +20,7 @@ import { type Beat, markOf, marksIn } from "./membership.ts";
 const PAGE = 100;
 
 /** What is told of an attempt that nobody ended. */
-const LOST = "Its process ended, or showed no sign of life for leaseMs, while it ran";
+const LOST = "Its process died, or did not renew its lease for leaseMs, while it ran";
 
 /** How jobs go back. */
 export interface GoingBack {

@@ -1,5 +1,5 @@
 /**
- * What this process knows of the counts: live objects, moved by own commits, read anew from time to time.
+ * What this process knows of the counts: live objects, moved by own commits, read again from time to time.
  *
  * @module
  */
@@ -25,7 +25,7 @@ export interface CountsReading extends Readonly<CounterSums> {
   readonly headExpiresAtMs: number;
 }
 
-/** What a counter of the database says. It may have gone below 0. 0 where something else stands in its place. */
+/** What a counter of the database says. It may have gone below 0. 0 where something else is in its place. */
 export function countIn(counter: unknown): number {
   return counter instanceof Deno.KvU64 ? Number(BigInt.asIntN(64, counter.value)) : 0;
 }
@@ -61,7 +61,7 @@ export class LiveCounts implements LaneCounts {
   readonly back = new Set<KvJob>();
   /** When a job at the head of the lane may have expired. `Infinity`: none does. */
   headExpiresAtMs = Infinity;
-  /** True while jobs at its head that have expired are ended: a claim leaves that to whoever does it. */
+  /** True while jobs at its head that have expired are ended: a claim leaves that to the one that does it. */
   isExpiring = false;
   /** The first of its ready jobs. */
   readonly headCache = new HeadCache();
@@ -83,7 +83,7 @@ export class LiveCounts implements LaneCounts {
     return oldestAtMs;
   }
 
-  /** When the ready job with so many others before it became claimable. `undefined`: it is not known. */
+  /** When the ready job with this many others before it became claimable. `undefined`: it is not known. */
   readyAtMs(earlier: number): number | undefined {
     if (earlier >= this.#unstarted) return this.headCache.dueMs(earlier - this.#unstarted);
     const dues = [...this.prefetch, ...this.back].map(({ dueMs }) => dueMs);

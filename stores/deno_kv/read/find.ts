@@ -1,5 +1,5 @@
 /**
- * Looks a job up: everything that is known about it, wherever it stands.
+ * Looks a job up: everything that is known about it, wherever it is.
  *
  * @module
  */

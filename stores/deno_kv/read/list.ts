@@ -22,7 +22,7 @@ import { unended } from "../members/reaper.ts";
 /** Entries read at once: a part may hold many jobs. */
 const BATCH = 8;
 
-/** Where a job stands in its section: parts of its key, then its index. */
+/** Where a job is in its section: parts of its key, then its index. */
 type Position = readonly Deno.KvKeyPart[];
 
 interface Candidate {
@@ -45,7 +45,7 @@ interface Wanted {
   readonly state: JobState | undefined;
   /** True: of those that have ended, the last first. */
   readonly reverse: boolean;
-  /** Only what stands behind it. */
+  /** Only what is behind it. */
   readonly after: Position | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Finds a job by its id, wherever it stands.
+ * Finds a job by its id, wherever it is.
  *
  * @module
  */
@@ -24,7 +24,7 @@ const STATES = { r: "ready", z: "delayed", q: "blocked", l: "running" } as const
 /** A job that waits. */
 export interface WaitingAt {
   readonly kind: Space;
-  /** The part that it stands in. */
+  /** The part that it is in. */
   readonly entry: Deno.KvEntry<Bytes>;
   /** The job. */
   readonly job: StoredJob;
@@ -46,7 +46,7 @@ export interface RunningAt {
 /** A job that has ended. */
 export interface EndedAt {
   readonly kind: "d" | "x";
-  /** Where its record stands. */
+  /** Where its record is. */
   readonly entry: Deno.KvEntry<Bytes>;
   /** Its record. */
   readonly ended: EndedJob;

@@ -21,7 +21,7 @@ import { expireHead, promote } from "../claim/promote.ts";
 import { recountKept, recountLane } from "../doctor/recount.ts";
 import { trim } from "../end/trim.ts";
 
-/** Counts are read anew after so long even if nobody is known to have changed them, ms. */
+/** Counts are read again after so long even if nobody is known to have changed them, ms. */
 const LONGEST_MS = 1000;
 
 /** Commits of expired jobs of one lane and call, at most: the rest ends with the next one. */
@@ -68,7 +68,7 @@ export class Reader {
     return counts.lanes;
   }
 
-  /** Reads all counts anew. */
+  /** Reads all counts again. */
   async read(nowMs: number): Promise<void> {
     const { counts } = this.#context;
     const { own } = this.#context.lanes;
@@ -102,7 +102,7 @@ export class Reader {
     }
   }
 
-  /** Counts anew what was damaged. What others change meanwhile is counted again by the next call. */
+  /** Counts again what was damaged. What others change meanwhile is counted again by the next call. */
   async #recount(nowMs: number): Promise<void> {
     const { counts } = this.#context;
     for (const ordinal of [...counts.doubted]) {

@@ -9,7 +9,7 @@ import type { Db, RangeOptions } from "../io/db.ts";
 /** What looking for jobs takes. */
 export type Readable = Pick<Db, "get" | "list" | "entries">;
 
-/** Remembers what it has read of a database. Whoever changes that checks its version. */
+/** Remembers what it has read of a database. A commit that changes it checks its version. */
 export class SharedReads implements Readable {
   readonly #db: Db;
   readonly #known = new Map<string, Promise<unknown>>();

@@ -30,13 +30,13 @@ export interface LineExtra {
   e?: string;
   /** When its latest attempt started. */
   s?: number;
-  /** When it was stamped anew, because it was added by a clock that was ahead. */
+  /** When it was stamped again, because it was added by a clock that was ahead. */
   a?: number;
   /** How long after its adding it was first due: set once it has left its first place. */
   o?: number;
   /** How long after its adding it was first due since it was revived. */
   r?: number;
-  /** Its payload is in so many parts of its own. */
+  /** Its payload is in this many parts of its own. */
   b?: number;
   /** Checksum of those parts. */
   c?: number;
@@ -105,9 +105,9 @@ export function bytesOf(value: unknown): Bytes {
   return value instanceof Uint8Array ? value as Bytes : NO_BYTES; // the database shares no memory
 }
 
-/** What stands apart of a job that is added. */
+/** What is apart of a job that is added. */
 export interface ChunkNote {
-  /** Its payload is stored in so many parts. */
+  /** Its payload is stored in this many parts. */
   readonly chunks: number;
   /** Checksum of those. */
   readonly sum: number;
@@ -214,7 +214,7 @@ export function lineAt(value: Uint8Array, line: number): string {
   return decode(bytes.subarray(start, end === -1 ? bytes.length : end));
 }
 
-/** Cuts off the first lines, so many that `count` of them are jobs. */
+/** Cuts off the first lines, as many as have `count` jobs. */
 export function takeLines(value: Bytes, count: number): Cut {
   const bytes = bytesOf(value);
   let lines = 0;

@@ -10,7 +10,7 @@ const TIME_DIGITS = 8;
 /** Digits of the number at the end of a segment's name. */
 const NUMBER_DIGITS = 4;
 
-/** Names repeat after so many, in another ms by then. */
+/** Names repeat after this many, in another ms by then. */
 const NUMBERS = 36 ** NUMBER_DIGITS;
 
 const ID = /^([0-9a-z]{16,32})-([0-9a-z]+)\.([0-9a-z]+)(?:\.([0-9a-z]+))?$/;
@@ -45,7 +45,7 @@ export class SegmentNames {
   }
 }
 
-/** How a member's number stands in its segments' names. */
+/** How a member's number is written in its segments' names. */
 export function tagOf(memberId: number): string {
   return memberId.toString(36).padStart(4, "0");
 }

@@ -204,7 +204,7 @@ export interface RecordDetails {
   readonly lane: string;
   /** Its payload, if that is stored apart. */
   readonly payload?: unknown;
-  /** Where it stands. */
+  /** Where it is. */
   readonly state: JobState;
   /** When it was leased, if it is. */
   readonly startedAtMs?: number | undefined;

@@ -1,5 +1,5 @@
 /**
- * The key space: what stands where.
+ * The key space: what is where.
  *
  * ```
  * schema                                            number, the version of all this
@@ -23,7 +23,7 @@
  * pool NAME m SEGMENT INDEX                         where a job is that left its first place, and, if it is the
  *                                                   first of those of `d`, where all of them are
  * pool NAME i NAME                                  [id of the job whose dedupe or idempotency key it is,
- *                                                   when that expires, of the latter what it stands for, and
+ *                                                   when that expires, of the latter what it means, and
  *                                                   once the job has ended until when]
  * pool NAME d AT CHUNK SEGMENT FIRST LANE DUE START PARTS  done and cancelled jobs, one a line
  * pool NAME x AT SEGMENT INDEX                      a dead job
@@ -63,7 +63,7 @@ export type Counted = Space | "l";
 /** What is counted by pool: ended jobs that are kept. */
 export type KeptKind = "d" | "x";
 
-/** Where a part of a segment stands. */
+/** Where a part of a segment is. */
 export interface PartPlace {
   /** Number of the lane. */
   readonly ordinal: number;

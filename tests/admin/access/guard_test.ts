@@ -91,7 +91,7 @@ Deno.test("guard() answers 401 to a token that is not known", async () => {
   const response = await system.app.request("/api/pools", bearer("not-the-token-at-all"));
   assert.equal(
     (await problemOf(response)).detail,
-    "The token is not known: check it against the config",
+    "Unknown token: check it against the config",
   );
 });
 
@@ -178,7 +178,7 @@ Deno.test("admin() refuses tokens that are short or the same", async () => {
   assert.throws(
     () => admin(system.sluice, { viewerToken: `${ADMIN}\n` }),
     new TypeError(
-      "The viewer token has blanks, line breaks or other characters that no header can carry: take visible ASCII ones",
+      "The viewer token has spaces, line breaks or other characters that a header cannot carry: use visible ASCII",
     ),
   );
   assert.throws(
@@ -187,7 +187,7 @@ Deno.test("admin() refuses tokens that are short or the same", async () => {
   );
   assert.throws(
     () => admin(system.sluice, { adminToken: ADMIN, viewerToken: ADMIN }),
-    new TypeError("The admin and the viewer token are the same: give each its own"),
+    new TypeError("The admin and the viewer token are the same: use a different one for each"),
   );
 });
 
@@ -224,7 +224,7 @@ Deno.test("guard() answers 421 to any other host name without a token, so that n
   const response = await system.app.request("/api/pools", { headers: { host: "evil.example:80" } });
   assert.equal(
     (await problemOf(response)).detail,
-    'The host name "evil.example" is not answered without a token: use 127.0.0.1 or localhost, list it in admin.allowedHosts, or set admin.tokens',
+    'The host name "evil.example" is not allowed without a token: use 127.0.0.1 or localhost, list it in admin.allowedHosts, or set admin.tokens',
   );
 });
 
@@ -249,7 +249,7 @@ Deno.test("guard() answers 403 to another machine without a token, whatever host
   assert.equal(other.status, 403);
   assert.equal(
     (await problemOf(other)).detail,
-    "Without a token only this machine is answered: set admin.tokens in the config to allow others",
+    "Without a token, only this machine has access: set admin.tokens in the config to allow others",
   );
   assert.equal((await from("127.0.0.1")).status, 200);
   assert.equal((await from("::1")).status, 200);

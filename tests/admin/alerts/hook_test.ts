@@ -54,7 +54,7 @@ const FINDING: Finding = {
   code: "stalled",
   lane: undefined,
   saw: "3 jobs are ready and none has ended for 95 s",
-  change: "See what the handler waits for",
+  change: "Check what the handler waits for",
   numbers: { ready: 3 },
 };
 
@@ -127,8 +127,8 @@ Deno.test("AlertHook tells of each lane and pool by itself", async () => {
   await hook.stop();
 
   assert.deepEqual(to.posts.map(({ alert }) => alert.text), [
-    "mail, lane urgent: no-preemption. 3 jobs are ready and none has ended for 95 s. See what the handler waits for",
-    "mail, lane batch: no-preemption. 3 jobs are ready and none has ended for 95 s. See what the handler waits for",
+    "mail, lane urgent: no-preemption. 3 jobs are ready and none has ended for 95 s. Check what the handler waits for",
+    "mail, lane batch: no-preemption. 3 jobs are ready and none has ended for 95 s. Check what the handler waits for",
   ]);
 });
 
@@ -211,7 +211,7 @@ for (const status of [301, 302, 303, 307, 308]) {
 
     assert.equal(
       JSON.parse(lines[0] ?? "").error,
-      `the address answered ${status}: give the one it leads to`,
+      `the address answered ${status}: use the address that it redirects to`,
     );
     assert.ok(!lines.join().includes("s3cret"));
     assert.deepEqual(elsewhere.posts, []);

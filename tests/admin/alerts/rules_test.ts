@@ -13,7 +13,7 @@ async function alertsOf(...names: readonly string[]): Promise<string> {
   return renderAlerts(await resolveConfig({ pools }, { builtins, defaults }));
 }
 
-Deno.test("renderAlerts() writes the two alerts of the seed for each pool", async () => {
+Deno.test("renderAlerts() writes the two alerts of the autoscaling experiment for each pool", async () => {
   const text = await alertsOf("mail", "web");
 
   for (const pool of ["mail", "web"]) {

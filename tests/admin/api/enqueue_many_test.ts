@@ -23,7 +23,7 @@ Deno.test("POST jobs answers each job of an array in order", async () => {
   assert.deepEqual(results[2], { duplicateOf: results[0].id });
   assert.equal(typeof results[3].id, "string");
   assert.deepEqual(results[4], {
-    error: 'lane "full" holds its maxDepth of 1',
+    error: 'lane "full" is at its maxDepth of 1',
     retryAfterMs: 1_000,
   });
   assert.deepEqual(results[5], { error: "Expected a job as an object but received 7" });
@@ -78,8 +78,8 @@ Deno.test("POST jobs answers 429 to an array only if every job of it is turned a
 
   assert.equal(response.status, 429);
   assert.equal(response.headers.get("retry-after"), "1");
-  assert.equal(problem.detail, "All 2 jobs were turned away: retry later");
-  assert.equal(problem.reason, "every job was turned away");
+  assert.equal(problem.detail, "All 2 jobs were rejected: retry later");
+  assert.equal(problem.reason, "every job was rejected");
   assert.equal(problem.results?.length, 2);
 });
 
@@ -91,7 +91,7 @@ Deno.test("POST jobs answers 400, when the answer to a list is to be held", asyn
 
   assert.deepEqual((await problemOf(response)).errors, [{
     pointer: "?waitMs",
-    detail: "The answer is held for one job, not for a list: leave waitMs out, look each job up",
+    detail: "waitMs works for one job, not for a list: leave it out and look up each job",
   }]);
   assert.equal(response.status, 400);
 });

@@ -122,7 +122,7 @@ for (const [what, payloads] of [["a job", [1]], ["many", [1, 2]]] as const) {
 
     const refusal = {
       ready: false,
-      reasons: ['Pool "mail" has a store that did not take the latest job'],
+      reasons: ['Pool "mail" has a store that failed to store the latest job'],
     };
     assert.deepEqual([after, late, over], [refusal, refusal, { ready: true }]);
   });

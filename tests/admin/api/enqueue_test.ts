@@ -80,7 +80,7 @@ Deno.test("POST jobs answers 400 with a pointer for every fault at once", async 
     },
     { pointer: "/lane", detail: 'No lane is named "urgnt": did you mean "urgent"?' },
     { pointer: "/type", detail: "The pool has one handler: send its jobs without a type" },
-    { pointer: "/payload", detail: "A payload is needed: send null for none" },
+    { pointer: "/payload", detail: "The payload is missing: send null if there is none" },
   ]);
 });
 
@@ -229,10 +229,10 @@ Deno.test("POST jobs answers 429 with Retry-After in whole seconds, when the job
   assert.equal(response.status, 429);
   assert.equal(response.headers.get("retry-after"), "1");
   assert.equal(problem.retryAfterMs, 1_000);
-  assert.equal(problem.reason, 'lane "full" holds its maxDepth of 1');
+  assert.equal(problem.reason, 'lane "full" is at its maxDepth of 1');
   assert.equal(
     problem.detail,
-    'The job was rejected: lane "full" holds its maxDepth of 1; retry in 1000 ms',
+    'The job was rejected: lane "full" is at its maxDepth of 1; retry in 1000 ms',
   );
 });
 

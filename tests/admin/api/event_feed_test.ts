@@ -178,7 +178,7 @@ Deno.test("EventFeed drops a client that takes nothing for ten seconds, others g
   assert.equal(client.messages.filter((message) => message.startsWith("data")).length, 1_100);
   await assert.rejects(
     new Response(stalled).text(),
-    (reason) => reason === "A client of the event stream takes nothing: it is dropped",
+    (reason) => reason === "A client of the event stream reads nothing: its connection is closed",
   );
   await client.leave();
 });

@@ -102,7 +102,7 @@ Deno.test("GET /api/events answers 503 with a time to come back, when too many a
   assert.equal(second.headers.get("retry-after"), "10");
   assert.equal(
     (await problemOf(second)).detail,
-    "There are 1 event streams already: close one, or ask for snapshots instead",
+    "There are 1 event streams already: close one, or poll snapshots instead",
   );
   await third.body?.cancel();
 });
@@ -131,7 +131,7 @@ Deno.test("GET /api/events answers 503, once the server stops", async () => {
   assert.equal(response.status, 503);
   assert.equal(
     (await problemOf(response)).detail,
-    "The server stops: no event stream is opened",
+    "The server is stopping: no new event streams",
   );
 });
 

@@ -54,7 +54,7 @@ Deno.test("Idempotency-Key is refused with another body, before and after the en
     assert.equal(refused.status, 422);
     assert.equal(
       (await problemOf(refused)).detail,
-      'The idempotency key "order-17" was used for another request: send that one unchanged, or give a new key',
+      'The idempotency key "order-17" was used for another request: repeat that request unchanged, or use a new key',
     );
   }
   assert.equal(reordered.status, 200);
@@ -94,7 +94,7 @@ Deno.test("Idempotency-Key and dedupeKey find their job where the lane is full, 
     [200, 200, 429, 422, 200],
   );
   assert.equal((await again.json()).duplicateOf, byKey.id);
-  assert.match(many.results[0].error, /holds its maxDepth of 1/);
+  assert.match(many.results[0].error, /is at its maxDepth of 1/);
   assert.equal(many.results[1].duplicateOf, byKey.id);
   const { shed } = system.sluice.pool("mail").tally().find(({ lane }) => lane === "full")!;
   assert.equal(shed, 2);
@@ -109,7 +109,7 @@ Deno.test("Idempotency-Key of a body that is nested too deeply is refused", asyn
   });
 
   assert.equal(response.status, 400);
-  assert.equal((await problemOf(response)).detail, "The body is nested too deeply: nest it less");
+  assert.equal((await problemOf(response)).detail, "The body is nested too deeply: flatten it");
 });
 
 Deno.test("Idempotency-Key with ?waitMs= tells how the job of the first request ended", async () => {
@@ -138,7 +138,7 @@ Deno.test("Idempotency-Key of many jobs finds those that have ended", async () =
   const again = await (await post(system, "batch-3", jobs)).json();
 
   const [a, b, shed] = first.results;
-  assert.match(shed.error, /holds its maxDepth of 1/);
+  assert.match(shed.error, /is at its maxDepth of 1/);
   assert.deepEqual(again.results, [{ duplicateOf: a.id }, { duplicateOf: b.id }, shed]);
 });
 

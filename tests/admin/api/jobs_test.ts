@@ -33,7 +33,7 @@ Deno.test("GET job answers 404, when the id is not known", async () => {
   assert.equal(response.status, 404);
   assert.equal(
     (await problemOf(response)).detail,
-    'No job has the id "nope": ended jobs are forgotten after a while, see "keep" in the config',
+    'No job has the id "nope": ended jobs are deleted after a while, see "keep" in the config',
   );
 });
 
@@ -116,7 +116,7 @@ Deno.test("POST cancel cancels a job that waits, and answers 409 when it has end
   assert.equal(second.status, 409);
   assert.equal(
     (await problemOf(second)).detail,
-    "The job is cancelled: only one that has not ended can be cancelled",
+    "The job is cancelled: only a job that has not ended can be cancelled",
   );
 });
 
@@ -135,7 +135,7 @@ Deno.test("POST retry makes a dead job ready again, and answers 409 when it is n
   assert.equal(refused.status, 409);
   assert.equal(
     (await problemOf(refused)).detail,
-    "The job is delayed: only a dead one can be retried",
+    "The job is delayed: only a dead job can be retried",
   );
 });
 
@@ -153,7 +153,7 @@ Deno.test("DELETE job forgets one that has ended, and answers 409 when it has no
   assert.equal(gone.status, 404);
   assert.equal(
     (await problemOf(refused)).detail,
-    "The job is delayed: only one that has ended can be removed, cancel it first",
+    "The job is delayed: only a job that has ended can be removed, cancel it first",
   );
 });
 
@@ -184,7 +184,8 @@ Deno.test("GET jobs answers 400 to a cursor that is none, or of another list", a
     assert.equal(response.status, 400, other);
     assert.deepEqual((await problemOf(response)).errors, [{
       pointer: "?cursor",
-      detail: "The cursor is not of this list: take it from the page before, filters unchanged",
+      detail:
+        "The cursor belongs to another list: use the one from the previous page, with the same filters",
     }]);
   }
   assert.equal((await system.send("GET", `${path}&cursor=${cursor}`)).status, 200);
@@ -209,7 +210,7 @@ Deno.test("GET jobs finds jobs by a text in what is shown of them, page by page"
   assert.deepEqual([...first.jobs, ...second.jobs], all.jobs.slice(0, 2));
 });
 
-Deno.test("POST cancel says of a running job that it was asked to end, and so does a look at it", async () => {
+Deno.test("POST cancel says of a running job that it was asked to stop, and so does a look at it", async () => {
   await using system = await running();
   const job = { lane: "urgent", payload: { hang: true } };
   const { id } = await (await system.send("POST", "/api/pools/mail/jobs", job)).json();

@@ -227,7 +227,7 @@ Deno.test("POST operations answers 429, when eight run already", async () => {
   assert.equal(response.headers.get("retry-after"), "5");
   assert.equal(
     (await problemOf(response)).detail,
-    "8 operations run already: wait for one to end, or cancel one",
+    "8 operations are running already: wait for one to end, or cancel one",
   );
 });
 
@@ -350,7 +350,7 @@ Deno.test("GET /api/operations/:id answers 404 for one that is not known", async
     assert.equal(response.status, 404);
     assert.equal(
       (await problemOf(response)).detail,
-      'No operation has the id "nope": the latest hundred are kept, and none over a restart',
+      'No operation has the id "nope": the latest hundred are kept, and none after a restart',
     );
   }
 });

@@ -251,10 +251,10 @@ Deno.test("Routes that steer a pool answer 409 once it was drained, and jobs are
   for (const response of answers) {
     assert.equal(response.status, 409);
     const { detail } = await problemOf(response);
-    assert.equal(detail, 'Pool "mail" has stopped: only a restart brings it back');
+    assert.equal(detail, 'Pool "mail" has stopped: only a restart makes it available again');
   }
   assert.equal(job.status, 503);
-  const why = 'pool "mail" is stopping and takes no jobs until it is started anew';
+  const why = 'pool "mail" is stopping and accepts no jobs until the process restarts';
   assert.equal((await problemOf(job)).detail, `The job was rejected: ${why}`);
   assert.deepEqual([shown.draining, shown.stopped], [true, true]);
 });

@@ -73,7 +73,7 @@ Deno.test("POST /api/reload reads the file again and says what has changed", asy
       from: 50,
       to: 20,
       refused: false,
-      effect: "Holds from the next tick on, which comes at once",
+      effect: "Applies from the next tick, which comes at once",
     },
   ];
   assert.deepEqual([dry.status, await dry.json()], [200, { changes, stale: [], dryRun: true }]);
@@ -159,7 +159,7 @@ Deno.test("POST /api/reload takes a config in its body: numbers and names, no co
   assert.deepEqual(code, [{
     pointer: "/config/pools/main/handler",
     detail:
-      'The module "./other.ts" is not loaded, and HTTP may bring no code: put it into the config file and reload that',
+      'The module "./other.ts" is not loaded, and HTTP requests may not load code: add it to the config file and reload that',
   }]);
   assert.match(JSON.stringify(elsewhere), /A \\"data:\\" module runs code from elsewhere/);
   assert.deepEqual(secret, [{
@@ -194,7 +194,7 @@ Deno.test("POST /api/reload refuses modules that are not loaded alike, whether t
   ) {
     assert.equal(
       await detailOf(use),
-      `The module "${use}" is not loaded, and HTTP may bring no code: put it into the config file and reload that`,
+      `The module "${use}" is not loaded, and HTTP requests may not load code: add it to the config file and reload that`,
     );
   }
   assert.equal(await detailOf("./inner/../handler.ts"), "loaded");

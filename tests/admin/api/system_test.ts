@@ -155,7 +155,7 @@ Deno.test("A route that does not exist answers 404 as a problem", async () => {
   assert.equal(response.status, 404);
   assert.equal(
     (await problemOf(response)).detail,
-    "No route is GET /api/pool: see /docs for those that there are",
+    "No route is GET /api/pool: see /docs for the routes",
   );
 });
 
@@ -187,7 +187,7 @@ Deno.test("A fault inside answers 500 without its text, which goes to the log", 
   for (const response of responses) {
     assert.equal(response.status, 500);
     const problem = await problemOf(response);
-    assert.equal(problem.detail, "The server failed to answer: its log has the reason");
+    assert.equal(problem.detail, "The server failed: its log has the reason");
     assert.doesNotMatch(JSON.stringify(problem), /secret/);
   }
   assert.equal(lines.length, 3);
@@ -293,7 +293,7 @@ Deno.test("GET /readyz answers 503, when all workers are stuck and a job has wai
   assert.deepEqual(before, { ready: true });
   assert.deepEqual(after, {
     ready: false,
-    reasons: ['Pool "p" has no worker that could take a job: all are stuck'],
+    reasons: ['Pool "p" has no worker for a job: all are stuck'],
   });
   const [decision] = sluice.pool("p").explain();
   assert.match(decision?.sentence ?? "", /, 2 workers are stuck$/);

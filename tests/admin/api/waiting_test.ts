@@ -30,9 +30,9 @@ Deno.test("GET /api/jobs/:id/waiting says where a job stands in its lane, and wh
       atLeast: false,
       holds: [{
         code: "busy",
-        detail: "The only worker is busy: the pool may not grow over 1: size.max",
+        detail: "The only worker is busy: the pool may not grow beyond 1: size.max",
       }],
-      basis: "Nobody can say: no job of its lane has ended yet",
+      basis: "Unknown: no job of its lane has ended yet",
     },
   });
   assert.deepEqual((await why(delayed)).waiting, {

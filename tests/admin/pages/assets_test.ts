@@ -55,7 +55,7 @@ Deno.test("GET /assets/:name says 304 to who has the file, and 404 to what is no
   assert.equal(again.status, 304);
   assert.equal(
     (await problemOf(missing)).detail,
-    "No file of that name is part of the pages",
+    "No such asset",
   );
   assert.equal(inherited.status, 404);
 });

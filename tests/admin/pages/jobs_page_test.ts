@@ -155,7 +155,7 @@ Deno.test("GET /jobs says what is wrong with a query, with what was meant", asyn
   assert.equal(response.status, 400);
   assert.match(page, /No pool is named &quot;mial&quot;: did you mean &quot;mail&quot;\?/);
   assert.match(page, /No state is named &quot;ded&quot;: did you mean &quot;dead&quot;\?/);
-  assert.match(page, /The next page is not of this list: go on from its first page/);
+  assert.match(page, /The cursor belongs to another list: start from the first page/);
   assert.match(page, /role="search"/);
 });
 
@@ -164,15 +164,15 @@ Deno.test("GET /jobs and /dead say in words that nothing is there, and why", asy
   const said = async (path: string) =>
     /<p class="card empty">\s*([^<]+?)\s*<\/p>/.exec(await pageAt(system, path))?.[1];
 
-  assert.equal(await said("/jobs"), "No job is there yet. Post one, or wait for the first.");
-  assert.equal(await said("/jobs?state=dead"), "No such job is there now.");
+  assert.equal(await said("/jobs"), "There are no jobs yet. Post one, or wait for the first.");
+  assert.equal(await said("/jobs?state=dead"), "No such job now.");
   assert.equal(
     await said("/jobs?match=x"),
     "No job has that text in its id, key, type, error or payload.",
   );
   assert.equal(
     await said("/dead"),
-    "No job is dead. Those that fail for good are kept here, see “keep” in the config.",
+    "No job is dead. Jobs that fail for good are kept here, see “keep” in the config.",
   );
   assert.equal(await said("/dead?pool=mail"), "No dead job matches.");
 });
@@ -188,7 +188,7 @@ Deno.test("GET /jobs/:id shows all of a job, and why it waits", async () => {
   assert.match(page, new RegExp(`<h1>Job ${id}</h1>`));
   assert.match(page, /Lane &quot;batch&quot; is paused: resume it/);
   assert.match(page, /2 of batch/);
-  assert.match(page, /Nobody can say: it hangs on the resume/);
+  assert.match(page, /Unknown: depends on the resume/);
   assert.match(page, /<dd>k&lt;1&gt;<\/dd>/);
   assert.match(page, /<dd>0 of 5<\/dd>/);
   assert.match(page, /<body data-live="on"/);

@@ -84,7 +84,7 @@ Deno.test("POST /login refuses a token that is not known, without a session", as
     assert.equal(response.headers.get("set-cookie"), null);
     assert.equal(
       (await problemOf(response)).detail,
-      "The token is not known: check it against the config",
+      "Unknown token: check it against the config",
     );
   }
   assert.deepEqual(lines[0], ["A login was refused", { from: "unknown" }]);
@@ -244,7 +244,7 @@ Deno.test("The login form leads to the start page, or says on the page what is w
   const right = await submit(ADMIN);
 
   assert.equal(wrong.status, 401);
-  assert.match(await wrong.text(), /role="alert">The token is not known/);
+  assert.match(await wrong.text(), /role="alert">Unknown token/);
   assert.deepEqual([right.status, right.headers.get("location")], [303, "/"]);
   const start = await system.app.request("/", { headers: { cookie: cookieOf(right) } });
   assert.equal(start.status, 200);

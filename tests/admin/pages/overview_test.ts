@@ -22,7 +22,7 @@ Deno.test("GET / shows each pool, its lanes, and the sentence of its last decisi
   assert.match(page, /typed ok 0 \/ 1 limit 1 0 ms 0 /);
   assert.match(page, /urgent 4 100 ms, over 50 ms 5 /);
   assert.match(page, /batch 0 0 ms no target 0 /);
-  assert.match(page, /full paused 1 held 0 /);
+  assert.match(page, /full paused 1 blocked 0 /);
   assert.ok(page.includes(pool.decision.latest ?? pool.decision.sentence));
   assert.match(page, /Need attention none Workers busy 4 of 5 Ready jobs 5 /);
 });
@@ -92,7 +92,7 @@ Deno.test("GET / says so of a pool that ends", async () => {
   assert.match(after, /typed stopped /);
   assert.match(
     after,
-    /only 0 .* It was drained: it runs nothing until the process is started anew/,
+    /only 0 .* It was drained: it runs nothing until the process restarts/,
   );
 });
 

@@ -88,7 +88,7 @@ Deno.test("GET /pools/:pool offers actions with their command lines", async () =
     "sluice pools scale mail --clear",
   ]);
   assert.match(later, /<strong>overridden:<\/strong> min 2 until <time/);
-  assert.match(later, /<strong>paused:<\/strong> No job starts until someone resumes it\./);
+  assert.match(later, /<strong>paused:<\/strong> No job starts until it is resumed\./);
 });
 
 Deno.test("GET /pools/:pool offers nothing to a viewer, nor on a pool that ends", async () => {

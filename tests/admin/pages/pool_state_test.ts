@@ -36,7 +36,7 @@ Deno.test("marksOf() says what makes jobs suffer, and what that means", async ()
 
   assert.deepEqual(marks.map(({ text, tone, means }) => [text, tone, means]), [
     ["stale", "bad", "The store cannot be read: counts are the last known ones."],
-    ["degraded", "bad", "A strategy fails: its last good answer stands."],
+    ["degraded", "bad", "A strategy fails: its last valid answer stays in use."],
     ["2 stuck", "bad", "The handlers of 2 workers ignore their abort."],
     ["at capacity", "bad", undefined],
   ]);

@@ -19,8 +19,8 @@ Deno.test("A browser on another machine is shown what is missing, and programs g
   assert.equal(response.status, 403);
   assert.match(response.headers.get("content-type") ?? "", /^text\/html/);
   assert.match(response.headers.get("content-security-policy") ?? "", /default-src 'none'/);
-  assert.match(page, /<h1>Only this machine is let in<\/h1>/);
-  assert.match(page, /Without a token only this machine is answered: set admin\.tokens/);
+  assert.match(page, /<h1>Only this machine has access<\/h1>/);
+  assert.match(page, /Without a token, only this machine has access: set admin\.tokens/);
   assert.match(page, /&quot;tokens&quot;: \{ &quot;admin&quot;: \{ &quot;env&quot;/);
   assert.doesNotMatch(page, /<nav|frame\.js/); // there is nowhere to go
   for (const answer of [program, api]) assert.equal((await problemOf(answer)).status, 403);
@@ -35,8 +35,8 @@ Deno.test("A browser that uses another name is shown the address that is answere
   const page = await response.text();
 
   assert.equal(response.status, 421);
-  assert.match(page, /<h1>It does not answer to this name<\/h1>/);
-  assert.match(page, /The host name &quot;queue\.example&quot; is not answered without a token/);
+  assert.match(page, /<h1>This host name is not allowed<\/h1>/);
+  assert.match(page, /The host name &quot;queue\.example&quot; is not allowed without a token/);
   const here = "http://127.0.0.1:8787/queue/jobs?state=dead&amp;match=%3Cb%3E";
   assert.ok(page.includes(`<a href="${here}">${here}</a>`), page);
   assert.match(page, /&quot;allowedHosts&quot;: \[&quot;NAME&quot;\]/);
@@ -53,7 +53,7 @@ Deno.test("A browser that sends a token that is not known is shown the way to th
 
   assert.equal(response.status, 401);
   assert.match(response.headers.get("www-authenticate") ?? "", /^Bearer realm="sluice", error=/);
-  assert.match(page, /<h1>You are not let in<\/h1>/);
+  assert.match(page, /<h1>Access denied<\/h1>/);
   assert.match(page, /Expected a bearer token/);
   assert.match(page, /<a href="\/login">log in here<\/a>/);
 });
@@ -72,8 +72,8 @@ Deno.test("A browser that opens what only takes other methods is shown so", asyn
   const program = await system.app.request("/logout", { headers: { cookie } });
 
   assert.deepEqual([response.status, response.headers.get("allow")], [405, "POST"]);
-  assert.match(page, /<h1>That is no page<\/h1>/);
-  assert.match(page, /\/logout shows nothing: it only takes POST\./);
+  assert.match(page, /<h1>Not a page<\/h1>/);
+  assert.match(page, /\/logout is not a page: it only accepts POST\./);
   assert.match(page, /<a href="\/">All pools<\/a>/);
   assert.equal((await problemOf(program)).status, 405);
 });

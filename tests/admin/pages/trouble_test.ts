@@ -74,7 +74,7 @@ async function inTrouble(what: () => Promise<undefined>, only?: Call): Promise<{
 const never = (): Promise<never> => new Promise(() => {});
 const locked = (): Promise<never> => Promise.reject(new TypeError("database is locked"));
 
-const LOOK_AGAIN = "it may be done all the same, so look before you try again";
+const LOOK_AGAIN = "it may have taken effect, so check before you try again";
 const CAUSES =
   "If this lasts: another program may hold its database locked, its disk may be full, or the network to it may be down";
 
@@ -280,7 +280,7 @@ Deno.test("A fault inside shows people a page without its text", async () => {
 
   assert.equal(response.status, 500);
   assert.match(page, /<h1>The server failed<\/h1>/);
-  assert.match(page, /The server failed to answer: its log has the reason\./);
+  assert.match(page, /The server failed: its log has the reason\./);
   assert.doesNotMatch(page, /secret/);
 });
 
@@ -293,7 +293,7 @@ for (const path of ["/?refresh=fast", "/pools/mail?decisions=0"]) {
     const program = await system.app.request(path);
 
     assert.equal(response.status, 400);
-    assert.match(page, /<h1>That cannot be shown<\/h1>/);
+    assert.match(page, /<h1>This page cannot be shown<\/h1>/);
     assert.match(
       page,
       /role="alert"><p[^>]*>Expected (refresh|decisions) to be a whole number &gt;= [01] /,

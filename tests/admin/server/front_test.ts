@@ -112,7 +112,7 @@ for (
     await client.closed();
 
     assert.match(answer, /^HTTP\/1\.1 408 /);
-    assert.match(answer, /"The body has not come within 30 s: send it at once"/);
+    assert.match(answer, /"The body did not arrive within 30 s: send it without pauses"/);
   });
 }
 

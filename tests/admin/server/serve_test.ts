@@ -133,7 +133,7 @@ Deno.test("serveAdmin() names the port that is in use", async () => {
 
   await assert.rejects(serveAdmin(system.sluice, { ...FREE, port }), {
     message:
-      `The admin API cannot listen on 127.0.0.1:${port}, the port is in use: stop what uses it, or set another admin.port`,
+      `The admin API cannot listen on 127.0.0.1:${port}, the port is in use: stop the other program, or set another admin.port`,
   });
   await server.stop();
 });

@@ -35,7 +35,7 @@ Deno.test("diagnose() says stalled soon, when every worker is stuck and jobs are
   );
   assert.equal(
     finding?.change,
-    "Make the handler heed context.signal: stuck workers count against every cap",
+    "Make the handler stop when context.signal aborts: stuck workers count against every cap",
   );
 });
 
@@ -89,17 +89,17 @@ Deno.test("diagnose() says failing, when attempts fail or are all put off, not w
 
   assert.match(
     failing.saw,
-    /^In \d+(?:\.\d)? s (\d+) of \1 attempts failed and 0 were put off: 0 jobs were done$/,
+    /^In \d+(?:\.\d)? s (\d+) of \1 attempts failed and 0 were deferred: 0 jobs were done$/,
   );
   assert.match(
     failing.change,
-    /^See the errors of jobs \(sluice jobs ls and dlq ls show the last of each\)/,
+    /^Read the errors of the jobs \(sluice jobs ls and dlq ls show the last of each\)/,
   );
   assert.equal(failing.numbers.share, 1);
   assert.match(
     deferring.saw,
-    /^In [\d.]+ s 0 of (\d+) attempts failed and \1 were put off: 0 jobs were done$/,
+    /^In [\d.]+ s 0 of (\d+) attempts failed and \1 were deferred: 0 jobs were done$/,
   );
-  assert.match(deferring.change, /^See why what the handler calls puts every job off/);
+  assert.match(deferring.change, /^Check why the receiver defers every job/);
   assert.deepEqual(codesOf(some), []);
 });

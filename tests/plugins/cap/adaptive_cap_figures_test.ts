@@ -129,7 +129,7 @@ Deno.test("adaptiveCap does not take a uniform slow-down for congestion", async 
   }
 });
 
-Deno.test("adaptiveCap makes no job of the seed's step late", async () => {
+Deno.test("adaptiveCap makes no job of the autoscaling experiment late", async () => {
   for (const seed of [1, 2, 3, 4, 5]) {
     const outcome = await play({ load: { arrivals: step, serviceMs: fixed }, seed });
 

@@ -14,7 +14,7 @@ function seen(cap: Cap, serviceMs: number): Limit {
 }
 
 Deno.test("apiRateCap bounds workers by rate x item time / calls per item", () => {
-  assert.equal(limit({ callsPerSec: 100, serviceMs: 20 }).workers, 2); // the seed's example
+  assert.equal(limit({ callsPerSec: 100, serviceMs: 20 }).workers, 2); // the experiment's example
   assert.equal(limit({ callsPerSec: 1000, serviceMs: 20 }).workers, 20);
   assert.equal(limit({ callsPerSec: 100, serviceMs: 290 }).workers, 29); // 28.999999999999996 in floats
   assert.equal(limit({ callsPerSec: 100, callsPerJob: 4, serviceMs: 100 }).workers, 2);

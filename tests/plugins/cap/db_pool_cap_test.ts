@@ -9,7 +9,7 @@ function workers(options: DbPoolCapOptions): number {
 }
 
 Deno.test("dbPoolCap allows as many workers as connections, less the spare ones, suffice for", () => {
-  assert.equal(workers({ connections: 20 }), 20); // the seed's example
+  assert.equal(workers({ connections: 20 }), 20); // the experiment's example
   assert.equal(workers({ connections: 20, perWorker: 3 }), 6);
   assert.equal(workers({ connections: 20, perWorker: 3, spare: 3 }), 5);
 });

@@ -13,7 +13,7 @@ export interface Phase {
   readonly perSec: number;
 }
 
-/** The step of the seed text: 50/s, 800/s, 50/s, ten seconds each. */
+/** The step of the autoscaling experiment: 50/s, 800/s, 50/s, ten seconds each. */
 export const STEP: readonly Phase[] = [
   { untilMs: 10_000, perSec: 50 },
   { untilMs: 20_000, perSec: 800 },

@@ -117,5 +117,5 @@ Deno.test("ageScaler with the step rule has no sawtooth at constant load", () =>
 
   const run = new QueueSim({ controller: step(), flows, min: 2, max: 32, untilMs: 70_000 });
 
-  assert(eventsInMinute(run, 10_000) <= 2); // the seed's own: 40
+  assert(eventsInMinute(run, 10_000) <= 2); // the experiment's own: 40
 });

@@ -218,7 +218,7 @@ Deno.test("http gives a job up on a redirect rather than follow it", async () =>
     assert.ok(thrown instanceof Fatal);
     assert.equal(
       thrown.message,
-      `${origin} answered 302: redirects are not followed, set "url" to the place itself`,
+      `${origin} answered 302: redirects are not followed, set "url" to the final address`,
     );
   });
   assert.equal(asked, 1);

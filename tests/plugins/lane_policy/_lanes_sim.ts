@@ -1,8 +1,8 @@
 /**
- * The seed's experiment with lanes, run by a real lane policy on ideal workers: 10 workers, 2,000
+ * The lanes experiment, run by a real lane policy on ideal workers: 10 workers, 2,000
  * batch jobs of 100 to 300 ms at the start, urgent jobs of 20 ms that come evenly for 8 s.
  *
- * Counted as the study in `control.md` 2.1 found the seed to count: what ends within 8.5 s, divided by
+ * Counted as the study in `control.md` 2.1 found it to count: what ends within 8.5 s, divided by
  * 8 s; timers late by 0.3 ms on average, exponentially.
  *
  * @module

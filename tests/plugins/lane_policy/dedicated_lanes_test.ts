@@ -93,7 +93,7 @@ Deno.test("dedicatedLanes gives every free worker to some lane when all have wor
   }));
 });
 
-Deno.test("dedicatedLanes holds the seed's figures: isolation, and no help in a spike", () => {
+Deno.test("dedicatedLanes holds the figures of the lanes experiment: isolation, and no help in a spike", () => {
   const slow = meanOfRuns(() => make(dedicatedLanes, seedWorkers), 30);
   const fast = meanOfRuns(() => make(dedicatedLanes, seedWorkers), 150);
 

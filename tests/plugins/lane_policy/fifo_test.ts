@@ -38,7 +38,7 @@ Deno.test("fifo never leaves a worker idle and serves no lane but those it may, 
   ));
 });
 
-Deno.test("fifo finishes no urgent job behind the seed's backlog", () => {
+Deno.test("fifo finishes no urgent job behind the backlog of the lanes experiment", () => {
   for (const perSec of [30, 150]) {
     const { done, batchPerSec } = meanOfRuns(() => make(fifo), perSec);
 

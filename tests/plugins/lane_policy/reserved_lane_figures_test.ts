@@ -6,7 +6,7 @@ import { meanOfRuns, near } from "./_published.ts";
 
 const reserveTwo = { reserve: { urgent: 2 } };
 
-Deno.test("reservedLane holds the seed's figures in quiet times", () => {
+Deno.test("reservedLane holds the figures of the lanes experiment in quiet times", () => {
   const { done, p50, p99, batchPerSec, mostBatch } = meanOfRuns(
     () => make(reservedLane, reserveTwo),
     30,
@@ -20,7 +20,7 @@ Deno.test("reservedLane holds the seed's figures in quiet times", () => {
   assert.equal(mostBatch, 8);
 });
 
-Deno.test("reservedLane holds the seed's figures in a spike: all done, shared workers help", () => {
+Deno.test("reservedLane holds the figures of the lanes experiment in a spike: all done, shared workers help", () => {
   const { done, p50, p99, batchPerSec } = meanOfRuns(() => make(reservedLane, reserveTwo), 150);
 
   // Published: 22.5 / 54.0 ms at 35.4 batch jobs/s. The study has 44.7 +- 6.2 ms and 36.6, and for a

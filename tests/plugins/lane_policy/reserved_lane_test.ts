@@ -162,7 +162,7 @@ Deno.test("reservedLane by default reserves rate x job time x 1.5, rounded up, a
 
   assert.equal(most(0, 0), 10); // no traffic yet
   assert.equal(most(30, 0), 9); // traffic, but no job has ended
-  assert.equal(most(30, 20), 9); // 0.6 busy workers: the seed's own example
+  assert.equal(most(30, 20), 9); // 0.6 busy workers: the experiment's own example
   assert.equal(most(150, 20), 5); // 4.5
   assert.equal(most(1, 20), 9);
   assert.equal(most(10_000, 20), 1); // one worker stays shared
@@ -194,7 +194,7 @@ Deno.test("reservedLane refuses a reserve that leaves nobody shared", () => {
       assert.equal(
         thrown.message,
         "Expected reserves of fewer than size.max (8) workers in all but received 8: " +
-          "nobody would be shared",
+          "at least one worker must be shared",
       );
       return true;
     },

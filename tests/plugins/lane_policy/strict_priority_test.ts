@@ -12,7 +12,7 @@ Deno.test("strictPriority serves the highest lane that may be served, however ol
   assert.equal(make(strictPriority)(view, view.lanes.slice(1)), view.lanes[1]);
 });
 
-Deno.test("strictPriority serves all urgent jobs of the seed but waits for batch jobs to end", () => {
+Deno.test("strictPriority serves all urgent jobs of the lanes experiment but waits for batch jobs to end", () => {
   const slow = meanOfRuns(() => make(strictPriority), 30);
   const fast = meanOfRuns(() => make(strictPriority), 150);
 

@@ -88,7 +88,7 @@ Deno.test("toHtml() says which strategies failed, once for all processes", () =>
   assert.equal(html.split("mine&#34; failed, first at 50 ms: Expected Proposal").length, 2);
   assert.match(
     html,
-    /Change: Mend it: the pool went on without it, so these are not its figures/,
+    /Change: Fix it: the pool ran without it, so these are not its figures/,
   );
 });
 

@@ -210,7 +210,7 @@ Deno.test("KvQueue.add() of a payload that is stored apart says that its members
     const adding = mine.add([entry({ payload: "x".repeat(60_000) })], NOW);
 
     const message =
-      "The job could not be stored: this process was declared dead, and has not joined anew yet";
+      "The job could not be stored: this process was declared dead, and has not rejoined yet";
     await assert.rejects(async () => await adding, { message });
     await mine.renew(NOW);
     const [added] = await mine.add([entry({ payload: "x".repeat(60_000) })], NOW);

@@ -15,7 +15,7 @@ async function leaseholder(path: string): Promise<Deno.ChildProcess> {
   return child;
 }
 
-const LOST = "Its process ended, or showed no sign of life for leaseMs, while it ran";
+const LOST = "Its process died, or did not renew its lease for leaseMs, while it ran";
 
 Deno.test("renew() takes the jobs of a killed process back at once on a file, and not of a frozen one", async () => {
   await withFolder(async (folder) => {

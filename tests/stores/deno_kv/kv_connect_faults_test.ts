@@ -232,8 +232,8 @@ Deno.test(
           await until(() => pool.snapshot().stale);
           gate.resolve();
           await assert.rejects(sluice.enqueue("p", { lane: "low", payload: "meanwhile" }), {
-            message: "The job could not be stored: The database has not answered for 1 s: see " +
-              "whether it runs, and whether this process can reach it",
+            message: "The job could not be stored: The database has not answered for 1 s: check " +
+              "that it runs and that this process can reach it",
           });
           assert.equal(await readiness(), 503);
           assert.equal(pool.snapshot().target, target);
@@ -288,7 +288,7 @@ Deno.test("denoKv refuses to start while the database does not answer", DEAD_CAL
     server.line.swallow();
     try {
       await assert.rejects(openStore({ url: server.url }), {
-        message: "The database has not answered for 5 s: see whether it runs, and whether this " +
+        message: "The database has not answered for 5 s: check that it runs and that this " +
           "process can reach it",
       });
       server.line.refuse();
@@ -321,8 +321,8 @@ Deno.test(
 
       assert.deepEqual([handedBack, ids], [[], [id]]);
       assert.deepEqual(logged, [
-        "What became of running jobs could not be stored: they run again after leaseMs, an attempt charged",
-        "The store could not be left: jobs held here go back after leaseMs",
+        "The results of running jobs could not be stored: they run again after leaseMs, with one attempt less",
+        "The store did not answer at the stop: jobs leased here go back after leaseMs",
       ]);
       const next = await startPool(server, () => "ran");
       try {

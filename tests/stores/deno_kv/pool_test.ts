@@ -133,7 +133,7 @@ Deno.test("An entry that is too large is refused with the limit, and fails no ot
     const sluice = await start(config);
     const large = "x".repeat(1_000_000);
     const message = "Expected a payload of at most 1048576 bytes as JSON but received 1100002: " +
-      "store it elsewhere and enqueue where it is";
+      "store it elsewhere and enqueue its address";
     try {
       const pool = sluice.pool("p");
       const tooLarge = { lane: "high", payload: "x".repeat(1_100_000) };

@@ -144,7 +144,7 @@ Deno.test("KvQueue answers entries that it cannot take with the limit, others as
 
     assert.deepEqual(added.map(({ error }) => error?.message), [
       "Expected a payload of at most 1048576 bytes as JSON but received 1048577: " +
-      "store it elsewhere and enqueue where it is",
+      "store it elsewhere and enqueue its address",
       "Expected key of at most 1500 bytes but received 1501",
       "Expected dedupeKey of at most 1500 bytes but received 1503",
       "Do not know how to serialize a BigInt",
@@ -173,7 +173,7 @@ Deno.test("KvQueue keeps results that are JSON and not too large, and says why i
           "done",
           undefined,
           "The result cannot be stored: it has 70002 bytes as JSON, and at most 60000 are kept; " +
-          "store it elsewhere and return where it is",
+          "store it elsewhere and return its address",
         ],
       ]);
     }

@@ -320,7 +320,7 @@ Deno.test("deno-kv runs a job of which a part is stored twice over with the payl
 
   assert.deepEqual(job?.payload, LARGE);
   await queue.leave(NOW);
-  assert.match((await audit(kv, "p")).join(), /^Part 10 of a payload is stored/);
+  assert.match((await audit(kv, "p")).join(), /^Payload chunk 10 belongs to/);
   kv.close();
 });
 

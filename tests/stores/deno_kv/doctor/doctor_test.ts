@@ -108,18 +108,17 @@ const BREACHES: Readonly<Record<string, Breach>> = {
   },
   "places that nobody has": {
     kind: "places-wrong",
-    saw: /^Places of the key "other" are taken in lane "k", by no job$/,
+    saw: /^Slots of the key "other" in lane "k" are taken by no job$/,
     break: (kv) => kv.set([...P, "k", 1, "other"], [1, 0]),
   },
   "places miscounted": {
     kind: "places-wrong",
-    saw:
-      /^The key "same" of lane "k" has 5 places taken and 0 jobs waiting, but there are 1 and 1$/,
+    saw: /^The key "same" of lane "k" has 5 slots taken and 0 jobs waiting, but there are 1 and 1$/,
     break: (kv) => kv.set([...P, "k", 1, "same"], [5, 0]),
   },
   "a dedupeKey whose owner is gone": {
     kind: "dedupe-stale",
-    saw: /^The dedupeKey "gone" is held by some-job, which is no job that has it$/,
+    saw: /^The dedupeKey "gone" belongs to some-job, which is no job with that key$/,
     break: (kv) => kv.set([...P, "i", "gone"], ["some-job", 0]),
   },
   "a dedupeKey that was lost": {
@@ -129,48 +128,48 @@ const BREACHES: Readonly<Record<string, Breach>> = {
   },
   "a pointer to no job": {
     kind: "pointer-stale",
-    saw: /^A pointer says where the job nowhere\/3 is, but there is no such job$/,
+    saw: /^A pointer names the job nowhere\/3, which does not exist$/,
     break: (kv) => kv.set([...P, "m", "nowhere", 3], ["z", 1, ""]),
   },
   "a pointer that was lost": {
     kind: "pointer-lost",
-    saw: /^The job \S+ has left its first place, and no pointer says where it is$/,
+    saw: /^The job \S+ has moved, and no pointer says where it is$/,
     break: async (kv) => await kv.delete((await keyOf(kv, "m")).key),
   },
   "a part of a payload without a job": {
     kind: "left-over",
-    saw: /^Part 1 of a payload is stored of no job: nowhere\/0$/,
+    saw: /^Payload chunk 1 belongs to no job \(nowhere\/0\)$/,
     break: (kv) => kv.set([...P, "b", "0009", "nowhere", 0, 0], new Uint8Array(9)),
   },
   "a payload that is not whole": {
     kind: "chunks-lost",
-    saw: /^Of the payload of the job \S+ 1 of 2 parts are missing$/,
+    saw: /^1 of 2 payload chunks of the job \S+ are missing$/,
     runs: JOBS - 1,
     break: async (kv) => await kv.delete((await keyOf(kv, "b")).key),
   },
   "progress of no lease": {
     kind: "left-over",
-    saw: /^The progress of a lease is stored that member 7 does not hold$/,
+    saw: /^Member 7 has progress for a lease that it does not hold$/,
     break: (kv) => kv.set([...P, "p", 7, "nowhere", 1], new Uint8Array([1])),
   },
   "a member without a heartbeat": {
     kind: "member-broken",
-    saw: /^Member 7 has no heartbeat, so nobody would find out that it is dead$/,
+    saw: /^Member 7 has no heartbeat, so others cannot detect its death$/,
     break: (kv) => kv.set([...P, "w", 7], 1),
   },
   "requests to cancel jobs of nobody": {
     kind: "left-over",
-    saw: /^A request to cancel jobs is stored of member 7, which is dead$/,
+    saw: /^Left-over cancel request of dead member 7$/,
     break: (kv) => kv.set([...P, "y", 7], [["nowhere", 0]]),
   },
   "a heartbeat without a fence": {
     kind: "left-over",
-    saw: /^A heartbeat is stored of member 7, which is dead$/,
+    saw: /^Left-over heartbeat of dead member 7$/,
     break: (kv) => kv.set([...P, "h", 7], { leaseMs: 1000 }),
   },
   "a job that stands twice": {
     kind: "job-twice",
-    saw: /^The job \S+ stands twice: among ready jobs and among ready jobs$/,
+    saw: /^The job \S+ is stored twice: among ready jobs and among ready jobs$/,
     break: async (kv) => {
       const part = await keyOf(kv, "r", 0);
       await copy(kv, part, 8, Number(part.key[8]) + 1);
@@ -178,7 +177,7 @@ const BREACHES: Readonly<Record<string, Breach>> = {
   },
   "a schedule that is done up to a time to come": {
     kind: "schedule-ahead",
-    saw: /^A schedule is done up to 2100-01-01T00:00:00.000Z, by a clock that was ahead$/,
+    saw: /^A schedule is marked done up to 2100-01-01T00:00:00.000Z, by a clock that was ahead$/,
     break: (kv) => kv.set(["sluice", "state", "schedule/p/1abc"], { atMs: Date.UTC(2100, 0, 1) }),
   },
   "an entry that is not ours": {
@@ -266,7 +265,7 @@ Deno.test("Doctor refuses a database of a newer release, and one that is not Slu
       name: "RangeError",
       message:
         "Expected a database of version 1 at most but received 2: a newer release of Sluice has " +
-        "written it, so use the doctor of that one",
+        "written it: use the doctor of that release",
     });
     await kv.delete(["sluice", "schema"]);
     await assert.rejects(doctor.contents(), {

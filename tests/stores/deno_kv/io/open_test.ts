@@ -24,9 +24,8 @@ async function opened(
 Deno.test("denoKv refuses to guess where the database is", async () => {
   await assert.rejects(openStore({}), {
     name: "OptionError",
-    message:
-      "Expected path, the file that keeps the jobs, or url: only on Deno Deploy is there a " +
-      "database without one of them",
+    message: "Expected path, the file that keeps the jobs, or url: only Deno Deploy has a " +
+      "database without either",
   });
   await assert.rejects(openStore({ path: "a.db", url: "http://localhost:1" }), {
     name: "OptionError",
@@ -50,8 +49,8 @@ Deno.test("denoKv names the file that it cannot open, and what to give instead",
         name: "OptionError",
         path: ["path"],
         message:
-          `The database "${path}" cannot be opened: ${why}; name one that Sluice has made, ` +
-          "or a file that is not there yet, in a folder that may be written",
+          `The database "${path}" cannot be opened: ${why}; use a database that Sluice created, ` +
+          "or a new file in a writable folder",
       });
     }
   });
@@ -59,8 +58,8 @@ Deno.test("denoKv names the file that it cannot open, and what to give instead",
 
 Deno.test("denoKv says what to do where a full disk or a lock keeps it from opening its file", async () => {
   const open = Object.getOwnPropertyDescriptor(Deno, "openKv")!;
-  const room = "see whether its disk is full or fails, make room there and start again";
-  const lock = "another program has it locked: end that, or wait for it, and start again";
+  const room = "check whether its disk is full or failing, free some space and start again";
+  const lock = "another program has locked it: stop that program, or wait for it, and start again";
   try {
     await withFolder(async (folder) => {
       for (
@@ -102,7 +101,7 @@ Deno.test("denoKv names its file where a disk gets full while a queue opens, or 
   try {
     await withFolder(async (folder) => {
       const message = `The database "${folder}/queue.db" cannot be opened: database or disk is ` +
-        "full; see whether its disk is full or fails, make room there and start again";
+        "full; check whether its disk is full or failing, free some space and start again";
       await assert.rejects(openStore({ path: `${folder}/queue.db` }), { message });
       isFull = false;
       const store = await openStore({ path: `${folder}/queue.db` });
@@ -128,14 +127,14 @@ Deno.test("denoKv refuses on Deno Deploy what would be forgotten with the instan
   );
   assert.equal(
     without,
-    "No database is attached to this app: what Deno Deploy gives instead is forgotten with the " +
+    "No database is attached to this app: the temporary one of Deno Deploy is lost with the " +
       "instance, so attach one",
   );
 });
 
 Deno.test("denoKv refuses an app without a database, whatever Deno Deploy does about that", async () => {
-  const message = "No database is attached to this app: what Deno Deploy gives instead is " +
-    "forgotten with the instance, so attach one";
+  const message = "No database is attached to this app: the temporary one of Deno Deploy is " +
+    "lost with the instance, so attach one";
   const requires = (how: string): Promise<string> =>
     opened({}, {
       DENO_KV_REQUIRES_DISTRIBUTED_DATABASE: how,
@@ -188,7 +187,7 @@ Deno.test("denoKv refuses a database of a newer release", async () => {
       name: "RangeError",
       message:
         "Expected a database of version 1 at most but received 2: a newer release of Sluice " +
-        "has written it, so run that one",
+        "has written it: run that release",
     });
   });
 });

@@ -59,7 +59,7 @@ Deno.test("Line calls nothing while nothing is answered, and goes on with a hand
     return await Deno.openKv(":memory:");
   };
   const line = new RemoteConnection(await open(), { open, answerMs: ANSWER_MS });
-  const message = "The database has not answered for 0.05 s: see whether it runs, and whether " +
+  const message = "The database has not answered for 0.05 s: check that it runs and that " +
     "this process can reach it";
   let calls = 0;
   const counted = (): Promise<number> => Promise.resolve(++calls);
