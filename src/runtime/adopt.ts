@@ -54,10 +54,9 @@ export async function prepareAdoption(
   return { commit };
 
   function commit(): void {
-    const nowMs = clock.nowMs();
+    const nowMs = state.at(clock.nowMs());
     const was = state.settings;
     reopen?.(state.wall.at(nowMs));
-    state.nowMs = nowMs;
     state.adopt(settings);
     slots.adopt(instances);
     dispatch.adopt();

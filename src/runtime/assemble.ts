@@ -18,6 +18,7 @@ import { leftoversOf } from "./leftovers.ts";
 import { Overruns } from "./overruns.ts";
 import { Pauses } from "./pauses.ts";
 import { Permits } from "./permits.ts";
+import type { PoolCore } from "./pool_core.ts";
 import { PoolLoop } from "./pool_loop.ts";
 import { PoolState } from "./pool_state.ts";
 import { randomStream } from "../base/random.ts";
@@ -54,6 +55,8 @@ export interface PoolContext {
 
 /** The parts that a pool's users reach. */
 export interface PoolParts {
+  /** What all parts share. */
+  readonly core: PoolCore;
   /** Heeds a receiver that says "not now". */
   readonly cooldown: Cooldown;
   /** Calls to the store. */
@@ -102,30 +105,28 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const random = randomStream(seed, `${settings.name}/runtime`);
 
   const state = new PoolState(settings, queue, { nowMs: now(), wall: clock.wall ?? new Wall() });
-  const guard = new StoreGuard({ state, hub, random, now, freed: () => loop.wake() });
-  const counting = new Counting({ state, queue, guard, now });
-  const slots = new StrategySlots(settings.name, instances, hub, now);
-  const settler = new Settler(queue, guard, hub, state, changed);
+  const core: PoolCore = { state, hub, log, clock, now };
+  const guard = new StoreGuard({ ...core, random, freed: () => loop.wake() });
+  const counting = new Counting({ ...core, queue, guard });
+  const slots = new StrategySlots(core, instances);
+  const settler = new Settler({ ...core, queue, guard, changed });
   const rate = new StartRate();
-  const cooldown = new Cooldown({ state, hub, random });
+  const cooldown = new Cooldown({ ...core, random });
   const leftovers = leftoversOf(store, settings.name);
-  const overruns = new Overruns({ state, settler, leftovers, changed });
+  const overruns = new Overruns({ ...core, settler, leftovers, changed });
   const runner = new Runner({
-    state,
+    ...core,
     cooldown,
     settler,
-    hub,
-    log,
-    now,
     random,
     overruns,
     telemetry,
     redaction,
   });
-  const crew = new Crew({ state, hub, log, now, changed }, handlers, runner);
+  const crew = new Crew({ ...core, changed }, handlers, runner);
   runner.crew = crew;
   const dispatch = new Dispatch({
-    state,
+    ...core,
     queue,
     crew,
     runner,
@@ -135,57 +136,25 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     rate,
     cooldown,
     overruns,
-    now,
     changed,
   });
   const permits = new Permits({
+    ...core,
     store,
-    state,
     slots,
     rate,
-    now,
     changed: () => loop.replan(),
     lapsed: () => runner.abortAll("lease-lost", now()),
   });
-  const steering = new Steering({ state, crew, slots, rate, cooldown, permits, hub, now });
-  const pauses = new Pauses({ store, state, now, changed });
+  const steering = new Steering({ ...core, crew, slots, rate, cooldown, permits });
+  const pauses = new Pauses({ ...core, store, changed });
   const signals = new Signals(settings.signals, state, log);
-  const intake = new Intake({ state, slots, hub, log, telemetry, redaction }, handlers);
-  const loop = new PoolLoop({
-    state,
-    queue,
-    clock,
-    hub,
-    guard,
-    counting,
-    crew,
-    runner,
-    settler,
-    dispatch,
-    rate,
-    steering,
-    signals,
-    pauses,
-    permits,
-  });
-  const drain = new Drain({
-    state,
-    counting,
-    queue,
-    clock,
-    hub,
-    crew,
-    runner,
-    settler,
-    guard,
-    dispatch,
-    intake,
-    loop,
-    permits,
-    steering,
-    log,
-  });
+  const intake = new Intake({ ...core, slots, telemetry, redaction }, handlers);
+  const parts = { queue, guard, counting, crew, runner, settler, dispatch, steering, permits };
+  const loop = new PoolLoop({ ...core, ...parts, signals, pauses });
+  const drain = new Drain({ ...core, ...parts, intake, loop });
   return {
+    core,
     cooldown,
     overruns,
     guard,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { EventHub } from "./event_hub.ts";
+import type { PoolCore } from "./pool_core.ts";
 import type { JobRun } from "./job_run.ts";
 import type { PoolState } from "./pool_state.ts";
 import { spreadMs } from "./verdict.ts";
@@ -28,12 +28,8 @@ const JITTER = 0.2;
 /** As many at once, and the pool is open again. */
 const OPEN = 1024;
 
-/** What a cool-down needs of its pool. */
-export interface CooldownContext {
-  /** Its state; the cool-down owns `holdUntilMs`. */
-  readonly state: PoolState;
-  /** Observers. */
-  readonly hub: EventHub;
+/** What a cool-down needs of its pool. Of its state it owns `holdUntilMs`. */
+export interface CooldownContext extends PoolCore {
   /** Chance for jitter. */
   readonly random: () => number;
 }

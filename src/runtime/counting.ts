@@ -6,21 +6,17 @@
  */
 
 import type { Lane } from "./lane.ts";
-import type { PoolState } from "./pool_state.ts";
+import type { PoolCore } from "./pool_core.ts";
 import { judgeCounts } from "./store_answers.ts";
 import type { StoreGuard } from "./store_guard.ts";
 import type { Queue } from "../contract/store.ts";
 
-/** What counting needs of its pool. */
-export interface CountingContext {
-  /** Its state; counting owns the counts of its lanes. */
-  readonly state: PoolState;
+/** What counting needs of its pool. Of its state counting owns the counts of its lanes. */
+export interface CountingContext extends PoolCore {
   /** Its jobs. */
   readonly queue: Queue;
   /** Backs off from a store that fails. */
   readonly guard: StoreGuard;
-  /** Reads the clock. */
-  readonly now: () => number;
 }
 
 /** Owns what is known of the counts. */
@@ -78,7 +74,7 @@ export class Counting {
   }
 
   /** When to count next. What is due already is being counted, or waits for the store. */
-  dueAfter(nowMs: number): number {
+  nextAtMs(nowMs: number): number {
     const next = this.nextDueMs();
     if (next > nowMs) return next;
     const { guard } = this.#context;

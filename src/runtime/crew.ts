@@ -5,8 +5,7 @@
  */
 
 import { messageOf } from "../contract/errors.ts";
-import type { EventHub } from "./event_hub.ts";
-import type { Logger } from "../contract/job.ts";
+import type { PoolCore } from "./pool_core.ts";
 import type { Handler } from "../contract/plugin.ts";
 import type { PoolState } from "./pool_state.ts";
 import { isPromise } from "./store_guard.ts";
@@ -15,24 +14,14 @@ import { Worker, type WorkerOwner } from "./worker.ts";
 const FIRST_RESTART_MS = 100;
 const LONGEST_RESTART_MS = 30_000;
 
-/** What a crew needs of its pool. */
-export interface CrewContext {
-  /** Its state; the crew owns the workers and their counts. */
-  readonly state: PoolState;
-  /** Observers. */
-  readonly hub: EventHub;
-  /** Where faults of `stop` go. */
-  readonly log: Logger;
-  /** Reads the clock. */
-  readonly now: () => number;
+/** What a crew needs of its pool. Of its state it owns the workers and their counts. */
+export interface CrewContext extends PoolCore {
   /** Told when a worker became idle, or one left. */
   readonly changed: () => void;
 }
 
 /** Starts and retires workers; hands out idle ones, the one that became idle last first. */
 export class Crew {
-  /** No worker is started before then: the last start failed. */
-  restartAtMs = -Infinity;
   readonly #context: CrewContext;
   readonly #state: PoolState;
   readonly #owner: WorkerOwner;
@@ -41,6 +30,7 @@ export class Crew {
   #closed = false;
   readonly #idle: Worker[] = [];
   #made = 0;
+  #restartAtMs = -Infinity; // no worker is started before: the last start failed
   #restartMs = FIRST_RESTART_MS;
 
   /** `handlers`: by job type; `owner` hears how attempts end. */
@@ -56,9 +46,15 @@ export class Crew {
     if (handlers === this.#handlers) return;
     this.#handlers = handlers;
     this.#opens = handlers.values().some((handler) => handler.start !== undefined);
-    this.restartAtMs = -Infinity;
+    this.#restartAtMs = -Infinity;
     this.#restartMs = FIRST_RESTART_MS;
     this.dismissIdle(nowMs);
+  }
+
+  /** When missing workers may be started that could not be. */
+  nextAtMs(nowMs: number): number {
+    const isMissing = this.#state.live < this.#state.target && this.#restartAtMs > nowMs;
+    return isMissing ? this.#restartAtMs : Infinity;
   }
 
   /** Replaces nobody from now on, and lets every worker go that runs no job. */
@@ -85,7 +81,7 @@ export class Crew {
         missing--;
       }
     }
-    if (nowMs < this.restartAtMs) return;
+    if (nowMs < this.#restartAtMs) return;
     for (let started = 0; started < Math.min(missing, room); started++) this.#start(nowMs);
   }
 
@@ -204,7 +200,7 @@ export class Crew {
     const nowMs = this.#context.now();
     this.#state.starting--;
     if (!this.#isOutdated(worker)) {
-      this.restartAtMs = nowMs + this.#restartMs;
+      this.#restartAtMs = nowMs + this.#restartMs;
       this.#restartMs = Math.min(LONGEST_RESTART_MS, this.#restartMs * 2);
     }
     const { hub, state, log } = this.#context;
@@ -251,7 +247,7 @@ export class Crew {
   #replace(): void {
     const { live, starting, target, limit, total } = this.#state;
     const nowMs = this.#context.now();
-    if (this.#closed || nowMs < this.restartAtMs) return;
+    if (this.#closed || nowMs < this.#restartAtMs) return;
     if (live + starting < target && total < limit) this.#start(nowMs);
   }
 

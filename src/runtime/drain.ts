@@ -4,17 +4,15 @@
  * @module
  */
 
-import { type Clock, within } from "../time/clock.ts";
+import { within } from "../time/clock.ts";
 import { messageOf } from "../contract/errors.ts";
-import type { Logger } from "../contract/job.ts";
 import type { Counting } from "./counting.ts";
 import type { Crew } from "./crew.ts";
 import type { Dispatch } from "./dispatch.ts";
-import type { EventHub } from "./event_hub.ts";
 import type { Intake } from "./intake.ts";
 import type { Permits } from "./permits.ts";
 import type { PoolLoop } from "./pool_loop.ts";
-import type { PoolState } from "./pool_state.ts";
+import type { PoolCore } from "./pool_core.ts";
 import type { Runner } from "./runner.ts";
 import type { Settler } from "./settler.ts";
 import type { StopReport } from "./handles.ts";
@@ -29,12 +27,9 @@ const AFTER_ABORT_MS = 250;
 const SETTLE_MS = 5000;
 
 /** The parts that a drain ends. */
-export interface DrainParts {
-  readonly state: PoolState;
+export interface DrainParts extends PoolCore {
   readonly counting: Counting;
   readonly queue: Queue;
-  readonly clock: Clock;
-  readonly hub: EventHub;
   readonly crew: Crew;
   readonly runner: Runner;
   readonly settler: Settler;
@@ -44,7 +39,6 @@ export interface DrainParts {
   readonly loop: PoolLoop;
   readonly permits: Permits;
   readonly steering: Steering;
-  readonly log: Logger;
 }
 
 /** Drains one pool, once. */

@@ -4,14 +4,12 @@
  * @module
  */
 
-import type { Clock } from "../time/clock.ts";
 import { messageOf, StoreError } from "../contract/errors.ts";
-import type { EventHub } from "./event_hub.ts";
 import type { Intake } from "./intake.ts";
 import type { NewJob } from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
 import type { PoolLoop } from "./pool_loop.ts";
-import type { PoolState } from "./pool_state.ts";
+import type { PoolCore } from "./pool_core.ts";
 import { knownJob, mayBeDuplicate, type Refused } from "./refused.ts";
 import type { JobHandle } from "./handles.ts";
 import type { Added, JobEntry, MaybePromise, Queue } from "../contract/store.ts";
@@ -21,9 +19,7 @@ import { QueuedJob } from "./queued_job.ts";
 import { Unanswered } from "./unanswered.ts";
 
 /** What enqueuing needs of its pool. */
-export interface EnqueuingContext {
-  /** Its state. */
-  readonly state: PoolState;
+export interface EnqueuingContext extends PoolCore {
   /** Where jobs live. */
   readonly queue: Queue;
   /** Checks jobs. */
@@ -32,10 +28,6 @@ export interface EnqueuingContext {
   readonly guard: StoreGuard;
   /** Told of jobs that come. */
   readonly loop: PoolLoop;
-  /** Observers. */
-  readonly hub: EventHub;
-  /** Real or virtual time. */
-  readonly clock: Clock;
 }
 
 /** Owns the way of a job into the store. */

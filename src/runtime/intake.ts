@@ -6,8 +6,8 @@
 
 import { judgeVerdict } from "../base/answers.ts";
 import { messageOf, RejectedError } from "../contract/errors.ts";
-import type { EventHub } from "./event_hub.ts";
-import { delayTooLong, type Logger, LONGEST_DELAY_MS, type NewJob } from "../contract/job.ts";
+import type { PoolCore } from "./pool_core.ts";
+import { delayTooLong, LONGEST_DELAY_MS, type NewJob } from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
 import { copyJson, Misfit } from "../base/payload.ts";
 import type { Handler } from "../contract/plugin.ts";
@@ -24,15 +24,9 @@ import type { Telemetry } from "./telemetry.ts";
 const UNKNOWN_RETRY_MS = 1000;
 
 /** What intake needs of its pool. */
-export interface IntakeContext {
-  /** Its state. */
-  readonly state: PoolState;
+export interface IntakeContext extends PoolCore {
   /** Asked for a verdict. */
   readonly slots: StrategySlots;
-  /** Observers. */
-  readonly hub: EventHub;
-  /** Hears of what nobody observes. */
-  readonly log: Logger;
   /** Knows the trace of who enqueues. `undefined`: none. */
   readonly telemetry: Telemetry | undefined;
   /** What may be shown. */

@@ -8,15 +8,13 @@
 import type { JobRun } from "./job_run.ts";
 import type { Lane } from "./lane.ts";
 import type { Leftovers } from "./leftovers.ts";
-import type { PoolState } from "./pool_state.ts";
+import type { PoolCore } from "./pool_core.ts";
 import type { Settler } from "./settler.ts";
 import type { Leased } from "../contract/store.ts";
 import type { Worker } from "./worker.ts";
 
-/** What overruns need of their pool. */
-export interface OverrunsContext {
-  /** Its state; overruns own `orphans`, and `overrun` and `orphans` of its lanes. */
-  readonly state: PoolState;
+/** What overruns need of their pool. Of its state they own `orphans`, and `overrun` and `orphans` of its lanes. */
+export interface OverrunsContext extends PoolCore {
   /** Where ends go once their handlers have ended. */
   readonly settler: Settler;
   /** Handlers that the store counts no more. */

@@ -9,6 +9,7 @@
  * @module
  */
 
+import type { PoolCore } from "./pool_core.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { LaneSettings } from "../config/settings.ts";
 import type { MaybePromise, StateEntry, Store } from "../contract/store.ts";
@@ -26,14 +27,10 @@ interface Paused {
 
 const NOTHING: Paused = { pool: false, lanes: [] };
 
-/** What pauses need of their pool. */
-export interface PausesContext {
+/** What pauses need of their pool. Of its state pauses own `paused` of its lanes. */
+export interface PausesContext extends Pick<PoolCore, "state" | "now"> {
   /** Where they are kept. */
   readonly store: Store;
-  /** Its state; pauses own `paused` of its lanes. */
-  readonly state: PoolState;
-  /** Reads the clock. */
-  readonly now: () => number;
   /** Jobs may have become claimable, or not, since it was asked. */
   readonly changed: () => void;
 }

@@ -9,7 +9,7 @@ import { PermitHolder } from "../planning/permit_holder.ts";
 import { isNews, type Need, type PermitRecord } from "../planning/permits.ts";
 import type { NamedCap, Shares } from "../planning/planner.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
-import type { PoolState } from "./pool_state.ts";
+import type { PoolCore } from "./pool_core.ts";
 import { type StartRate, windowOf } from "./start_rate.ts";
 import type { MaybePromise, StateEntry, Store } from "../contract/store.ts";
 import { isPromise } from "./store_guard.ts";
@@ -24,17 +24,13 @@ const UNTOLD = 5;
 const ABORTS_AFTER = 0.05;
 
 /** What permits need of their pool. */
-export interface PermitsContext {
+export interface PermitsContext extends PoolCore {
   /** Where the record is. */
   readonly store: Store;
-  /** Its state. */
-  readonly state: PoolState;
   /** Its caps. */
   readonly slots: StrategySlots;
   /** Counts its starts. */
   readonly rate: StartRate;
-  /** Reads the clock. */
-  readonly now: () => number;
   /** Other limits are in effect: plans at once, and asks for a turn. */
   readonly changed: () => void;
   /** What runs may be more than is this process's: asks all handlers to end. */

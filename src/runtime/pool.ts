@@ -7,15 +7,14 @@
 import { type Adoption, prepareAdoption } from "./adopt.ts";
 import { storeCall, storeChange } from "./store_call.ts";
 import { assemble, type PoolContext, type PoolParts } from "./assemble.ts";
-import { checkChange, checkedCount, checkedList, checkId, checkMs, checkQuery } from "./called.ts";
+import { checkedCount, checkedList, checkMs } from "./called.ts";
 import { type Clock, wallMs } from "../time/clock.ts";
 import type { Decision } from "../contract/decision.ts";
 import { diagnose, type Finding } from "../explain/diagnose.ts";
 import { Enqueuing } from "./enqueuing.ts";
+import { JobAccess } from "./job_access.ts";
 import type { History } from "../planning/history.ts";
 import { StoreError } from "../contract/errors.ts";
-import type { PoolEvent } from "../contract/event.ts";
-import type { EventHub } from "./event_hub.ts";
 import type { JobRecord, NewJob } from "../contract/job.ts";
 import { checkOverride } from "./override.ts";
 import { waitOut } from "./slice.ts";
@@ -23,27 +22,30 @@ import { decisionByWall, historyByWall, snapshotOf } from "./by_wall.ts";
 import { Schedules } from "./schedules.ts";
 import type { PoolSettings } from "../config/settings.ts";
 import type { JobHandle, Override, PoolHandle, PoolSnapshot, StopReport } from "./handles.ts";
-import type { Change, Changed, JobPage, JobQuery, Queue } from "../contract/store.ts";
+import type {
+  Added,
+  Change,
+  Changed,
+  JobEntry,
+  JobPage,
+  JobQuery,
+  Queue,
+} from "../contract/store.ts";
 import type { LaneCounters } from "../planning/lane_counters.ts";
 
 /** A pool that rests for so long shows nothing to be amiss, ms. */
 const OVER_AFTER_MS = 60_000;
-
-/** An event of this pool without what every event says. */
-type EventDetails = PoolEvent extends infer Event
-  ? Event extends PoolEvent ? Omit<Event, "atMs" | "pool"> : never
-  : never;
 
 /** One running pool, as its users and its store see it. */
 export class Pool implements PoolHandle {
   readonly name: string;
   readonly #queue: Queue;
   readonly #clock: Clock;
-  readonly #hub: EventHub;
   readonly #context: PoolContext;
   readonly #parts: PoolParts;
   readonly #schedules: Schedules;
   readonly #enqueuing: Enqueuing;
+  readonly #jobs: JobAccess;
 
   /** Wires the parts; nothing runs before `begin`. */
   constructor(settings: PoolSettings, queue: Queue, context: PoolContext) {
@@ -51,17 +53,13 @@ export class Pool implements PoolHandle {
     this.#context = context;
     this.#queue = queue;
     this.#clock = context.clock;
-    this.#hub = context.hub;
     this.#parts = assemble(settings, queue, context);
-    const { hub, clock } = context;
-    this.#enqueuing = new Enqueuing({ ...this.#parts, hub, clock });
-    this.#schedules = new Schedules({
-      store: context.store,
-      state: this.#parts.state,
-      clock: context.clock,
-      log: context.log,
-      add: async (entry) => await this.#enqueuing.add(entry, this.#clock.nowMs()),
-    });
+    const { core } = this.#parts;
+    this.#jobs = new JobAccess({ ...core, ...this.#parts });
+    this.#enqueuing = new Enqueuing({ ...core, ...this.#parts });
+    const add = async (entry: JobEntry): Promise<Added> =>
+      await this.#enqueuing.add(entry, core.now());
+    this.#schedules = new Schedules({ ...core, store: context.store, add });
   }
 
   get settings(): PoolSettings {
@@ -128,8 +126,9 @@ export class Pool implements PoolHandle {
   }
 
   snapshot(): PoolSnapshot {
-    const nowMs = this.#parts.state.nowMs = this.#clock.nowMs();
-    if (this.#parts.loop.rests) this.#parts.state.rested(nowMs); // else its last rates would stand
+    const { state, loop } = this.#parts;
+    const nowMs = state.at(this.#clock.nowMs());
+    if (loop.rests) state.rested(nowMs); // else its last rates would stand
     return snapshotOf(this.#parts, this.#schedules.views);
   }
 
@@ -149,9 +148,9 @@ export class Pool implements PoolHandle {
 
   diagnosis(): readonly Finding[] {
     const { steering, state } = this.#parts;
-    state.nowMs = this.#clock.nowMs();
+    const nowMs = state.at(this.#clock.nowMs());
     // A pool at rest takes no samples: what its past shows would stand for ever.
-    const restsForMs = steering.quiet ? state.nowMs - steering.history.sampledAtMs : 0;
+    const restsForMs = steering.quiet ? nowMs - steering.history.sampledAtMs : 0;
     if (restsForMs >= OVER_AFTER_MS) return [];
     const { constant = false } = this.settings.controller.plugin ?? {};
     return diagnose(steering.history.read(this.settings), constant);
@@ -173,7 +172,7 @@ export class Pool implements PoolHandle {
     if (lane !== undefined) this.#parts.intake.lane(lane);
     await storeChange(this.#clock, async () => {
       await this.#parts.pauses.set(lane, true);
-      this.#emit({ kind: "paused", lane });
+      this.#emit("paused", lane);
     });
   }
 
@@ -181,7 +180,7 @@ export class Pool implements PoolHandle {
     if (lane !== undefined) this.#parts.intake.lane(lane);
     await storeChange(this.#clock, async () => {
       await this.#parts.pauses.set(lane, false);
-      this.#emit({ kind: "resumed", lane });
+      this.#emit("resumed", lane);
       this.#parts.loop.arrived();
     });
   }
@@ -199,27 +198,16 @@ export class Pool implements PoolHandle {
     this.#parts.loop.steer();
   }
 
-  async find(id: string): Promise<JobRecord | undefined> {
-    checkId(id);
-    const record = await storeCall(this.#clock, () => this.#queue.find(id));
-    if (record?.state !== "running") return record;
-    const worker = this.#parts.runner.workerOf(id);
-    const progress = worker?.run?.reported;
-    return {
-      ...record,
-      ...(progress === undefined ? {} : { progress }),
-      ...(worker?.aborted === "cancelled" ? { cancelling: true } : {}),
-    };
+  find(id: string): Promise<JobRecord | undefined> {
+    return this.#jobs.find(id);
   }
 
-  async list(query: JobQuery): Promise<JobPage> {
-    checkQuery(query);
-    return await storeCall(this.#clock, () => this.#queue.list(query));
+  list(query: JobQuery): Promise<JobPage> {
+    return this.#jobs.list(query);
   }
 
-  async change(id: string, change: Change): Promise<Changed> {
-    checkChange(id, change);
-    return await storeChange(this.#clock, () => this.#change(id, change));
+  change(id: string, change: Change): Promise<Changed> {
+    return this.#jobs.change(id, change);
   }
 
   /** Waits until nothing is left to do, at most `forMs`. How many jobs are left. */
@@ -253,40 +241,20 @@ export class Pool implements PoolHandle {
 
   /** A job that runs here was cancelled. */
   cancelled(id: string): void {
-    const nowMs = this.#clock.nowMs();
-    const { dispatch, runner, loop } = this.#parts;
-    if (!dispatch.drop(id, nowMs)) runner.abort(id, "cancelled", nowMs);
-    loop.schedule();
+    this.#jobs.cancelled(id);
   }
 
   /** A job ended while it waited. */
   expired(record: JobRecord): void {
-    const { lane, id, error, reason = "expired", state } = record;
-    const isCancelled = state === "cancelled";
-    this.#parts.state.ended(lane, isCancelled ? state : reason);
-    if (isCancelled) this.#emit({ kind: "job-cancelled", lane, id });
-    else this.#emit({ kind: "job-dead", lane, id, reason, error, serviceMs: undefined });
-  }
-
-  async #change(id: string, change: Change): Promise<Changed> {
-    // Looked up before: once it has ended it may be forgotten.
-    const isCancel = change === "cancel";
-    const lane = isCancel && (this.#queue.laneOf?.(id) ?? (await this.#queue.find(id))?.lane) || "";
-    const changed = await this.#queue.change(id, change, wallMs(this.#clock));
-    if (changed.ok && changed.state === "cancelled") {
-      this.#parts.state.ended(lane, "cancelled");
-      this.#emit({ kind: "job-cancelled", lane, id });
-    }
-    if (changed.ok) this.#parts.loop.arrived();
-    return changed;
+    this.#jobs.expired(record);
   }
 
   get #aheadMs(): number {
     return this.#parts.state.wall.aheadMs;
   }
 
-  #emit(event: EventDetails): void {
-    if (!this.#hub.active) return;
-    this.#hub.emit({ ...event, atMs: this.#clock.nowMs(), pool: this.name });
+  #emit(kind: "paused" | "resumed", lane: string | undefined): void {
+    const { hub } = this.#context;
+    if (hub.active) hub.emit({ kind, lane, atMs: this.#clock.nowMs(), pool: this.name });
   }
 }

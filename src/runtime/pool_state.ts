@@ -211,6 +211,12 @@ export class PoolState implements PoolView {
     return count;
   }
 
+  /** It is `nowMs` now: all ages that strategies see are by that. */
+  at(nowMs: number): number {
+    this.nowMs = nowMs;
+    return nowMs;
+  }
+
   /** Ends a slot of all rates and windows. */
   update(nowMs: number): void {
     this.traffic.update(nowMs);

@@ -7,7 +7,7 @@
 import type { Cooldown } from "./cooldown.ts";
 import type { Crew } from "./crew.ts";
 import type { AbortCause } from "../contract/errors.ts";
-import type { EventHub } from "./event_hub.ts";
+import type { PoolCore } from "./pool_core.ts";
 import type { Job, Logger } from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
 import { copyResult, Misfit } from "../base/payload.ts";
@@ -30,20 +30,12 @@ export const STUCK_AFTER_MS = 1000;
 /** How long a job waits whose type this process does not know: another may. */
 const UNKNOWN_TYPE_MS = 1000;
 
-/** What a runner needs of its pool. */
-export interface RunnerContext {
-  /** Its state; the runner owns the counts of starts and ends. */
-  readonly state: PoolState;
+/** What a runner needs of its pool. Of its state it owns the counts of starts and ends. */
+export interface RunnerContext extends PoolCore {
   /** Hears of what the receiver refuses. */
   readonly cooldown: Cooldown;
   /** Where endings go. */
   readonly settler: Settler;
-  /** Observers. */
-  readonly hub: EventHub;
-  /** Where handlers log. */
-  readonly log: Logger;
-  /** Reads the clock. */
-  readonly now: () => number;
   /** Chance for jitter. */
   readonly random: () => number;
   /** Handlers that run on after their attempt. */
@@ -58,18 +50,22 @@ export interface RunnerContext {
 export class Runner implements WorkerOwner, RunOwner {
   /** The workers it runs on; set once, before the first job. */
   crew!: Crew;
-  /** When `enforce` has something to do. `Infinity`: nothing runs against a limit. */
-  nextLimitAtMs = Infinity;
   readonly #context: RunnerContext;
   readonly #state: PoolState;
   readonly #telemetry: Telemetry | undefined;
   #running = 0;
+  #nextLimitAtMs = Infinity;
 
   /** Begins with nothing running. */
   constructor(context: RunnerContext) {
     this.#context = context;
     this.#state = context.state;
     this.#telemetry = context.telemetry;
+  }
+
+  /** When `enforce` has something to do. `Infinity`: nothing runs against a limit. */
+  nextAtMs(): number {
+    return this.#nextLimitAtMs;
   }
 
   /** Where the handler of a job logs. */
@@ -89,7 +85,7 @@ export class Runner implements WorkerOwner, RunOwner {
     this.#running++;
     worker.timeoutMs = this.#state.settings.timeoutMs;
     worker.limitAtMs = nowMs + worker.timeoutMs;
-    if (worker.limitAtMs < this.nextLimitAtMs) this.nextLimitAtMs = worker.limitAtMs;
+    if (worker.limitAtMs < this.#nextLimitAtMs) this.#nextLimitAtMs = worker.limitAtMs;
     lane.started(nowMs, waitMs);
     this.#state.traffic.waits.add(nowMs, waitMs);
     this.#state.totals.starts++;
@@ -220,7 +216,7 @@ export class Runner implements WorkerOwner, RunOwner {
 
   /** Aborts what has run past its limit, and gives up on what ignores its abort. */
   enforce(nowMs: number): void {
-    if (nowMs < this.nextLimitAtMs) return;
+    if (nowMs < this.#nextLimitAtMs) return;
     let next = Infinity;
     for (const worker of [...this.#state.workers]) {
       if (worker.run === undefined) continue;
@@ -230,7 +226,7 @@ export class Runner implements WorkerOwner, RunOwner {
       }
       if (worker.run !== undefined && worker.limitAtMs < next) next = worker.limitAtMs;
     }
-    this.nextLimitAtMs = next;
+    this.#nextLimitAtMs = next;
   }
 
   /** Gives up on every attempt that still runs, and hands its job back: no end waits for a handler any more. */
@@ -247,7 +243,7 @@ export class Runner implements WorkerOwner, RunOwner {
     if (worker.aborted !== undefined) return;
     worker.aborted = why;
     worker.limitAtMs = nowMs + STUCK_AFTER_MS;
-    if (worker.limitAtMs < this.nextLimitAtMs) this.nextLimitAtMs = worker.limitAtMs;
+    if (worker.limitAtMs < this.#nextLimitAtMs) this.#nextLimitAtMs = worker.limitAtMs;
     worker.run?.abort(why, abortMessage(why, worker));
   }
 
@@ -313,7 +309,7 @@ export class Runner implements WorkerOwner, RunOwner {
 
   /** An attempt is over: with none left there is no limit to enforce, and no timer to keep for it. */
   #ended(): void {
-    if (--this.#running === 0) this.nextLimitAtMs = Infinity;
+    if (--this.#running === 0) this.#nextLimitAtMs = Infinity;
   }
 
   #end(worker: Worker, run: JobRun, nowMs: number, measured: boolean): void {

@@ -6,11 +6,9 @@
 
 import { Alarm } from "./alarm.ts";
 import { storeCall } from "./store_call.ts";
-import type { Clock } from "../time/clock.ts";
 import { type CronTimes, readCron } from "../base/cron.ts";
 import { messageOf } from "../contract/errors.ts";
-import type { Logger } from "../contract/job.ts";
-import type { PoolState } from "./pool_state.ts";
+import type { PoolCore } from "./pool_core.ts";
 import type { ScheduleSettings } from "../config/settings.ts";
 import type { ScheduleView } from "./handles.ts";
 import type { Added, JobEntry, StateEntry, Store } from "../contract/store.ts";
@@ -32,15 +30,9 @@ const AHEAD_MS = 60_000;
 const UNMOVED_MS = 60_000;
 
 /** What schedules need of their pool. */
-export interface SchedulesContext {
+export interface SchedulesContext extends PoolCore {
   /** Where the latest time of each schedule is kept. */
   readonly store: Store;
-  /** Its state. */
-  readonly state: PoolState;
-  /** Real or virtual time. */
-  readonly clock: Clock;
-  /** Told of a store that fails. */
-  readonly log: Logger;
   /** Stores a job, past admission. */
   readonly add: (entry: JobEntry) => Promise<Added>;
 }

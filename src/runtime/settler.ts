@@ -7,10 +7,21 @@
 import type { PoolEvent } from "../contract/event.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { JobRun } from "./job_run.ts";
+import type { PoolCore } from "./pool_core.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Queue } from "../contract/store.ts";
 import { judgeSettled } from "./store_answers.ts";
 import type { StoreGuard } from "./store_guard.ts";
+
+/** What a settler needs of its pool. */
+export interface SettlerContext extends PoolCore {
+  /** Where leases are held. */
+  readonly queue: Queue;
+  /** Backs off from a store that fails. */
+  readonly guard: StoreGuard;
+  /** The store has taken or refused endings. */
+  readonly changed: () => void;
+}
 
 /** Owns the endings that the store does not have yet. */
 export class Settler {
@@ -25,14 +36,8 @@ export class Settler {
   #inFlight = 0;
   #flushing = false;
 
-  /** `changed` is called when the store has taken or refused endings. */
-  constructor(
-    queue: Queue,
-    guard: StoreGuard,
-    hub: EventHub,
-    state: PoolState,
-    changed: () => void,
-  ) {
+  /** Begins with nothing. */
+  constructor({ queue, guard, hub, state, changed }: SettlerContext) {
     this.#queue = queue;
     this.#guard = guard;
     this.#hub = hub;
@@ -48,6 +53,12 @@ export class Settler {
   /** True if there is something to flush. */
   get waiting(): boolean {
     return this.#pending.length > 0;
+  }
+
+  /** When what waits may be carried to a store that failed. */
+  nextAtMs(nowMs: number): number {
+    const isHeldUp = this.waiting && this.#guard.closed("settle", nowMs);
+    return isHeldUp ? this.#guard.resumeAtMs("settle") : Infinity;
   }
 
   /** Takes in an attempt that ended; the next flush carries it. */

@@ -10,20 +10,13 @@ import type { ShadowReport } from "../contract/decision.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { Named, Plan } from "../planning/planner.ts";
 import type { Controller, Proposal } from "../contract/strategy.ts";
-import type { EventHub } from "./event_hub.ts";
-import type { PoolState } from "./pool_state.ts";
+import type { PoolCore } from "./pool_core.ts";
 
 /** A slow candidate is asked so seldom that it takes at most one part in this many of the time. */
 const LEAST_PARTS = 20;
 
 /** What a shadow needs of its pool. */
-export interface ShadowContext {
-  /** Its state, which the candidate reads. */
-  readonly state: PoolState;
-  /** Observers. */
-  readonly hub: EventHub;
-  /** Reads the clock. */
-  readonly now: () => number;
+export interface ShadowContext extends Pick<PoolCore, "state" | "hub" | "now"> {
 }
 
 /** What both want. */

@@ -9,7 +9,7 @@ import { judgeRetired, received } from "../base/answers.ts";
 import type { Crew } from "./crew.ts";
 import { DecisionLog } from "./decision_log.ts";
 import { messageOf } from "../contract/errors.ts";
-import type { EventHub } from "./event_hub.ts";
+import type { PoolCore } from "./pool_core.ts";
 import { HistoryRecorder } from "../planning/history.ts";
 import type { Permits } from "./permits.ts";
 import type { Plan } from "../planning/planner.ts";
@@ -25,10 +25,8 @@ const LEAST_REVIEW_MS = 1;
 /** An idle pool above its minimum stops ticking once nothing has changed for so long. */
 const QUIET_AFTER_MS = 120_000;
 
-/** What steering needs of its pool. */
-export interface SteeringContext {
-  /** Its state; steering owns target, limit and windows. */
-  readonly state: PoolState;
+/** What steering needs of its pool. Of its state steering owns target, limit and windows. */
+export interface SteeringContext extends PoolCore {
   /** Its workers. */
   readonly crew: Crew;
   /** Its strategies. */
@@ -39,10 +37,6 @@ export interface SteeringContext {
   readonly cooldown: Cooldown;
   /** Its part of the caps over several processes. */
   readonly permits: Permits;
-  /** Observers. */
-  readonly hub: EventHub;
-  /** Reads the clock. */
-  readonly now: () => number;
 }
 
 /** Owns the plan in effect. */
@@ -139,9 +133,9 @@ export class Steering {
 
   /** A candidate that goes on keeps its counts. */
   #applyShadow(): void {
-    const { slots: { instances }, state, hub, now } = this.#context;
+    const { slots: { instances } } = this.#context;
     if (instances.shadow === this.shadow?.candidate) return;
-    this.shadow = instances.shadow && new Shadow(instances.shadow, { state, hub, now });
+    this.shadow = instances.shadow && new Shadow(instances.shadow, this.#context);
   }
 
   #endOverride(nowMs: number): void {
@@ -159,7 +153,7 @@ export class Steering {
   #plan(nowMs: number): Plan {
     const { slots, rate, cooldown, permits } = this.#context;
     const state = this.#state;
-    state.nowMs = nowMs;
+    state.at(nowMs);
     const plan = slots.planner.plan(state.face, {
       min: state.size.min,
       max: state.size.max,

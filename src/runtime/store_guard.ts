@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { PoolCore } from "./pool_core.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { PoolState } from "./pool_state.ts";
@@ -56,16 +57,10 @@ interface Failing {
   freed: boolean;
 }
 
-/** What a guard needs of its pool. */
-export interface StoreGuardContext {
-  /** Its state; the guard owns `stale`. */
-  readonly state: PoolState;
-  /** Observers. */
-  readonly hub: EventHub;
+/** What a guard needs of its pool. Of its state the guard owns `stale`. */
+export interface StoreGuardContext extends PoolCore {
   /** Spreads the retries of several processes. */
   readonly random: () => number;
-  /** Reads the clock. */
-  readonly now: () => number;
   /** Called once pauses have ended before their time: what waited may be tried at once. */
   readonly freed: () => void;
 }
@@ -171,6 +166,12 @@ export class StoreGuard {
   get giveUpAtMs(): number {
     const [oldest] = this.#open;
     return oldest === undefined ? Infinity : oldest.sinceMs + this.#state.settings.leaseMs;
+  }
+
+  /** When a call is given up, or jobs that are ready may be leased again. */
+  nextAtMs(nowMs: number): number {
+    const isHeldUp = this.#state.ready > 0 && this.closed("lease", nowMs);
+    return Math.min(this.giveUpAtMs, isHeldUp ? this.resumeAtMs("lease") : Infinity);
   }
 
   /** Gives up calls that are not answered in time: the pool goes on without them. */

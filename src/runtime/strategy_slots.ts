@@ -5,6 +5,7 @@
  */
 
 import type { EventHub } from "./event_hub.ts";
+import type { PoolCore } from "./pool_core.ts";
 import type { PoolInstances } from "./instances.ts";
 import { createPlanner, type Named, type NamedCap, type Planner } from "../planning/planner.ts";
 import type { Admission, LanePolicy, Limit, Retirement } from "../contract/strategy.ts";
@@ -27,8 +28,8 @@ export class StrategySlots {
   readonly #now: () => number;
 
   /** Fills the slots. */
-  constructor(pool: string, instances: PoolInstances, hub: EventHub, now: () => number) {
-    this.#pool = pool;
+  constructor({ state, hub, now }: PoolCore, instances: PoolInstances) {
+    this.#pool = state.pool;
     this.#hub = hub;
     this.#now = now;
     this.instances = instances;
