@@ -14,7 +14,7 @@ import { knownJob, mayBeDuplicate, type Refused } from "./refused.ts";
 import type { JobHandle } from "./handles.ts";
 import type { Added, JobEntry, MaybePromise, Queue } from "../contract/store.ts";
 import { judgeAdded } from "./store_answers.ts";
-import { isPromise, type StoreGuard } from "./store_guard.ts";
+import { isPromise, type StoreGuard, whenReady } from "./store_guard.ts";
 import { QueuedJob } from "./queued_job.ts";
 import { Unanswered } from "./unanswered.ts";
 
@@ -30,7 +30,10 @@ export interface EnqueuingContext extends PoolCore {
   readonly loop: PoolLoop;
 }
 
-/** Owns the way of a job into the store. */
+/** What became of a job: it is stored, maybe as a duplicate, or it is not. */
+type Taken = Added | Error;
+
+/** Owns the way of a job into the store: one for all who enqueue. */
 export class Enqueuing {
   readonly #context: EnqueuingContext;
   readonly #unanswered: Unanswered;
@@ -48,11 +51,10 @@ export class Enqueuing {
 
   /** Takes one job. */
   enqueue(job: NewJob): Promise<JobHandle> {
-    const { queue } = this.#context;
     try {
-      const answer = this.#take(job);
-      if (!isPromise(answer)) return Promise.resolve(new QueuedJob(queue, answer));
-      return answer.then((added) => new QueuedJob(queue, added));
+      const taken = this.#take([job]);
+      if (!isPromise(taken)) return Promise.resolve(this.#handle(stored(taken[0]!)));
+      return taken.then((taken) => this.#handle(stored(taken[0]!)));
     } catch (thrown) {
       return Promise.reject(thrown);
     }
@@ -60,139 +62,149 @@ export class Enqueuing {
 
   /** Takes many: one that is turned away fails no other. */
   async enqueueAll(jobs: readonly NewJob[]): Promise<readonly (JobHandle | Error)[]> {
-    const nowMs = this.#context.clock.nowMs();
-    const { lanes } = this.#context.state; // a reload may change them before the jobs are stored
-    const entries: JobEntry[] = [];
-    const { intake } = this.#context;
-    const refused: [place: number, job: Refused][] = [];
-    const faults = jobs.map((job, place): Error | undefined => {
-      try {
-        const entry = intake.check(job, nowMs);
-        const one = intake.refusal(job, entry);
-        if (one !== undefined && !mayBeDuplicate(entry)) return intake.turnAway(one, nowMs);
-        if (one !== undefined) {
-          refused.push([place, one]);
-          return one.refusal;
-        }
-        entries.push(entry);
-        lanes[entry.lane]!.adding++; // counts against the depth of those that follow
-        return undefined;
-      } catch (thrown) {
-        return thrown instanceof Error ? thrown : new Error(messageOf(thrown));
-      }
-    });
-    let added: readonly Added[] = [];
-    let late = false;
-    try {
-      const answer = entries.length === 0
-        ? []
-        : this.#context.queue.add(entries, this.#context.state.wall.at(nowMs));
-      late = isPromise(answer);
-      if (isPromise(answer)) {
-        this.#context.loop.adding();
-        added = await this.#unanswered.wait(
-          answer,
-          nowMs,
-          (all) => this.#addedLate(lanes, entries, all),
-        );
-      } else added = answer;
-      judgeAdded(added, entries.length);
-    } catch (thrown) {
-      throw this.#storeFailed(thrown);
-    } finally {
-      for (const { lane } of entries) {
-        if (late) lanes[lane]!.addedLate();
-        else lanes[lane]!.adding--;
-      }
-    }
-    entries.forEach((entry, index) => this.#added(lanes[entry.lane]!, entry, added[index]!));
-    if (added.some(({ error }) => error instanceof StoreError)) this.#context.guard.refused();
-    let next = 0;
-    const taken = (one: Added): JobHandle | Error =>
-      one.error ?? new QueuedJob(this.#context.queue, one);
-    const results = faults.map((fault) => fault ?? taken(added[next++]!));
-    await Promise.all(refused.map(async ([place, job]) => {
-      try {
-        results[place] = taken(await this.#turnAway(job));
-      } catch (thrown) {
-        results[place] = thrown instanceof Error ? thrown : new Error(messageOf(thrown));
-      }
-    }));
-    return results;
+    const taken = await this.#take(jobs);
+    return taken.map((one) => one instanceof Error ? one : one.error ?? this.#handle(one));
   }
 
   /** Takes one that nobody waits for. */
   post(job: NewJob): void {
-    const answer = this.#take(job);
-    if (isPromise(answer)) answer.catch((thrown) => this.#context.intake.lost(job, thrown));
+    const { intake } = this.#context;
+    try {
+      const taken = this.#take([job]);
+      if (!isPromise(taken)) stored(taken[0]!);
+      else taken.then((taken) => stored(taken[0]!)).catch((thrown) => intake.lost(job, thrown));
+    } catch (thrown) {
+      if (!(thrown instanceof StoreError)) throw thrown;
+      intake.lost(job, thrown);
+    }
   }
 
-  #take(job: NewJob): MaybePromise<Added> {
-    const { intake, clock } = this.#context;
+  /** Stores one that was checked, past admission. @throws {StoreError} If the store fails at it. */
+  async add(entry: JobEntry, nowMs: number): Promise<Added> {
+    const { lanes } = this.#context.state;
+    lanes[entry.lane]!.adding++;
+    const [added] = await this.#store(lanes, [entry], nowMs);
+    return stored(added!);
+  }
+
+  /**
+   * Takes jobs. What became of each, in their order.
+   *
+   * @throws {StoreError} If the store fails at all that were let in.
+   */
+  #take(jobs: readonly NewJob[]): MaybePromise<readonly Taken[]> {
+    const { intake, clock, state: { lanes } } = this.#context; // a reload may change them meanwhile
     const nowMs = clock.nowMs();
-    const entry = intake.check(job, nowMs);
-    const refused = intake.refusal(job, entry);
-    return refused === undefined ? this.add(entry, nowMs) : this.#turnAway(refused);
+    const entries: JobEntry[] = [];
+    let refused: Map<number, Refused | Error> | undefined; // by place
+    for (let place = 0; place < jobs.length; place++) {
+      try {
+        const job = jobs[place]!;
+        const entry = intake.check(job, nowMs);
+        const one = intake.refusal(job, entry);
+        if (one === undefined) {
+          lanes[entry.lane]!.adding++; // counts against the depth of those that follow
+          entries.push(entry);
+        } else {
+          refused ??= new Map();
+          refused.set(place, mayBeDuplicate(entry) ? one : intake.turnAway(one, nowMs));
+        }
+      } catch (thrown) {
+        refused ??= new Map();
+        refused.set(place, thrown instanceof Error ? thrown : new Error(messageOf(thrown)));
+      }
+    }
+    const added = this.#store(lanes, entries, nowMs);
+    if (refused === undefined) return added;
+    const others = refused;
+    return whenReady(added, (added) => this.#among(jobs.length, added, others));
   }
 
-  /** The job that a refused one is a duplicate of. @throws {RejectedError} If it is none. */
-  #turnAway(refused: Refused): MaybePromise<Added> {
-    const known = knownJob(this.#context.queue, refused, this.#context.clock);
-    return isPromise(known)
-      ? known.then((job) => this.#knownOr(refused, job))
-      : this.#knownOr(refused, known);
-  }
-
-  #knownOr(refused: Refused, known: Added | undefined): Added {
-    if (known?.error !== undefined) throw known.error;
-    if (known !== undefined) return known;
-    throw this.#context.intake.turnAway(refused, this.#context.clock.nowMs());
-  }
-
-  /** Stores one that was checked. @throws {StoreError} If the store fails at it. */
-  add(entry: JobEntry, nowMs: number): Added | Promise<Added> {
-    const lane = this.#context.state.lanes[entry.lane]!;
+  /** Stores jobs that were let in. @throws {StoreError} If the store fails at all of them. */
+  #store(
+    lanes: readonly Lane[],
+    entries: readonly JobEntry[],
+    nowMs: number,
+  ): MaybePromise<readonly Added[]> {
+    if (entries.length === 0) return [];
+    const { queue, loop, state } = this.#context;
     let answer: MaybePromise<readonly Added[]>;
     try {
-      answer = this.#context.queue.add([entry], this.#context.state.wall.at(nowMs));
+      answer = queue.add(entries, state.wall.at(nowMs));
+      if (!isPromise(answer)) judgeAdded(answer, entries.length);
     } catch (thrown) {
-      return Promise.reject(this.#storeFailed(thrown));
-    }
-    if (!isPromise(answer)) return this.#taken(lane, entry, this.#judged(answer)[0]!);
-    lane.adding++;
-    this.#context.loop.adding();
-    const { lanes } = this.#context.state;
-    const inTime = this.#unanswered.wait(
-      answer,
-      nowMs,
-      (all) => this.#addedLate(lanes, [entry], all),
-    );
-    return inTime.then((all) => this.#taken(lane, entry, this.#judged(all)[0]!), (thrown) => {
+      for (const { lane } of entries) lanes[lane]!.adding--;
       throw this.#storeFailed(thrown);
-    }).finally(() => lane.addedLate());
+    }
+    if (isPromise(answer)) {
+      loop.adding();
+      return this.#answered(answer, lanes, entries, nowMs);
+    }
+    for (const { lane } of entries) lanes[lane]!.adding--;
+    this.#addedAll(lanes, entries, answer);
+    return answer;
   }
 
-  /** @throws {Error} If the store cannot take the entry. */
-  #taken(lane: Lane, entry: JobEntry, added: Added): Added {
-    if (added.error !== undefined) throw added.error;
-    this.#added(lane, entry, added);
+  async #answered(
+    answer: Promise<readonly Added[]>,
+    lanes: readonly Lane[],
+    entries: readonly JobEntry[],
+    nowMs: number,
+  ): Promise<readonly Added[]> {
+    const late = (added: readonly Added[]): void => this.#addedLate(lanes, entries, added);
+    let added: readonly Added[];
+    try {
+      added = await this.#unanswered.wait(answer, nowMs, late);
+      judgeAdded(added, entries.length);
+    } catch (thrown) {
+      throw this.#storeFailed(thrown);
+    } finally {
+      for (const { lane } of entries) lanes[lane]!.addedLate();
+    }
+    this.#addedAll(lanes, entries, added);
     return added;
   }
 
-  /** @throws {StoreError} If the store has not answered for the one entry. */
-  #judged(answer: readonly Added[]): readonly Added[] {
-    try {
-      judgeAdded(answer, 1);
-      return answer;
-    } catch (thrown) {
-      throw this.#storeFailed(thrown);
+  /** Those that are stored, and in their places those that are not. One that the store has already is no news. */
+  #among(
+    count: number,
+    added: readonly Added[],
+    refused: ReadonlyMap<number, Refused | Error>,
+  ): MaybePromise<readonly Taken[]> {
+    const { queue, clock, intake } = this.#context;
+    const taken: Taken[] = [];
+    const looks: Promise<void>[] = [];
+    for (let place = 0, next = 0; place < count; place++) {
+      const other = refused.get(place);
+      taken.push(
+        other === undefined ? added[next++]! : other instanceof Error ? other : other.refusal,
+      );
+      if (other === undefined || other instanceof Error) continue;
+      const look = whenReady(knownJob(queue, other, clock), (known) => {
+        taken[place] = known ?? intake.turnAway(other, clock.nowMs());
+      });
+      if (isPromise(look)) looks.push(look);
     }
+    return looks.length === 0 ? taken : Promise.all(looks).then(() => taken);
+  }
+
+  #handle(added: Added): JobHandle {
+    return new QueuedJob(this.#context.queue, added);
   }
 
   /** A fault of the store is not one of the job, whatever the store throws. */
   #storeFailed(thrown: unknown): StoreError {
     this.#context.guard.refused();
     return thrown instanceof StoreError && thrown.isLate ? thrown : new StoreError(thrown);
+  }
+
+  #addedAll(lanes: readonly Lane[], entries: readonly JobEntry[], added: readonly Added[]): void {
+    for (let index = 0; index < entries.length; index++) {
+      const entry = entries[index]!;
+      const one = added[index]!; // judged: one an entry
+      this.#added(lanes[entry.lane]!, entry, one);
+      if (one.error instanceof StoreError) this.#context.guard.refused();
+    }
   }
 
   /** Jobs whose call was given up are stored after all: they run, and count. */
@@ -224,4 +236,11 @@ export class Enqueuing {
     }
     this.#context.loop.arrived();
   }
+}
+
+/** @throws {Error} If it is not stored. */
+function stored(one: Taken): Added {
+  if (one instanceof Error) throw one;
+  if (one.error !== undefined) throw one.error;
+  return one;
 }

@@ -19,6 +19,14 @@ const REPEATED = 5;
 /** A call that may be made again and is not for so long, and a tick more, is not wanted, ms. */
 const UNWANTED_AFTER_MS = 250;
 
+/** What follows from an answer: at once if it is there. */
+export function whenReady<T, R>(
+  answer: MaybePromise<T>,
+  then: (value: T) => MaybePromise<R>,
+): MaybePromise<R> {
+  return isPromise(answer) ? answer.then(then) : then(answer);
+}
+
 /** True for what must be awaited. */
 export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
   return typeof value === "object" && value !== null && "then" in value &&

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
 import { MemoryStore } from "../../stores/memory/mod.ts";
+import { StoreError } from "../../src/contract/errors.ts";
 import { defineStore } from "../../src/contract/plugin.ts";
 import type { Job } from "../../src/contract/job.ts";
 import type { QueueOptions } from "../../src/contract/store.ts";
@@ -134,6 +135,33 @@ Deno.test("post() tells the observers of a job that the store does not take", as
         [["low", "The job could not be stored: add failed"]],
       );
     });
+  }
+});
+
+Deno.test("post() tells the observers of a job that the store gives no answer for, at once or later", async () => {
+  const answers = [[], undefined, [{ id: "", duplicate: false, error: new StoreError("full") }]];
+  for (const answer of answers.flatMap((answer) => [answer, Promise.resolve(answer)])) {
+    class NonsenseStore extends MemoryStore {
+      override open(options: QueueOptions): ReturnType<MemoryStore["open"]> {
+        return Object.assign(super.open(options), { add: () => answer });
+      }
+    }
+    const clock = new VirtualClock();
+    const events: PoolEvent[] = [];
+    const store = defineStore({ name: "nonsense", create: () => new NonsenseStore() });
+    const observer = (event: PoolEvent): void => void events.push(event);
+    const sluice = await start({ ...config({}), store }, { clock, seed: 1, observer });
+    const lane = sluice.pool("p").snapshot().lanes[0]!.name;
+
+    sluice.post("p", { lane, payload: null });
+    await clock.settle();
+
+    assert.deepEqual(events.flatMap((event) => event.kind === "job-unstored" ? [event.lane] : []), [
+      lane,
+    ]);
+    const stopping = sluice.stop();
+    await clock.advance(1_000);
+    await stopping;
   }
 });
 
