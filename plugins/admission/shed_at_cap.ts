@@ -46,6 +46,7 @@ const ADMIT: Verdict = Object.freeze({ admit: true });
  */
 export const shedAtCap: Plugin<"admission", ShedAtCapOptions> = defineAdmission({
   name: "shed-at-cap",
+  sheds: true,
   options: Options,
   create: ({ afterMs }, context) => shed(afterMs, context),
 });

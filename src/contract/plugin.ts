@@ -77,6 +77,8 @@ export interface Plugin<K extends Kind = Kind, Input = unknown, Payload = unknow
   readonly scope?: Scope | undefined;
   /** True: it asks for one worker count, whatever comes. Only controllers have it. @default {false} */
   readonly constant?: boolean | undefined;
+  /** True: it rejects jobs that would wait for too long. Only admissions have it. @default {false} */
+  readonly sheds?: boolean | undefined;
   /** Whether its jobs outlive the process. Only stores have it. @default {true} */
   readonly durable?: boolean | undefined;
   /** What it took, where that was measured. Only stores have it. */
@@ -188,11 +190,18 @@ export function defineRetirement<Schema extends StandardSchema = NoOptions>(
   return define("retirement", definition);
 }
 
+/** What `defineAdmission` takes. */
+export interface AdmissionDefinition<Schema extends StandardSchema>
+  extends Definition<"admission", Schema> {
+  /** True: it rejects jobs that would wait for too long. @default {false} */
+  readonly sheds?: boolean | undefined;
+}
+
 /** Defines an admission: take this job, or turn it away? */
 export function defineAdmission<Schema extends StandardSchema = NoOptions>(
-  definition: Definition<"admission", Schema>,
+  definition: AdmissionDefinition<Schema>,
 ): Plugin<"admission", InputOf<Schema>> {
-  return define("admission", definition);
+  return { ...define("admission", definition), sheds: definition.sheds ?? false };
 }
 
 /** What `defineStore` takes. */

@@ -7,7 +7,7 @@
 import { atCapacity, stalled } from "./diagnose/capacity.ts";
 import { downstreamSlower } from "./diagnose/downstream.ts";
 import { failing } from "./diagnose/failing.ts";
-import { type Finding, FINDING_CODES } from "./diagnose/finding.ts";
+import { type Finding, FINDING_CODES, type Traits } from "./diagnose/finding.ts";
 import { laneStarved, laneWaits } from "./diagnose/lanes.ts";
 import { receiverRefuses } from "./diagnose/refusing.ts";
 import { fixedWouldDo, oscillation } from "./diagnose/steadiness.ts";
@@ -21,7 +21,7 @@ export {
   PRESSING_CODES,
 } from "./diagnose/finding.ts";
 
-const CHECKS: readonly ((history: History, isConstant: boolean) => readonly Finding[])[] = [
+const CHECKS: readonly ((history: History, traits: Traits) => readonly Finding[])[] = [
   stalled,
   failing,
   receiverRefuses,
@@ -36,15 +36,11 @@ const CHECKS: readonly ((history: History, isConstant: boolean) => readonly Find
 /** A history does not change: metrics, API and dashboard may all ask between two samples. */
 const known = new WeakMap<History, readonly Finding[]>();
 
-/**
- * Finds what is wrong, most pressing first. Empty: nothing that the history shows.
- *
- * @param isConstant True if the pool's controller asks for one worker count, whatever comes.
- */
-export function diagnose(history: History, isConstant: boolean): readonly Finding[] {
+/** Finds what is wrong, most pressing first. Empty: nothing that the history shows. */
+export function diagnose(history: History, traits: Traits): readonly Finding[] {
   let findings = known.get(history);
   if (findings === undefined) {
-    findings = CHECKS.flatMap((check) => check(history, isConstant)).sort((a, b) =>
+    findings = CHECKS.flatMap((check) => check(history, traits)).sort((a, b) =>
       FINDING_CODES.indexOf(a.code) - FINDING_CODES.indexOf(b.code)
     );
     known.set(history, findings);

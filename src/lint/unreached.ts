@@ -10,9 +10,6 @@ import { counted } from "../base/format.ts";
 import { type Concern, concern, figure, span } from "./concern.ts";
 import type { PoolFacts } from "./facts.ts";
 
-/** The handler whose `timeoutMs` is the limit of a request within the run. */
-const REQUESTS = "http";
-
 /** A count above `size.max`, a request longer than the run that it is made in. */
 export function lintUnreached(pool: PoolFacts): readonly Concern[] {
   return [...target(pool), ...request(pool)];
@@ -48,15 +45,15 @@ function request({ settings, path }: PoolFacts): readonly Concern[] {
   const { handlers, timeoutMs } = settings;
   return [...handlers].flatMap(([type, { name, options }]) => {
     const requestMs = isRecord(options) ? options["timeoutMs"] : undefined;
-    if (name !== REQUESTS || typeof requestMs !== "number" || requestMs <= timeoutMs) return [];
+    if (typeof requestMs !== "number" || requestMs <= timeoutMs) return [];
     const slot = type === "" ? ["handler"] : ["handlers", type];
     return [concern({
       code: "request-past-timeout",
       severity: "note",
       path: [...path, ...slot, "with", "timeoutMs"],
       message:
-        `Handler "${name}" gives a request ${span(requestMs)} but its run is aborted after ` +
-        `${span(timeoutMs)}: no request ever has that long`,
+        `Handler "${name}" has a timeoutMs of ${span(requestMs)} but its run is aborted after ` +
+        `${span(timeoutMs)}: nothing in it ever has that long`,
       formula: "timeoutMs of the handler > timeoutMs of the pool",
       numbers: { requestMs, timeoutMs },
       change: `Lower the handler's timeoutMs to ${figure(timeoutMs)}, or raise the pool's to ` +

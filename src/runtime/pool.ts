@@ -152,8 +152,10 @@ export class Pool implements PoolHandle {
     // A pool at rest takes no samples: what its past shows would stand for ever.
     const restsForMs = steering.quiet ? nowMs - steering.history.sampledAtMs : 0;
     if (restsForMs >= OVER_AFTER_MS) return [];
-    const { constant = false } = this.settings.controller.plugin ?? {};
-    return diagnose(steering.history.read(this.settings), constant);
+    const { controller, admission } = this.settings;
+    const { constant = false } = controller.plugin ?? {};
+    const { sheds = false } = admission.plugin ?? {};
+    return diagnose(steering.history.read(this.settings), { constant, sheds });
   }
 
   enqueue(job: NewJob): Promise<JobHandle> {

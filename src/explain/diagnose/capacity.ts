@@ -6,14 +6,11 @@
 
 import { agreeing, counted, duration } from "../../base/format.ts";
 import type { History, LaneSample, Sample } from "../../planning/history.ts";
-import { figure, type Finding, named } from "./finding.ts";
+import { figure, type Finding, named, type Traits } from "./finding.ts";
 import { latest, perSec, shareOf, type Window } from "./window.ts";
 
 /** At the limit for so long it is no spike. */
 const AT_LIMIT_MS = 60_000;
-
-/** Sheds already: where it lets all in, a backlog came at once or has no target. */
-const SHEDS = "shed-at-cap";
 
 /** In this many of the samples at least. */
 const MOSTLY = 0.95;
@@ -25,7 +22,7 @@ const STALLED_MS = 90_000;
 const HUNG_MS = 10_000;
 
 /** At the limit, with age over target or jobs rejected, for a minute: work accumulates. */
-export function atCapacity(history: History): readonly Finding[] {
+export function atCapacity(history: History, { sheds }: Traits): readonly Finding[] {
   const window = latest(history, AT_LIMIT_MS);
   if (window === undefined) return [];
   const share = shareOf(
@@ -53,9 +50,9 @@ export function atCapacity(history: History): readonly Finding[] {
     saw: `For ${duration(spanMs)} ${counted(last.live, "worker")}, ${held}, ` +
       `${agreeing(last.live, "was", "were")} not enough: the oldest job of lane ` +
       `"${name}" waits ${duration(oldestWaitMs)} (target ${duration(targetWaitMs)})${shed}`,
-    change: shedPerSec > 0 || history.admission === SHEDS
+    change: shedPerSec > 0 || sheds // where it lets all in, a backlog came at once or has no target
       ? `Send less, or raise the bound: ${binder}`
-      : `Shed jobs (admission "shed-at-cap"), or raise the bound: ${binder}`,
+      : `Shed jobs (an admission such as shed-at-cap), or raise the bound: ${binder}`,
     numbers: { live: last.live, limit: last.limit, oldestWaitMs, targetWaitMs, shedPerSec, spanMs },
   }];
 }

@@ -6,6 +6,14 @@
 
 import { grouped } from "../../base/format.ts";
 
+/** What the plugins of a pool say of themselves, as far as findings depend on it. */
+export interface Traits {
+  /** True: its controller asks for one worker count, whatever comes. */
+  readonly constant: boolean;
+  /** True: its admission rejects jobs that would wait for too long. */
+  readonly sheds: boolean;
+}
+
 /** What kind of finding it is. */
 export type FindingCode =
   | "at-capacity"

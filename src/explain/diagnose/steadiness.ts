@@ -6,7 +6,7 @@
 
 import { counted, duration } from "../../base/format.ts";
 import type { History } from "../../planning/history.ts";
-import { figure, type Finding } from "./finding.ts";
+import { figure, type Finding, type Traits } from "./finding.ts";
 import { latest, perSec, shareOf, type Window } from "./window.ts";
 
 /** Over how long reversals are counted, and the load is compared. */
@@ -47,14 +47,10 @@ export function oscillation(history: History): readonly Finding[] {
   }];
 }
 
-/**
- * One worker count, above the minimum, for long, although jobs keep coming.
- *
- * @param isConstant True if the controller asks for one count anyway.
- */
-export function fixedWouldDo(history: History, isConstant: boolean): readonly Finding[] {
+/** One worker count, above the minimum, for long, although jobs keep coming. */
+export function fixedWouldDo(history: History, { constant }: Traits): readonly Finding[] {
   const window = latest(history, SETTLED_MS);
-  if (window === undefined || isConstant) return [];
+  if (window === undefined || constant) return [];
   const { first, last, spanMs } = window;
   const { target, size } = last;
   const same = last.changes === first.changes && target > size.min && target < last.limit;
