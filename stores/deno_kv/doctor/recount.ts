@@ -29,14 +29,49 @@ export function placesIn(value: unknown): PlaceCount | undefined {
   return Number.isSafeInteger(held) && Number.isSafeInteger(waiting) ? [held, waiting] : undefined;
 }
 
-/** Counts the places of one key. */
-export async function countPlaces(
+/** How often a damaged record of a key is counted anew while others go on with its lane. */
+const MOST_LOOKS = 5;
+
+/**
+ * The places of a key whose record was damaged. As far as others let it, what is counted is stored before
+ * anyone goes by it.
+ */
+export async function restorePlaces(
   source: Source,
   ordinal: number,
   key: string,
 ): Promise<PlaceCount> {
-  const { slots } = await tallyLane(source, ordinal);
-  return slots.get(key) ?? [0, 0];
+  const { db, keys } = source;
+  let counted: PlaceCount = [0, 0];
+  for (let looks = 0; looks < MOST_LOOKS; looks++) {
+    const [record, ...movers] = await db.getMany<unknown>([
+      keys.of("k", ordinal, key),
+      ...moversOf(source, ordinal),
+    ]);
+    counted = (await tallyLane(source, ordinal)).slots.get(key) ?? [0, 0];
+    if (await setPlaces(source, [record!, ...movers], counted)) break;
+  }
+  return counted;
+}
+
+/**
+ * Counters that each move of a job with a place changes. A job that is leased, or that goes back from a
+ * lease, leaves the record of its key as it is, and stands for a moment in no list that is being read.
+ */
+function moversOf({ keys }: Source, ordinal: number): readonly Deno.KvKey[] {
+  return [keys.of("c", ordinal, "r"), keys.of("c", ordinal, "l")];
+}
+
+/** Stores the places of a key, unless it or anything that moves its jobs has changed since it was read. */
+async function setPlaces(
+  { db }: Source,
+  [record, ...movers]: readonly Deno.KvEntryMaybe<unknown>[],
+  [held, waiting]: PlaceCount,
+): Promise<boolean> {
+  const atomic = db.kv.atomic().check(record!, ...movers);
+  if (held + waiting === 0) atomic.delete(record!.key);
+  else atomic.set(record!.key, [held, waiting]);
+  return await db.commit({ atomic, signals: false }) !== undefined;
 }
 
 /** Counts the jobs of a lane in one space, or those that are kept. */
@@ -67,22 +102,20 @@ export async function recountLane(
   const counters = await db.getMany<unknown>(SPACES.map((space) => keys.of("c", ordinal, space)));
   const records = await db.list<unknown>({ prefix: keys.of("k", ordinal) });
   const { counts, slots } = await tallyLane(context, ordinal);
+  const movers = counters.filter(({ key }) => key.at(-1) === "r" || key.at(-1) === "l");
   let isWhole = true;
+  for (const key of new Set([...records.map(({ key }) => String(key[5])), ...slots.keys()])) {
+    const record = records.find((one) => one.key[5] === key) ??
+      { key: keys.of("k", ordinal, key), value: null, versionstamp: null };
+    const counted = slots.get(key) ?? [0, 0];
+    const known = placesIn(record.value);
+    if (known?.[0] === counted[0] && known[1] === counted[1]) continue;
+    isWhole = await setPlaces(context, [record, ...movers], counted) && isWhole;
+  }
   for (const [index, counter] of counters.entries()) {
     const count = counts[SPACES[index]!];
     if (isCounter(counter) && countIn(counter.value) === count) continue;
     isWhole = await setCounter(db, counter, count) && isWhole;
-  }
-  for (const key of new Set([...records.map(({ key }) => String(key[5])), ...slots.keys()])) {
-    const record = records.find((one) => one.key[5] === key) ??
-      { key: keys.of("k", ordinal, key), value: null, versionstamp: null };
-    const [held, waiting] = slots.get(key) ?? [0, 0];
-    const known = placesIn(record.value);
-    if (known?.[0] === held && known[1] === waiting) continue;
-    const atomic = db.kv.atomic().check(record);
-    if (held + waiting === 0) atomic.delete(record.key);
-    else atomic.set(record.key, [held, waiting]);
-    isWhole = await db.commit({ atomic, signals: false }) !== undefined && isWhole;
   }
   const lane = lanes.of(ordinal);
   if (lane !== undefined && lane.maxRunningPerKey < Infinity) {

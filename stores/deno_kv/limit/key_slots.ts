@@ -10,7 +10,7 @@
 import { type Bytes, changeLine, decode, isUnreadable, parseLine } from "../record/codec.ts";
 import type { QueueContext } from "../context.ts";
 import type { StoredJob } from "../record/job.ts";
-import { countPlaces, placesIn } from "../doctor/recount.ts";
+import { placesIn, restorePlaces } from "../doctor/recount.ts";
 import type { Transaction } from "../transaction.ts";
 import { expired, UNREADABLE_END } from "../end/ended.ts";
 
@@ -166,11 +166,14 @@ export class KeySlots {
     if (known !== undefined) return known;
     const { db, keys } = this.#context;
     const at = keys.of("k", ordinal, key);
-    const entry = await db.get<unknown>(at);
-    const isKnown = entry.versionstamp === null || placesIn(entry.value) !== undefined;
-    const [held, waiting] = isKnown
-      ? placesIn(entry.value) ?? [0, 0]
-      : await countPlaces(this.#context, ordinal, key);
+    let entry = await db.get<unknown>(at);
+    let places = entry.versionstamp === null ? [0, 0] as const : placesIn(entry.value);
+    if (places === undefined) {
+      places = await restorePlaces(this.#context, ordinal, key);
+      entry = await db.get<unknown>(at);
+      places = placesIn(entry.value) ?? places;
+    }
+    const [held, waiting] = places;
     const use = { ordinal, key, entry, held, waiting, queue: [], next: 0 };
     this.#uses.set(name, use);
     this.#reserve(at);

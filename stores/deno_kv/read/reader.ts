@@ -27,6 +27,9 @@ const LONGEST_MS = 1000;
 /** Commits of expired jobs of one lane and call, at most: the rest ends with the next one. */
 const MOST_EXPIRIES = 20;
 
+/** A head was there, and no counter counted it. */
+const UNCOUNTED = "uncounted";
+
 /** Counters of one lane. */
 type Counters = Readonly<CounterSums> & Pick<CountsReading, "versions">;
 
@@ -163,14 +166,17 @@ export class Reader {
     const { counts } = this.#context;
     const name = `${ordinal}/${space}`;
     const version = this.#versions.get(name);
-    const isLost = version === undefined && this.#looked.get(name) !== "";
+    const before = this.#looked.get(name);
+    const isLost = version === undefined && before !== "";
     if (tally[space] <= 0 && !isLost) return undefined;
     const head = await this.#head(space, ordinal);
+    // Seen once, it may be what came or was taken between the two reads.
     const isMiscounted = isLost
-      ? head !== undefined
-      : head === undefined && this.#looked.get(name) === version; // or it was taken between the two reads
+      ? head !== undefined && before === UNCOUNTED
+      : head === undefined && before === version;
     if (isMiscounted) counts.doubt(ordinal);
-    this.#looked.set(name, head === undefined ? version ?? "" : "a head");
+    const found = version === undefined ? UNCOUNTED : "a head";
+    this.#looked.set(name, head === undefined ? version ?? "" : found);
     return head;
   }
 
