@@ -104,26 +104,35 @@ function promised(pattern: Pattern, change: Change): readonly number[] {
   return times;
 }
 
-/** The changes of all zones, those that are alike once. */
+/** The changes of all zones. Those at one time of one day of the week that are alike come once. */
 function changes(): readonly Change[] {
   const known = new Map<string, Change>();
   for (const timezone of Intl.supportedValuesOf("timeZone")) {
     for (const change of changesOf(timezone)) {
-      const { atMs, beforeMs, afterMs } = change;
-      const text = `${atMs}/${beforeMs}/${afterMs}`;
+      const shown = new Date(change.atMs + change.beforeMs);
+      const text = [shown.getUTCDay(), shown.getUTCDate() === 1, kindOf(change)].join();
       if (!known.has(text)) known.set(text, change);
     }
   }
   return [...known.values()];
 }
 
+/** Same for changes at the same time of the day, from the same offset to the same. */
+function kindOf({ atMs, beforeMs, afterMs }: Change): string {
+  return [(atMs + beforeMs) % DAY, beforeMs, afterMs].join();
+}
+
 const CHANGES = changes();
 
 Deno.test("readCron() gives what the page says around each change of each time zone, missed or not", () => {
-  assert.ok(CHANGES.length > 50, String(CHANGES.length));
+  assert.ok(CHANGES.length > 20, String(CHANGES.length));
+  const seen = new Set<string>();
   for (const change of CHANGES) {
+    const isNew = !seen.has(kindOf(change));
+    seen.add(kindOf(change));
     const toMs = change.atMs + 14 * HOUR;
-    for (const pattern of PATTERNS) {
+    // One of a kind is enough, but for what goes by the day.
+    for (const pattern of PATTERNS.filter(({ isOn }) => isNew || isOn !== undefined)) {
       const { next, between } = readCron(pattern.text, change.timezone);
       const all = promised(pattern, change);
       const times: number[] = [];

@@ -208,7 +208,7 @@ async function faultsIn(kv: Deno.Kv): Promise<readonly string[]> {
 Deno.test("KvQueue keeps counts, places, pointers and keys true, whatever several holders do", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer(), async (seed) => void await runWorld({ seed, steps: 200 })),
-    { numRuns: 12 },
+    { numRuns: 6 },
   );
 });
 
@@ -218,7 +218,7 @@ Deno.test("KvQueue does so with no more than 10 checks a commit", async () => {
       fc.integer(),
       async (seed) => void await runWorld({ seed, steps: 150, maxChecks: 10 }),
     ),
-    { numRuns: 6 },
+    { numRuns: 4 },
   );
 });
 
@@ -228,7 +228,7 @@ Deno.test("KvQueue does so where one holder at a time leases jobs ahead", async 
     fc.asyncProperty(fc.integer(), async (seed) => {
       atOnce += await runWorld({ seed, steps: 300, most: 1 });
     }),
-    { numRuns: 12 },
+    { numRuns: 6 },
   );
   assert.ok(atOnce > 0);
 });

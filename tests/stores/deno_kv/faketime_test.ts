@@ -55,7 +55,7 @@ class Stepping {
   constructor(file: string, clockFile: string, role: string) {
     this.#child = new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "--no-check", "--unstable-kv", CHILD, file, role],
-      cwd: new URL("../../", import.meta.url),
+      cwd: new URL("../../../", import.meta.url),
       env: {
         LD_PRELOAD: LIBRARY!,
         FAKETIME_TIMESTAMP_FILE: clockFile,

@@ -3,7 +3,7 @@
  * file of its argument. It prints what happens, a line of JSON each, until its input ends.
  */
 
-import { start } from "../../mod.ts";
+import { start } from "../../../mod.ts";
 
 const KINDS = ["job-started", "job-done", "job-dead", "job-failed", "lease-lost", "clock-stepped"];
 
