@@ -8,6 +8,8 @@
 export interface JsDoc {
   /** Its text, without tags. */
   readonly doc?: string;
+  /** Its tags. */
+  readonly tags?: readonly { readonly kind: string; readonly value?: string }[];
 }
 
 /** A property of an interface or of a type that is written out. */
@@ -101,10 +103,19 @@ export async function declarationsOf(...paths: readonly string[]): Promise<Decla
   return found;
 }
 
+/** A default that stands behind a text on its line: `deno doc` takes it for text. */
+const DEFAULT = /\s*@default \{(.*)\}$/;
+
 /** What a comment says, in one line. */
 export function textOf(jsDoc: JsDoc | undefined): string | undefined {
-  const text = jsDoc?.doc?.trim().replaceAll(/\s+/g, " ");
+  const text = jsDoc?.doc?.trim().replaceAll(/\s+/g, " ").replace(DEFAULT, "");
   return text === "" ? undefined : text;
+}
+
+/** The default that a comment names. */
+export function defaultOf(jsDoc: JsDoc | undefined): string | undefined {
+  const [, inLine] = DEFAULT.exec(jsDoc?.doc?.trim() ?? "") ?? [];
+  return inLine ?? jsDoc?.tags?.find(({ kind }) => kind === "default")?.value;
 }
 
 /** All properties of a declared type, inherited ones first. */

@@ -54,9 +54,7 @@ export function diffLanes(from: PoolSettings, to: PoolSettings): readonly Config
       to: index,
       effect: "Has its new priority at once",
     }];
-    const { name: _, ...own } = lane;
-    const { name: __, ...others } = old;
-    const fields = changesOf(others, own, {
+    const fields = changesOf(inOrder(old), inOrder(lane), {
       path: path(index),
       lane: lane.name,
       effects: (key) => isKey(key) ? EFFECTS[key] : AT_ONCE,
@@ -77,6 +75,11 @@ export function diffLanes(from: PoolSettings, to: PoolSettings): readonly Config
 
 function placesOf(lanes: readonly LaneSettings[]): ReadonlyMap<string, number> {
   return new Map(lanes.map(({ name }, place) => [name, place]));
+}
+
+/** What a lane has besides its name, in the order of the table. */
+function inOrder(lane: LaneSettings): object {
+  return Object.fromEntries(Object.keys(EFFECTS).filter(isKey).map((key) => [key, lane[key]]));
 }
 
 function isKey(key: string): key is keyof typeof EFFECTS {

@@ -15,15 +15,15 @@ import type { SignalReader } from "../contract/strategy.ts";
 export interface ConfigInput {
   /** Where editors find the JSON Schema. Not read. */
   readonly $schema?: string | undefined;
-  /** Where jobs live. @default {"memory"} */
+  /** Where do jobs live? One store for all pools. @default {"memory"} */
   readonly store?: SlotInput<"store"> | undefined;
-  /** The admin API. Omitted: it is off. */
+  /** The admin API. In code it is off without this key; `sluice run` always serves it. */
   readonly admin?: AdminInput | undefined;
-  /** Pools by name, at least one. */
+  /** Pools by name. At least one. */
   readonly pools: Readonly<Record<string, PoolInput>>;
-  /** Modules from outside the config's folder (`npm:`, `jsr:`, `https:`, …) that `use` may name, written exactly so. */
+  /** Modules from outside the config's folder that `use` may name, written exactly so. @default {[]} */
   readonly allowModules?: readonly string[] | undefined;
-  /** Names of payload fields that are never shown. */
+  /** Names of fields that are never shown. Nor are passwords in addresses. @default {[]} */
   readonly redact?: readonly string[] | undefined;
 }
 
@@ -31,18 +31,18 @@ export interface ConfigInput {
 export interface AdminInput {
   /** Address to bind. @default {"127.0.0.1"} */
   readonly hostname?: string | undefined;
-  /** Port to bind, 0 to 65535; 0 takes a free one. @default {8787} */
+  /** Port to bind. 0 picks a free one. @default {8787} */
   readonly port?: number | undefined;
-  /** Who may use it. Omitted: everyone on this machine. */
+  /** Who may use it. Without it: only this machine. */
   readonly tokens?: {
     /** May read and write; at least 16 characters. */
     readonly admin: EnvRef;
     /** May read; at least 16 characters. */
     readonly viewer?: EnvRef | undefined;
   } | undefined;
-  /** `Host` names answered besides loopback's. */
+  /** Allowed `Host` names besides loopback's, while there is no token. @default {[]} */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Where findings are reported, when they begin and when they end. Omitted: nowhere. */
+  /** Where alerts are sent, when findings begin and when they end. */
   readonly alerts?: {
     /** Address that gets a POST. A reference, if it holds a secret. */
     readonly url: string | EnvRef;
@@ -61,111 +61,153 @@ export interface PoolInput {
   readonly handlers?: Readonly<Record<string, HandlerInput>> | undefined;
   /** Bounds of the worker count in each process. */
   readonly size: {
-    /** Fewest workers, a whole number >= 0. */
+    /** Fewest workers in each process. A whole number >= 0. */
     readonly min: number;
-    /** Most workers, a whole number >= 1 and >= `min`. */
+    /** Most workers in each process. A whole number >= 1; 100,000 at most. */
     readonly max: number;
   };
-  /** Lanes, highest priority first, at least one. */
+  /** Lanes, highest priority first. At least one. */
   readonly lanes: readonly LaneInput[];
   /** How many workers? @default {"age-scaler"} */
   readonly controller?: SlotInput<"controller"> | undefined;
-  /** A candidate controller: it is asked too, but its answer has no effect. Shows where the two differ. Omitted: none. */
+  /**
+   * A candidate controller: it is asked too, but its answer has no effect. Shows where the two
+   * differ.
+   */
   readonly shadow?: {
     /** How many workers would it have? */
     readonly controller: SlotInput<"controller">;
   } | undefined;
   /** Which lane does the next free worker serve? @default {"reserved-lane"} */
   readonly lanePolicy?: SlotInput<"lane-policy"> | undefined;
-  /** How far may it grow? @default {[]} */
+  /** How far may it grow? All of them hold. @default {[]} */
   readonly caps?: readonly CapInput[] | undefined;
-  /** Whether growth that brings no throughput is refused: `adaptive-cap` is added to the caps. @default {true} */
+  /** Whether `adaptive-cap` is added to the caps: it refuses growth that brings no throughput. @default {true} */
   readonly adaptive?: boolean | undefined;
   /**
-   * Starts nothing for a while once `after` attempts in a row were refused: they called
-   * `context.overloaded()` and threw `RetryLater`, as `http` does at 429, 503 and 529. False: goes on.
+   * Pauses starts for a while when the receiver says "not now": once `after` attempts in a row
+   * called `context.overloaded()` and threw `RetryLater`, as `http` does at 429, 503 and 529.
+   * false: never.
    */
   readonly cooldown?: false | {
-    /** Refusals in a row, a whole number >= 1. @default {3} */
+    /** Refusals in a row that close the pool. A whole number >= 1. @default {3} */
     readonly after?: number | undefined;
-    /** First wait if the receiver names no time, ms, > 0; it doubles with each further refusal. @default {1000} */
+    /** First wait if the receiver names no time, ms, > 0; doubles with each further refusal. @default {1000} */
     readonly minMs?: number | undefined;
     /** Longest such wait, ms, >= `minMs`. @default {60000} */
     readonly maxMs?: number | undefined;
   } | undefined;
   /** Which workers stop? @default {"cooperative"} */
   readonly retirement?: SlotInput<"retirement"> | undefined;
-  /** Take this job? @default {"shed-at-cap"} */
+  /** Take this job, or reject it? @default {"shed-at-cap"} */
   readonly admission?: SlotInput<"admission"> | undefined;
   /** Functions read before each tick, by the name that strategies know them by. */
   readonly signals?: Readonly<Record<string, SignalInput>> | undefined;
   /** Jobs on a schedule: one at each time, however many processes run. @default {[]} */
   readonly schedules?: readonly ScheduleInput[] | undefined;
-  /** Time between ticks, ms, >= 1. @default {50} */
+  /** Time between ticks, ms, >= 1. An idle pool does not tick. @default {50} */
   readonly tickMs?: number | undefined;
-  /** A process that has not renewed for so long is dead and its jobs go back, ms, >= 1. @default {30000} */
+  /**
+   * Time without a renewal after which a process is dead and its jobs go back to their lanes, ms,
+   * >= 1.
+   *
+   * @default {30000}
+   */
   readonly leaseMs?: number | undefined;
-  /** Longest run of one attempt, ms, > 0. @default {60000} */
+  /** Longest run of one attempt, ms, > 0; then its signal aborts, and it has failed. @default {60000} */
   readonly timeoutMs?: number | undefined;
   /** How long a stop waits for running jobs, ms, >= 0. @default {30000} */
   readonly drainMs?: number | undefined;
   /** How many ended jobs are kept. */
   readonly keep?: {
-    /** Done and cancelled jobs, a whole number >= 0. @default {1000} */
+    /** Done and cancelled jobs to keep. A whole number >= 0. @default {1000} */
     readonly done?: number | undefined;
-    /** Dead jobs, a whole number >= 0. @default {10000} */
+    /** Dead jobs to keep. A whole number >= 0. @default {10000} */
     readonly dead?: number | undefined;
-    /** How long they are kept, ms, > 0. @default {86400000} */
+    /** How long ended jobs are kept, ms, > 0. @default {86400000} */
     readonly forMs?: number | undefined;
   } | undefined;
 }
 
 /** Jobs that come by themselves. */
 export interface ScheduleInput {
-  /** Lane that they go to. */
+  /** Lane that the job goes to. */
   readonly lane: string;
-  /** Handler of the jobs. Needed where the pool has `handlers`. */
+  /** Handler of the job. Needed where the pool has `handlers`. */
   readonly type?: string | undefined;
   /** When: five parts (minute, hour, day, month, weekday), or six with seconds first. */
   readonly cron: string;
-  /** Time zone of `cron`. @default {"UTC"} */
+  /** Time zone of `cron`, such as Europe/Berlin. @default {"UTC"} */
   readonly timezone?: string | undefined;
   /** What to work on, JSON. @default {null} */
   readonly payload?: unknown;
-  /** Which times missed while no process ran are made up for: none, the last one, or all. @default {"none"} */
+  /**
+   * Which times that were missed while no process ran are caught up: none, the last one, or all.
+   *
+   * @default {"none"}
+   */
   readonly catchUp?: "none" | "last" | "all" | undefined;
 }
 
 /** One lane. */
 export interface LaneInput {
-  /** Name, unique within the pool. */
+  /** Name, unique within the pool. 200 characters at most, as names of pools, types and signals. */
   readonly name: string;
-  /** Wait that growth aims to stay below, ms, > 0. `null`: causes no growth beyond one worker. @default {the controller's, else 50} */
+  /**
+   * Wait that growth aims to stay below, ms, > 0. null: this lane causes no growth beyond one
+   * worker.
+   *
+   * @default {the controller's}
+   */
   readonly targetWaitMs?: number | null | undefined;
-  /** Sojourn within which a job is still of use, ms, > 0, from when it was first due. Omitted: always. */
+  /**
+   * Sojourn within which a job is still of use, ms, > 0, from when it was first due: retries do not
+   * move it. What starts later is dead, reason `late`.
+   *
+   * @default {always}
+   */
   readonly deadlineMs?: number | undefined;
-  /** Most jobs that wait, a whole number >= 1. Omitted: no bound. */
+  /**
+   * Most jobs that wait, as each process last saw it. A whole number >= 1; more are rejected.
+   *
+   * @default {no bound}
+   */
   readonly maxDepth?: number | undefined;
-  /** Most jobs that run in each process, a whole number >= 1. Omitted: no bound. */
+  /**
+   * Most jobs that run in each process. A whole number >= 1. A handler that ignores its abort
+   * counts until it ends.
+   *
+   * @default {no bound}
+   */
   readonly maxRunning?: number | undefined;
-  /** Most jobs of one key that run, over all processes, a whole number >= 1. Omitted: no bound. */
+  /** Most running jobs of one key, over all processes. A whole number >= 1. @default {no bound} */
   readonly maxRunningPerKey?: number | undefined;
-  /** Latest start, ms from the enqueue, > 0: dead after that. Omitted: none. */
+  /**
+   * Latest start, ms from the enqueue, > 0; 100 years at most. Jobs that have not started by then
+   * are dead, reason `expired`, those that wait for a retry too.
+   *
+   * @default {never}
+   */
   readonly ttlMs?: number | undefined;
-  /** How often a job may be started before it is dead, a whole number >= 1. @default {5} */
+  /** How often a job may be started before it is dead. A whole number >= 1. @default {5} */
   readonly attempts?: number | undefined;
   /** How long a failed job waits before its next attempt. */
   readonly backoff?: {
     /** Wait after the first failure, ms, >= 0; doubles with each further one. @default {1000} */
     readonly baseMs?: number | undefined;
-    /** Longest wait before jitter, ms, >= `baseMs`. @default {60000} */
+    /** Longest wait before jitter, ms, >= `baseMs`; 100 years at most. @default {60000} */
     readonly maxMs?: number | undefined;
     /** Share of the wait that chance adds, 0 to 1. @default {0.5} */
     readonly jitter?: number | undefined;
   } | undefined;
-  /** Share under contention, > 0. @default {1} */
+  /** Share under contention, > 0, for policies of your own: none of the built-in ones reads it. @default {1} */
   readonly weight?: number | undefined;
-  /** Starts paused, until resumed. A pause or resume by a user outlives a restart with the same value. @default {false} */
+  /**
+   * Starts paused, until it is resumed. A pause or resume by a user outlives a restart with the
+   * same value.
+   *
+   * @default {false}
+   */
   readonly paused?: boolean | undefined;
   /** Expected load of the lane, for the computations of `check`. */
   readonly expect?: {

@@ -216,19 +216,14 @@ function targetOf({ options }: Bound<"controller">): number {
 }
 
 function laneSettings(lane: LaneShape, targetWaitMs: number): LaneSettings {
-  const { name, attempts, backoff, weight, paused, expect, deadlineMs } = lane;
   return {
-    name,
+    ...lane,
     targetWaitMs: lane.targetWaitMs === undefined ? targetWaitMs : lane.targetWaitMs,
-    deadlineMs,
+    deadlineMs: lane.deadlineMs,
     maxDepth: lane.maxDepth ?? Infinity,
     maxRunning: lane.maxRunning ?? Infinity,
     maxRunningPerKey: lane.maxRunningPerKey ?? Infinity,
     ttlMs: lane.ttlMs ?? Infinity,
-    attempts,
-    backoff,
-    weight,
-    paused,
-    expect,
+    expect: lane.expect,
   };
 }

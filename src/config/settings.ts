@@ -6,44 +6,25 @@
 
 import type { Bound } from "../contract/plugin.ts";
 import type { Keep } from "../contract/store.ts";
+import type { LaneInput, PoolInput, ScheduleInput } from "./input.ts";
 import type { SignalReader } from "../contract/strategy.ts";
 
-/** How long a failed job waits before its next attempt. */
-export interface Backoff {
-  /** Wait after the first failure, ms; doubles with each further one. */
-  readonly baseMs: number;
-  /** Longest wait, ms, before jitter. */
-  readonly maxMs: number;
-  /** Share of the wait that is added by chance, 0 to 1: never earlier, always spread. */
-  readonly jitter: number;
-}
+/** What is given, with every key that may be left out filled in. Comments of the input stay. */
+export type Filled<Given> = {
+  readonly [Key in keyof Given]-?: Exclude<Given[Key], undefined>;
+};
 
-/** One lane. */
-export interface LaneSettings {
-  /** Name, unique within the pool. */
-  readonly name: string;
-  /** Wait that growth aims to stay below, ms. `null`: causes no growth beyond one worker. */
-  readonly targetWaitMs: number | null;
-  /** Sojourn within which a job is still of use, ms. */
+/** How long a failed job waits before its next attempt. */
+export type Backoff = Filled<Exclude<LaneInput["backoff"], undefined>>;
+
+/** One lane. What has no bound is `Infinity`. */
+export interface LaneSettings extends Omit<Filled<LaneInput>, "deadlineMs" | "backoff" | "expect"> {
+  /** Sojourn within which a job is still of use, ms. `undefined`: always. */
   readonly deadlineMs: number | undefined;
-  /** Most jobs that wait: ready, blocked and delayed. `Infinity`: no bound. */
-  readonly maxDepth: number;
-  /** Most jobs that run in this process. `Infinity`: no bound. */
-  readonly maxRunning: number;
-  /** Most jobs of one key that run, over all processes. `Infinity`: no bound. */
-  readonly maxRunningPerKey: number;
-  /** Latest start, ms from the enqueue: dead after that. `Infinity`: none. */
-  readonly ttlMs: number;
-  /** How often a job may be started before it is dead, >= 1. */
-  readonly attempts: number;
   /** Wait between attempts. */
   readonly backoff: Backoff;
-  /** Share under contention, > 0. */
-  readonly weight: number;
-  /** True: paused as long as nobody resumes it. */
-  readonly paused: boolean;
-  /** Load the lane is expected to carry, for the feasibility check. */
-  readonly expect: { readonly perSec: number; readonly serviceMs: number } | undefined;
+  /** Load the lane is expected to carry. `undefined`: not said. */
+  readonly expect: LaneInput["expect"];
 }
 
 /** One cap with what the core does about it. */
@@ -56,44 +37,23 @@ export interface CapSettings {
   readonly reportMs: number;
 }
 
-/** Jobs that come by themselves. */
-export interface ScheduleSettings {
-  /** Lane that they go to. */
-  readonly lane: string;
-  /** Name of their handler; empty for the only one. */
-  readonly type: string;
-  /** When they come. */
-  readonly cron: string;
-  /** Time zone of `cron`. */
-  readonly timezone: string;
-  /** What to work on. */
-  readonly payload: unknown;
-  /** Which missed times are made up for: none, the last one, or all. */
-  readonly catchUp: "none" | "last" | "all";
-}
+/** Jobs that come by themselves. The type is empty for the only handler. */
+export type ScheduleSettings = Filled<ScheduleInput>;
 
 /** How a pool reacts to a receiver that says "not now". */
-export interface CooldownSettings {
-  /** Refusals in a row that close the pool, >= 1. */
-  readonly after: number;
-  /** First wait if the receiver names no time, ms. It doubles. */
-  readonly minMs: number;
-  /** Longest such wait, ms, >= `minMs`. */
-  readonly maxMs: number;
-}
+export type CooldownSettings = Filled<Exclude<PoolInput["cooldown"], false | undefined>>;
 
 /**
  * One pool.
  *
  * @internal
  */
-export interface PoolSettings {
+export interface PoolSettings
+  extends Pick<Filled<PoolInput>, "size" | "tickMs" | "leaseMs" | "timeoutMs" | "drainMs"> {
   /** Name, unique within the config. */
   readonly name: string;
   /** Handlers by job type; the only one has type "". */
   readonly handlers: ReadonlyMap<string, Bound<"handler">>;
-  /** Bounds of the worker count in this process. */
-  readonly size: { readonly min: number; readonly max: number };
   /** Lanes, highest priority first, at least one. */
   readonly lanes: readonly LaneSettings[];
   /** How many workers? */
@@ -114,14 +74,6 @@ export interface PoolSettings {
   readonly signals: ReadonlyMap<string, SignalReader>;
   /** Jobs that come by themselves. */
   readonly schedules: readonly ScheduleSettings[];
-  /** Time between ticks, ms. */
-  readonly tickMs: number;
-  /** A process that has not renewed for so long is dead, ms. */
-  readonly leaseMs: number;
-  /** Longest run of one attempt, ms. `Infinity`: no limit. */
-  readonly timeoutMs: number;
-  /** How long a drain waits for running jobs, ms. */
-  readonly drainMs: number;
   /** How many ended jobs are kept. */
   readonly keep: Keep;
 }

@@ -19,8 +19,9 @@ export function object<const Entries extends v.ObjectEntries>(
     }
     const key = Object.keys(entries).find((name) => issue.expected === `"${name}"`);
     if (key === undefined) return wants("an object")(issue);
-    const what = v.getDescription(entries[key] ?? v.unknown()) ?? "";
-    return `Expected the key "${key}" but it is missing: ${lowerFirst(what).replace(/\.$/, "")}`;
+    const said = v.getDescription(entries[key] ?? v.unknown()) ?? "";
+    const [what] = /^.*?(?=\.( |$))|^.*$/.exec(said) ?? [""]; // the first sentence
+    return `Expected the key "${key}" but it is missing: ${lowerFirst(what)}`;
   });
 }
 

@@ -145,7 +145,11 @@ export interface Definition<K extends Kind, Schema extends StandardSchema> {
  */
 export type NoOptions = StandardSchema<Record<string, never>>;
 
-/** What `defineController` takes. */
+/**
+ * What `defineController` takes.
+ *
+ * @internal
+ */
 export interface ControllerDefinition<Schema extends StandardSchema>
   extends Definition<"controller", Schema> {
   /** True: it asks for one worker count, whatever comes. @default {false} */

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { builtins as shipped } from "../../plugins/mod.ts";
 import { defineHandler } from "../../src/contract/plugin.ts";
 import { configSchema, schemaText } from "../../src/config/schema.ts";
+import { configDocs, PAGE, WORDS } from "../../tools/config_docs.ts";
 import { builtins, connections, post, steady } from "./_bench.ts";
 
 /** What stands at a JSON Pointer of a schema. */
@@ -13,7 +14,14 @@ function at(schema: unknown, pointer: string): unknown {
   );
 }
 
-Deno.test("pools.schema.json is current: `deno task sluice schema > pools.schema.json` writes it", async () => {
+Deno.test("words.json and docs/config.md are current: `deno task schema` writes them", async () => {
+  const { words, page } = await configDocs();
+
+  assert.equal(await Deno.readTextFile(WORDS), words);
+  assert.equal(await Deno.readTextFile(PAGE), page);
+});
+
+Deno.test("pools.schema.json is current: `deno task schema` writes it", async () => {
   const written = await Deno.readTextFile(new URL("../../pools.schema.json", import.meta.url));
 
   assert.equal(written, schemaText(shipped));
@@ -67,7 +75,7 @@ Deno.test("configSchema() gives ranges and defaults", () => {
     type: "integer",
     minimum: 1,
     default: 5,
-    description: "How often a job may be started before it is dead.",
+    description: "How often a job may be started before it is dead. A whole number >= 1.",
   });
   assert.equal(at(schema, "/definitions/pool/properties/size/properties/max/minimum"), 1);
   assert.equal(at(schema, "/definitions/pool/properties/lanes/minItems"), 1);
