@@ -77,3 +77,9 @@ export class DeadlineError extends Error {
     this.id = id;
   }
 }
+
+/** The fault of an answer that a Sluice admin API would not give. `why` says what is wrong with it. */
+export function foreignAnswer(url: string, why: string, status?: number): RequestError {
+  const message = `What answers at ${url} is not a Sluice admin API: ${why}, check the address`;
+  return new RequestError(message, status);
+}

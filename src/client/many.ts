@@ -5,7 +5,7 @@
  */
 
 import { RejectedError } from "../contract/errors.ts";
-import { RequestError, UnavailableError } from "./errors.ts";
+import { foreignAnswer, RequestError, UnavailableError } from "./errors.ts";
 import { type EnqueuePart, partsOf } from "./parts.ts";
 import { backoff, isRecord, type Outgoing, send, type Sender } from "./send.ts";
 import { pause } from "./time.ts";
@@ -92,9 +92,7 @@ async function sendPart(
   }
   const given = isRecord(answer) ? answer["results"] : undefined;
   if (!Array.isArray(given) || given.length !== part.places.length) {
-    return new RequestError(
-      `What answers at ${sender.url} is not a Sluice admin API: the answer names no jobs, check the address`,
-    );
+    return foreignAnswer(sender.url, "the answer names no jobs");
   }
   for (const [index, place] of part.places.entries()) {
     if (!isTaken(results[place])) results[place] = resultOf(given[index]); // of the first time else

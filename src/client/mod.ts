@@ -8,7 +8,13 @@
 import { RejectedError } from "../contract/errors.ts";
 import type { DeadReason, NewJob, Outcome } from "../contract/job.ts";
 import { type Ended, outcomeOf } from "../contract/outcome.ts";
-import { DeadlineError, RequestError, type RequestFault, UnavailableError } from "./errors.ts";
+import {
+  DeadlineError,
+  foreignAnswer,
+  RequestError,
+  type RequestFault,
+  UnavailableError,
+} from "./errors.ts";
 import { type Enqueued, type EnqueueResult, sendMany } from "./many.ts";
 import { isRecord, send, type Sender } from "./send.ts";
 import { type ClientTime, pause, platformTime } from "./time.ts";
@@ -262,9 +268,7 @@ function ending(told: Readonly<Record<string, unknown>>): Outcome {
 }
 
 function foreign({ url }: Sender): RequestError {
-  return new RequestError(
-    `What answers at ${url} is not a Sluice admin API: the answer names no job, check the address`,
-  );
+  return foreignAnswer(url, "the answer names no job");
 }
 
 /** A key that nobody else has. */

@@ -6,7 +6,7 @@
 
 import { httpDateMs } from "../base/http_date.ts";
 import { messageOf, RejectedError } from "../contract/errors.ts";
-import { RequestError, type RequestFault, UnavailableError } from "./errors.ts";
+import { foreignAnswer, RequestError, type RequestFault, UnavailableError } from "./errors.ts";
 import { type ClientTime, pause } from "./time.ts";
 
 /** How requests are sent. */
@@ -174,10 +174,7 @@ function read(
   const json = parsed(text);
   if (response.ok) {
     if (json !== undefined) return json;
-    throw new RequestError(
-      `What answers at ${url} is not a Sluice admin API: it sent no JSON, check the address`,
-      status,
-    );
+    throw foreignAnswer(url, "it sent no JSON", status);
   }
   const problem = isRecord(json) ? json : {};
   const detail = typeof problem["detail"] === "string" ? problem["detail"] : undefined;

@@ -6,14 +6,14 @@
 
 import type { ConfigChange } from "../contract/event.ts";
 import type { LaneSettings, PoolSettings } from "./settings.ts";
-import { changesOf } from "./diff_parts.ts";
+import { changesOf, NEXT_TICK } from "./diff_parts.ts";
 import { toPointer } from "./faults.ts";
 
 const AT_ONCE = "Holds at once";
 
 /** How a change of each key of a lane takes hold. Its keys are all that a lane has. */
 const EFFECTS: Readonly<Record<keyof Omit<LaneSettings, "name">, string>> = {
-  targetWaitMs: "Applies from the next tick, which comes at once",
+  targetWaitMs: NEXT_TICK,
   deadlineMs: AT_ONCE,
   maxDepth: "Applies to new jobs; jobs that wait stay",
   maxRunning: "Holds for jobs that start from now on",

@@ -8,7 +8,14 @@ import type { ConfigChange } from "../contract/event.ts";
 import type { Bound } from "../contract/plugin.ts";
 import type { CapSettings, PoolSettings, ScheduleSettings } from "./settings.ts";
 import { diffLanes, sameLanes } from "./diff_lanes.ts";
-import { changesByName, changesOf, differs, sameBound, shownSlot } from "./diff_parts.ts";
+import {
+  changesByName,
+  changesOf,
+  differs,
+  NEXT_TICK,
+  sameBound,
+  shownSlot,
+} from "./diff_parts.ts";
 import { toPointer } from "./faults.ts";
 
 const SWAPPED = "Replaced between two ticks; no worker is touched";
@@ -38,7 +45,7 @@ const PARTS: Readonly<
   size: (from, to) =>
     changesOf(from.size, to.size, {
       path: ["pools", to.name, "size"],
-      effects: () => "Applies from the next tick, which comes at once",
+      effects: () => NEXT_TICK,
     }),
   lanes: diffLanes,
   controller: slot("controller"),
@@ -60,7 +67,7 @@ const PARTS: Readonly<
       effect: "Read before the next tick, which comes at once",
     }),
   schedules: diffSchedules,
-  tickMs: numbers("tickMs", "Applies from the next tick, which comes at once"),
+  tickMs: numbers("tickMs", NEXT_TICK),
   leaseMs: numbers("leaseMs", "Holds from the next renewal on"),
   timeoutMs: numbers("timeoutMs", "Holds for jobs that start from now on"),
   drainMs: numbers("drainMs", "Holds for the next stop"),

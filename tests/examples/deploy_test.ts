@@ -119,5 +119,5 @@ Deno.test("examples/deploy.ts does not begin to serve with a token that is too s
   const { code, text } = await Instance.failing({ SLUICE_TOKEN: "short" });
 
   assert.equal(code, 1);
-  assert.match(text, /SLUICE_TOKEN is too short: expected at least 16 characters/);
+  assert.match(text, /SLUICE_TOKEN is too short: /);
 });

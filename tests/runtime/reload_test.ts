@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { NamedSlot, PoolInput } from "../../src/config/input.ts";
 import { defineCap, defineController, defineHandler } from "../../src/contract/plugin.ts";
+import { NEXT_TICK } from "../../src/config/diff_parts.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { sleeper, withPool } from "../_virtual.ts";
 import { config, ok } from "./_reload.ts";
@@ -350,7 +351,7 @@ Deno.test("reload() tells the observers what has changed, pool by pool; nothing 
       from: 50,
       to: 20,
       refused: false,
-      effect: "Applies from the next tick, which comes at once",
+      effect: NEXT_TICK,
     }]);
   });
 });

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { SERVER_STOPS } from "../http/reads.ts";
+
 /** Lists that are read at once, at most. The others wait for their turn. */
 const MOST_AT_ONCE = 4;
 
@@ -11,7 +13,7 @@ const MOST_AT_ONCE = 4;
 export class StoppingError extends Error {
   /** Says what to do. */
   constructor() {
-    super("The server is stopping: send the request again after the restart");
+    super(SERVER_STOPS);
     this.name = "StoppingError";
   }
 }

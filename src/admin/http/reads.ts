@@ -6,6 +6,9 @@
 
 import type { Clock, Timer } from "../../time/clock.ts";
 
+/** Message for a request that a stop of the server cuts short. */
+export const SERVER_STOPS = "The server is stopping: send the request again after the restart";
+
 /** How long a body may take to come, ms. */
 export const READ_WITHIN_MS = 30_000;
 
@@ -19,7 +22,7 @@ export class UnreadError extends Error {
     super(
       why === "late"
         ? `The body did not arrive within ${READ_WITHIN_MS / 1000} s: send it without pauses`
-        : "The server is stopping: send the request again after the restart",
+        : SERVER_STOPS,
     );
     this.name = "UnreadError";
     this.why = why;

@@ -15,7 +15,7 @@ import type { AdminContext } from "../api/context.ts";
 import { FilterForm } from "./job_filter.tsx";
 import { findJobs, type JobFilter, readSearch } from "../api/job_query.ts";
 import { JobTable } from "./job_table.tsx";
-import { Faults, isLive, Pages } from "./jobs_page.tsx";
+import { Faults, isLive, NO_MATCH_YET, Pages } from "./jobs_page.tsx";
 import { answerPage, frameOf, Layout, mayWrite } from "./layout.tsx";
 import { OperationList } from "./operation_list.tsx";
 
@@ -87,7 +87,7 @@ function recent({ operations, clock }: AdminContext): readonly OperationJson[] {
 const NoneDead: FC<{ filter: JobFilter; more: boolean }> = ({ filter, more }) => (
   <p class="card empty">
     {more
-      ? "No match so far: continue with the next page."
+      ? NO_MATCH_YET
       : filter.match !== "" || filter.pool !== "" || filter.lane !== ""
       ? "No dead job matches."
       : "No job is dead. Jobs that fail for good are kept here, see “keep” in the config."}

@@ -90,10 +90,13 @@ export function Pages(
   );
 }
 
+/** What a page without a match says while there are others. */
+export const NO_MATCH_YET = "No match so far: continue with the next page.";
+
 const NoJobs: FC<{ filter: JobFilter; more: boolean }> = ({ filter, more }) => (
   <p class="card empty">
     {more
-      ? "No match so far: continue with the next page."
+      ? NO_MATCH_YET
       : filter.match !== ""
       ? "No job has that text in its id, key, type, error or payload."
       : filter.pool !== "" || filter.lane !== "" || filter.state !== undefined

@@ -10,7 +10,14 @@ import { findFaults } from "./audit.ts";
 import { countIn } from "../read/counts.ts";
 import { Db } from "../io/db.ts";
 import { checkSchema } from "../io/open.ts";
-import { PoolKeys, SCHEMA, SCHEMA_KEY, SIGNAL_KEY, stateKey } from "../record/keys.ts";
+import {
+  newerDatabase,
+  PoolKeys,
+  SCHEMA,
+  SCHEMA_KEY,
+  SIGNAL_KEY,
+  stateKey,
+} from "../record/keys.ts";
 import { AHEAD_MS } from "../members/restamp.ts";
 import type { StoreFault } from "./inventory.ts";
 import { KvStore } from "../store.ts";
@@ -82,10 +89,7 @@ export class Doctor implements StoreDoctor {
     const { value: version, versionstamp } = await this.#kv.get<unknown>(SCHEMA_KEY);
     if (versionstamp === null) throw new RangeError("Sluice has never written to this database");
     if (typeof version === "number" && version > SCHEMA) {
-      throw new RangeError(
-        `Expected a database of version ${SCHEMA} at most but received ${version}: ` +
-          "a newer release of Sluice has written it: use the doctor of that release",
-      );
+      throw newerDatabase(version, "use the doctor of");
     }
     const pools = await this.#pools();
     let jobs = 0;

@@ -7,7 +7,7 @@
 import { messageOf, OptionError } from "../../../src/contract/errors.ts";
 import type { Db } from "./db.ts";
 import { openInTime } from "./remote_connection.ts";
-import { POINTERS_KEY, SCHEMA, SCHEMA_KEY } from "../record/keys.ts";
+import { newerDatabase, POINTERS_KEY, SCHEMA, SCHEMA_KEY } from "../record/keys.ts";
 import { pointAtDone } from "./upgrade.ts";
 
 /** Where the database is. */
@@ -130,10 +130,7 @@ export async function checkSchema(db: Db): Promise<void> {
     );
   }
   if (value <= SCHEMA) return await pointAtDone(db);
-  throw new RangeError(
-    `Expected a database of version ${SCHEMA} at most but received ${value}: ` +
-      "a newer release of Sluice has written it: run that release",
-  );
+  throw newerDatabase(value, "run");
 }
 
 /** On Deno Deploy: the database that is attached to the app. */

@@ -39,6 +39,14 @@ const ROOT = "sluice";
 /** Version of the key space that this code reads and writes. */
 export const SCHEMA = 1;
 
+/** The error of a database that a newer release has written. */
+export function newerDatabase(version: unknown, use: string): RangeError {
+  return new RangeError(
+    `Expected a database of version ${SCHEMA} at most but received ${version}: ` +
+      `a newer release of Sluice has written it: ${use} that release`,
+  );
+}
+
 /** What the keys of all pools begin with. */
 export const POOLS: Deno.KvKey = [ROOT, "pool"];
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { start } from "../../../mod.ts";
 import { admin, type AdminApp } from "../../../src/admin/mod.ts";
+import { NEXT_TICK } from "../../../src/config/diff_parts.ts";
 import type { Sluice } from "../../../src/runtime/handles.ts";
 import { VirtualClock } from "../../../src/time/virtual_clock.ts";
 import { problemOf } from "../_app.ts";
@@ -73,7 +74,7 @@ Deno.test("POST /api/reload reads the file again and says what has changed", asy
       from: 50,
       to: 20,
       refused: false,
-      effect: "Applies from the next tick, which comes at once",
+      effect: NEXT_TICK,
     },
   ];
   assert.deepEqual([dry.status, await dry.json()], [200, { changes, stale: [], dryRun: true }]);

@@ -184,7 +184,7 @@ Deno.test("serveAdmin() refuses a short token before it binds", async () => {
 
   await assert.rejects(serveAdmin(system.sluice, { ...FREE, adminToken: "short" }), {
     name: "TypeError",
-    message: "The admin token is too short: expected at least 16 characters but received 5",
+    message: /^The admin token is too short: /,
   });
 });
 
