@@ -28,6 +28,8 @@ export class JobRun implements JobContext, Settlement {
   to: Settlement["to"] = "done";
   charged = true;
   dueAtMs = 0;
+  /** How far the wall clock was ahead when `dueAtMs` was said, ms. `undefined`: it is not judged yet. */
+  wallAheadMs: number | undefined = undefined;
   result: unknown = undefined;
   resultError: string | undefined = undefined;
   reason: DeadReason | undefined = undefined;
@@ -91,6 +93,12 @@ export class JobRun implements JobContext, Settlement {
       : 0;
     this.overloadedMs = Math.max(askedMs, this.overloadedMs ?? 0);
     this.#owner.overloaded(this, retryAfterMs);
+  }
+
+  /** The wall clock may have been set since the attempt was judged: its retry stays as far ahead. */
+  follow(wallAheadMs: number): void {
+    this.dueAtMs += wallAheadMs - (this.wallAheadMs ?? wallAheadMs);
+    this.wallAheadMs = wallAheadMs;
   }
 
   /** Asks the handler to end. */

@@ -95,6 +95,7 @@ export class Overruns {
     const { settings } = run.lane;
     const isHeld = run.job.key !== undefined && settings.maxRunningPerKey < Infinity;
     this.#all.set(worker, { run, isHeld });
+    run.wallAheadMs = this.#context.state.wall.aheadMs;
     run.lane.overrun++;
     if (!isHeld) this.#context.settler.add(run);
   }

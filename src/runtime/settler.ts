@@ -63,6 +63,7 @@ export class Settler {
 
   /** Takes in an attempt that ended; the next flush carries it. */
   add(run: JobRun): void {
+    run.wallAheadMs ??= this.#state.wall.aheadMs;
     this.#pending.push(run);
   }
 
@@ -72,6 +73,7 @@ export class Settler {
     const batch = this.#pending;
     this.#pending = [];
     this.#inFlight += batch.length;
+    for (const run of batch) run.follow(this.#state.wall.aheadMs);
     this.#flushing = true;
     this.#guard.call("settle", {
       ask: () => this.#queue.settle(batch, this.#state.wall.at(nowMs)),

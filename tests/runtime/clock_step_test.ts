@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
+import { start } from "../../mod.ts";
 import type { PoolEvent } from "../../src/contract/event.ts";
 import type { Logger } from "../../src/contract/job.ts";
 import { silentLogger } from "../../src/runtime/log.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
+import { RetryLater } from "../../src/contract/errors.ts";
+import { defineStore } from "../../src/contract/plugin.ts";
+import type { QueueOptions } from "../../src/contract/store.ts";
+import { MemoryStore } from "../../stores/memory/mod.ts";
 import { sleeper, withPool } from "../_virtual.ts";
 
 const START = Date.UTC(2026, 0, 1);
@@ -109,6 +114,50 @@ for (const byMs of STEPS.flatMap((ms) => [ms, -ms])) {
     }, { clock });
   });
 }
+
+Deno.test("a retry that a failing store takes only after the clock was set back comes in time", async () => {
+  const clock = new VirtualClock();
+  let isDown = false;
+  class Failing extends MemoryStore {
+    override open(options: QueueOptions): ReturnType<MemoryStore["open"]> {
+      const queue = super.open(options);
+      const settle = queue.settle.bind(queue);
+      queue.settle = (...given) => {
+        if (isDown) throw new Error("the disk is full");
+        return settle(...given);
+      };
+      return queue;
+    }
+  }
+  const starts: number[] = [];
+  const handler = (): void => {
+    starts.push(clock.nowMs());
+    if (starts.length === 1) throw new RetryLater(200);
+  };
+  const lanes = [{ name: "high" }];
+  const config = {
+    store: defineStore({ name: "failing", create: () => new Failing() }),
+    pools: { p: { handler, lanes, size: { min: 1, max: 1 } } },
+  };
+  const sluice = await start(config, { clock });
+  const pool = sluice.pool("p");
+  try {
+    clock.stepWall(HOUR);
+    isDown = true;
+    await pool.enqueue({ lane: "high", payload: 1 });
+    await clock.advance(SECOND);
+    clock.stepWall(-HOUR);
+    await clock.advance(SECOND);
+    isDown = false;
+    await clock.advance(2 * MINUTE);
+
+    assert.equal(starts.length, 2);
+  } finally {
+    const stopped = sluice.stop();
+    await clock.advance(MINUTE);
+    await stopped;
+  }
+});
 
 Deno.test("a step of the wall clock is reported once, and events have its time from then on", async () => {
   const clock = new VirtualClock();
