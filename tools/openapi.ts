@@ -8,13 +8,7 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
 import { MAX_JOBS } from "../src/admin/api/enqueue.ts";
-import {
-  drainShape,
-  jobShape,
-  operationShape,
-  overrideShape,
-  pauseShape,
-} from "../src/admin/api/shape.ts";
+import { drainShape, operationShape, overrideShape, pauseShape } from "../src/admin/api/shape.ts";
 import { OPEN_ROUTES } from "../src/admin/http/endpoints.ts";
 import {
   type Declarations,
@@ -26,6 +20,7 @@ import {
   textOf,
   type TsType,
 } from "./_doc.ts";
+import { jobShape } from "./_job_shape.ts";
 import { described, type JsonSchema, SchemaMaker } from "./_json_schema.ts";
 
 /** Where the document is. */

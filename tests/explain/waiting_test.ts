@@ -2,20 +2,11 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { WAITING_STATES } from "../../src/base/states.ts";
 import type { JobRecord } from "../../src/contract/job.ts";
-import type { LaneView, WindowStats } from "../../src/contract/view.ts";
+import type { LaneView } from "../../src/contract/view.ts";
+import { makeLane, makeWindow } from "../../src/testing/mod.ts";
 import { type Beside, waitingOf, type WaitingPool } from "../../src/explain/waiting.ts";
 
 const NOW = 1_000_000;
-
-const WINDOW: WindowStats = {
-  windowMs: 10_000,
-  arrivalsPerSec: 0,
-  completionsPerSec: 0,
-  failuresPerSec: 0,
-  shedPerSec: 0,
-  serviceMs: undefined,
-  waitMs: undefined,
-};
 
 function job(parts: Partial<JobRecord> = {}): JobRecord {
   return {
@@ -33,27 +24,14 @@ function job(parts: Partial<JobRecord> = {}): JobRecord {
 }
 
 function lane(parts: Partial<LaneView> = {}): LaneView {
-  return {
+  return makeLane({
     name: "low",
     index: 1,
-    weight: 1,
-    maxRunning: Infinity,
     targetWaitMs: 50,
-    deadlineMs: undefined,
     ready: 1,
-    blocked: 0,
-    delayed: 0,
-    running: 0,
     oldestWaitMs: 500,
-    paused: false,
-    arrivalsPerSec: 0,
-    meanServiceMs: 0,
-    servedMs: 0,
-    timed: 0,
-    timedMs: 0,
-    window: WINDOW,
     ...parts,
-  };
+  });
 }
 
 function pool(parts: Partial<WaitingPool> = {}, low: Partial<LaneView> = {}): WaitingPool {
@@ -235,7 +213,7 @@ Deno.test("waitingOf() gives the place in the lane, but none to a job that is in
 });
 
 Deno.test("waitingOf() estimates the start from the pace of the lane, failures too", () => {
-  const window = { ...WINDOW, completionsPerSec: 3, failuresPerSec: 1 };
+  const window = makeWindow({ windowMs: 10_000, completionsPerSec: 3, failuresPerSec: 1 });
 
   const waiting = waitingOf(job(), pool({}, { window }), beside({ ahead: 7 }));
 
@@ -256,7 +234,7 @@ Deno.test("waitingOf() estimates the start of a delayed job from when it is due"
   const delayed = job({ state: "delayed", dueAtMs: NOW + 9_000 });
   const waitMs = { count: 4, mean: 60, p50: 50, p95: 90, p99: 90 };
 
-  const known = waitingOf(delayed, pool({}, { window: { ...WINDOW, waitMs } }), beside());
+  const known = waitingOf(delayed, pool({}, { window: makeWindow({ waitMs }) }), beside());
   const fresh = waitingOf(delayed, pool(), beside());
 
   assert.equal(known?.startAtMs, NOW + 9_050);
@@ -340,7 +318,7 @@ Deno.test("waitingOf() always says what holds a job or that it starts now, and n
   });
   fc.assert(fc.property(figures, (f) => {
     const idle = Math.min(f.idle, f.live);
-    const window = { ...WINDOW, completionsPerSec: f.completionsPerSec };
+    const window = makeWindow({ completionsPerSec: f.completionsPerSec });
     const low = { ready: f.ready, meanServiceMs: f.meanServiceMs, window, paused: f.paused };
     const among = pool({ ...f, idle }, low);
     const of = { state: f.state, dueAtMs: f.state === "delayed" ? NOW + f.delayMs : NOW };

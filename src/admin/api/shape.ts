@@ -6,7 +6,6 @@
 
 import * as v from "valibot";
 import { display } from "../../config/faults.ts";
-import { delayTooLong, LONGEST_DELAY_MS } from "../../contract/job.ts";
 import { suggestion } from "../../base/suggest.ts";
 import type { DrainBody, OperationRequest, OverrideBody, PauseBody } from "../http/wire.ts";
 
@@ -20,20 +19,6 @@ const OPERABLE = ["delayed", "ready", "blocked", "done", "dead", "cancelled"] as
 export const LONGEST_KEY = 1_024;
 
 const lane = v.string(({ input }) => `Expected the name of a lane but received ${display(input)}`);
-
-/**
- * What an enqueue takes. Hint: `isSubmitted` checks it, several times as fast and by the pool's own
- * lanes and types; a property test holds the two together.
- */
-export const jobShape = fields({
-  lane,
-  type: v.optional(v.string()),
-  payload: v.unknown(),
-  key: v.optional(text("key", LONGEST_KEY)),
-  delayMs: v.optional(waiting("delayMs", 0)),
-  dedupeKey: v.optional(text("dedupeKey", LONGEST_KEY)),
-  ttlMs: v.optional(waiting("ttlMs", 1)),
-});
 
 /** What a pause or resume takes. */
 export const pauseShape: v.GenericSchema<PauseBody> = fields({ lane: v.optional(lane) });
@@ -96,14 +81,6 @@ function whole(name: string, min: number): v.GenericSchema<number> {
   const message = ({ input }: v.BaseIssue<unknown>) =>
     `Expected ${name} to be a whole number >= ${min} but received ${display(input)}`;
   return v.pipe(v.number(message), v.safeInteger(message), v.minValue(min, message));
-}
-
-/** How long a job is put off, or may wait, ms. */
-function waiting(name: string, min: number): v.GenericSchema<number> {
-  return v.pipe(
-    whole(name, min),
-    v.maxValue(LONGEST_DELAY_MS, ({ input }) => delayTooLong(name, display(input))),
-  );
 }
 
 function chosen(name: string): v.GenericSchema<true> {

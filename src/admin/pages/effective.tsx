@@ -39,14 +39,14 @@ export function Effective(
           <thead>
             <tr>
               <th scope="col">Lane</th>
-              {COLUMNS.map(([key]) => <th scope="col">{key}</th>)}
+              {Object.keys(COLUMNS).map((key) => <th scope="col">{key}</th>)}
             </tr>
           </thead>
           <tbody>
             {lanes.map((lane) => (
               <tr>
                 <th scope="row">{lane.name}</th>
-                {COLUMNS.map(([, text]) => <td>{text(lane)}</td>)}
+                {Object.values(COLUMNS).map((text) => <td>{text(lane)}</td>)}
               </tr>
             ))}
           </tbody>
@@ -56,19 +56,21 @@ export function Effective(
   );
 }
 
-/** Keys of a lane as the config has them, and their values in words. */
-const COLUMNS: readonly (readonly [string, (lane: LaneSettings) => string])[] = [
-  ["targetWaitMs", ({ targetWaitMs }) => targetWaitMs === null ? "no target" : time(targetWaitMs)],
-  ["deadlineMs", ({ deadlineMs }) => deadlineMs === undefined ? "none" : time(deadlineMs)],
-  ["maxDepth", ({ maxDepth }) => count(maxDepth)],
-  ["maxRunning", ({ maxRunning }) => count(maxRunning)],
-  ["maxRunningPerKey", ({ maxRunningPerKey }) => count(maxRunningPerKey)],
-  ["ttlMs", ({ ttlMs }) => time(ttlMs)],
-  ["attempts", ({ attempts }) => count(attempts)],
-  ["backoff", ({ backoff }) => `${time(backoff.baseMs)} to ${time(backoff.maxMs)}`],
-  ["weight", ({ weight }) => String(weight)],
-  ["paused", ({ paused }) => paused ? "yes" : "no"],
-];
+/** Keys of a lane as the config has them, and their values in words: no key can be forgotten. */
+const COLUMNS: Readonly<
+  Record<keyof Omit<LaneSettings, "name" | "expect">, (lane: LaneSettings) => string>
+> = {
+  targetWaitMs: ({ targetWaitMs }) => targetWaitMs === null ? "no target" : time(targetWaitMs),
+  deadlineMs: ({ deadlineMs }) => deadlineMs === undefined ? "none" : time(deadlineMs),
+  maxDepth: ({ maxDepth }) => count(maxDepth),
+  maxRunning: ({ maxRunning }) => count(maxRunning),
+  maxRunningPerKey: ({ maxRunningPerKey }) => count(maxRunningPerKey),
+  ttlMs: ({ ttlMs }) => time(ttlMs),
+  attempts: ({ attempts }) => count(attempts),
+  backoff: ({ backoff }) => `${time(backoff.baseMs)} to ${time(backoff.maxMs)}`,
+  weight: ({ weight }) => String(weight),
+  paused: ({ paused }) => paused ? "yes" : "no",
+};
 
 function time(ms: number): string {
   return Number.isFinite(ms) ? duration(ms) : "no limit";
