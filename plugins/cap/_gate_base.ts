@@ -17,7 +17,7 @@ export const KNOWN = 8;
 /** Attempts longer than this many targets end too late for a timely verdict. */
 const LONG_TARGETS = 4;
 
-/** Stands in for the target of a pool whose lanes never cause growth, ms. */
+/** Replaces the target of a pool whose lanes never cause growth, ms. */
 const NO_TARGET_MS = 50;
 
 /** A mean run time that rests on this many attempts. */

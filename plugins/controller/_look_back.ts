@@ -1,5 +1,5 @@
 /**
- * The peak of the concurrency that was used lately, and how far back "lately" reaches.
+ * The peak of the concurrency that was used recently, and how far back "recently" reaches.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Whom a pool can do without.
+ * Which workers a pool can do without.
  *
  * @module
  */

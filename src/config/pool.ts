@@ -190,7 +190,7 @@ async function resolveHandlers(
   return found;
 }
 
-/** Stands in for a handler that a simulation replaces. */
+/** Takes the place of a handler that a simulation replaces. */
 const unloadedHandler: Bound<"handler"> = {
   kind: "handler",
   name: "unloaded",

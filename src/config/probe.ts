@@ -35,7 +35,7 @@ function lanesOf(raw: unknown): readonly string[] | undefined {
   return [...names];
 }
 
-/** A wrong `min` hides no fault of a strategy: it is put right for the trial. */
+/** A wrong `min` hides no fault of a strategy: it is corrected for the trial. */
 function sizeOf(raw: unknown): { readonly min: number; readonly max: number } | undefined {
   if (!isRecord(raw) || !isCount(raw.max) || raw.max === 0) return undefined;
   return { min: isCount(raw.min) ? Math.min(raw.min, raw.max) : 0, max: raw.max };

@@ -43,13 +43,13 @@ export type Controller = (view: PoolView) => Proposal;
 export type Cap = (view: PoolView, wanted: number) => Limit;
 
 /**
- * Whom does the next free worker serve? `eligible` holds the lanes that may be served now, highest
+ * Which lane does the next free worker serve? `eligible` holds the lanes that may be served now, highest
  * priority first, at least one. `undefined` leaves the worker idle.
  */
 export type LanePolicy = (view: PoolView, eligible: readonly LaneView[]) => LaneView | undefined;
 
 /**
- * Whom to let go now? Asked each tick, with 0 too. Ids of workers: an idle one leaves at once, a
+ * Which workers stop now? Asked each tick, with 0 too. Ids of workers: an idle one leaves at once, a
  * busy one after its job. Ids beyond `excess` are honoured as far as the minimum allows, for strategies that replace workers.
  */
 export type Retirement = (view: PoolView, excess: number) => readonly string[];

@@ -1,5 +1,5 @@
 /**
- * What the checks of one pool reckon with.
+ * What the checks of one pool compute with.
  *
  * @module
  */

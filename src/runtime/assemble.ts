@@ -57,7 +57,7 @@ export interface PoolContext {
 export interface PoolParts {
   /** What all parts share. */
   readonly core: PoolCore;
-  /** Heeds a receiver that says "not now". */
+  /** Reacts to a receiver that says "not now". */
   readonly cooldown: Cooldown;
   /** Calls to the store. */
   readonly guard: StoreGuard;

@@ -16,10 +16,10 @@ const UNUSUAL = 20;
 const ROWS = 64;
 const ROWS_BEFORE = 8;
 
-/** So many refusals in a row close a pool, however long rows have been. */
+/** This many refusals in a row close a pool, however long rows have been. */
 const MOST_IN_A_ROW = 100;
 
-/** So many refused jobs are remembered. */
+/** How many refused jobs are remembered. */
 const REMEMBERED = 10_000;
 
 /** Share that chance adds to a wait that the receiver did not name: processes ask one after the other. */

@@ -74,7 +74,7 @@ export interface StoreGuardContext extends PoolCore {
 }
 
 /**
- * Stands between a pool and its store. A kind of call that fails waits ever longer, with jitter. The
+ * Sits between a pool and its store. A kind of call that fails waits ever longer, with jitter. The
  * first success after an outage ends the pauses of all: the store is back. One that fails once more
  * while others do not waits on by itself: a store that counts well but leases nothing is not asked to
  * lease at every count.

@@ -8,7 +8,7 @@
 import type { Clock } from "../time/clock.ts";
 import type { PoolState } from "./pool_state.ts";
 
-/** After so many starts it looks whether the event loop still runs between turns. */
+/** After this many starts it looks whether the event loop still runs between turns. */
 const STARTS_PER_LOOK = 64;
 
 /** If it has not for so long, ms, the next turn lets it run first. */

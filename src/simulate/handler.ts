@@ -86,7 +86,7 @@ export interface SimulatedHandler {
   readonly ended: () => void;
 }
 
-/** Stands in for all handlers of a pool. */
+/** Replaces all handlers of a pool. */
 export function simulatedHandler(parts: SimulatedHandler): Bound<"handler"> {
   const handler: Handler = {
     run: (job, context) => new SimulatedRun(job, context, parts),

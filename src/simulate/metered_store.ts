@@ -47,7 +47,7 @@ export class MeteredStore implements Store {
   readonly #store: Store;
   readonly #options: DoorOptions;
 
-  /** Stands before `store`, which others share and nobody closes. */
+  /** Wraps `store`, which others share and nobody closes. */
   constructor(store: Store, options: DoorOptions) {
     this.#store = store;
     this.#options = options;
@@ -104,7 +104,7 @@ export class MeteredQueue implements Queue {
   readonly #meter: PoolMeter;
   readonly #options: DoorOptions;
 
-  /** Stands before `queue`. */
+  /** Wraps `queue`. */
   constructor(queue: Queue, meter: PoolMeter, options: DoorOptions) {
     this.#queue = queue;
     this.#meter = meter;

@@ -13,7 +13,7 @@ import { type Held, openTrial, type StoreCheck, type StoreTrial } from "./_trial
 const STEPS = 300;
 const PER_KEY = 2;
 
-/** All jobs are listed after so many steps: over a network that takes longer than the steps do. */
+/** All jobs are listed after this many steps: over a network that takes longer than the steps do. */
 const LIST_EVERY = 5;
 
 /** Random schedules, the same on each run. */

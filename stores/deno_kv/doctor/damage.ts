@@ -1,5 +1,5 @@
 /**
- * Puts right what no commit can go on with: a counter that is none any more fails each that counts on.
+ * Repairs what no commit can get past: a damaged counter fails every commit that changes it.
  * Of a commit that fails there, what comes before it is kept: so commits count first, and all counters
  * are counted again then.
  *

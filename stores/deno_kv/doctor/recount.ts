@@ -29,7 +29,7 @@ export function placesIn(value: unknown): PlaceCount | undefined {
   return Number.isSafeInteger(held) && Number.isSafeInteger(waiting) ? [held, waiting] : undefined;
 }
 
-/** How often a damaged record of a key is counted anew while others go on with its lane. */
+/** How often a damaged record of a key is counted again while others go on with its lane. */
 const MOST_LOOKS = 5;
 
 /**
@@ -56,7 +56,7 @@ export async function restorePlaces(
 
 /**
  * Counters that each move of a job with a place changes. A job that is leased, or that goes back from a
- * lease, leaves the record of its key as it is, and stands for a moment in no list that is being read.
+ * lease, leaves the record of its key as it is, and is for a moment in no list that is being read.
  */
 function moversOf({ keys }: Source, ordinal: number): readonly Deno.KvKey[] {
   return [keys.of("c", ordinal, "r"), keys.of("c", ordinal, "l")];
@@ -90,7 +90,7 @@ export async function countSpace(
 }
 
 /**
- * Puts right what is counted of a lane. What others change meanwhile stays, and is looked at again: false.
+ * Corrects the counts of a lane. What others change meanwhile stays, and is looked at again: false.
  */
 export async function recountLane(
   context: QueueContext,
@@ -124,7 +124,7 @@ export async function recountLane(
   return isWhole;
 }
 
-/** Puts right how many ended jobs are kept. */
+/** Corrects how many ended jobs are kept. */
 export async function recountKept(source: Source): Promise<void> {
   const { db, keys } = source;
   for (const kind of ["d", "x"] as const) {

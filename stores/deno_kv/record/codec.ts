@@ -72,7 +72,7 @@ export interface Cut {
 /** Most texts are plain: each of their characters takes one byte. */
 const PLAIN = /^[\n -~]*$/;
 
-/** Stands for a line that cannot be read. */
+/** Takes the place of a line that cannot be read. */
 const UNREADABLE: JobLine = [0, 0, null, { w: 1 }];
 
 /** What is read where there are no bytes: one line that cannot be read. */
