@@ -18,6 +18,7 @@ import { bytes } from "./bytes.ts";
 import { clusterRate } from "./cluster_rate.ts";
 import { http } from "./http.ts";
 import { kv } from "./kv.ts";
+import { kvNetwork } from "./kv_network.ts";
 import { durable } from "./durable.ts";
 import { durableBacklog } from "./durable_backlog.ts";
 import { durableIdle } from "./durable_idle.ts";
@@ -39,6 +40,7 @@ const benches: readonly Bench[] = [
   streams,
   simulation,
   kv,
+  kvNetwork,
   durable,
   durableIdle,
   durableBacklog,
