@@ -235,6 +235,13 @@ export interface Queue {
    * are given then. Omitted: it is called once they have been answered.
    */
   readonly leasesAdded?: boolean;
+  /**
+   * How many calls of `lease` are worth having under way at once: more than one where commits in flight
+   * cost nothing, as over a network. With one, a job that the lane policy chooses before others starts
+   * before them: they wait until it has been leased. With more, others start meanwhile, on other workers.
+   * Omitted: 1.
+   */
+  readonly leaseCalls?: number;
   /** Counts by lane as the queue was opened. Omitted: they are known once `count` has answered. */
   readonly counts?: readonly LaneCounts[];
   /** Stores jobs. One answer an entry, in order; one bad entry fails no other. */
@@ -248,8 +255,16 @@ export interface Queue {
    * Leases up to `wants[lane]` claimable jobs of each lane, oldest first. Expired ones are dead
    * instead. `wants` and the answer may be reused after the call. None to a holder that was declared
    * dead, until `renew` has said so: what is lost then is all that it has.
+   *
+   * @param ahead How many of the `wants` of each lane do not start at once. None of them may have its
+   * last attempt, with which it would die unstarted if this process were killed: a lane gives no more
+   * than start at once from the first such job on. May be reused after the call. @default none
    */
-  lease(wants: readonly number[], nowMs: number): MaybePromise<readonly Leased[]>;
+  lease(
+    wants: readonly number[],
+    nowMs: number,
+    ahead?: readonly number[],
+  ): MaybePromise<readonly Leased[]>;
   /** Ends leases. One answer a settlement: false if the lease was lost, and nothing was changed. */
   settle(settlements: readonly Settlement[], nowMs: number): MaybePromise<readonly boolean[]>;
   /**

@@ -1,34 +1,32 @@
 /**
- * Gives ready jobs to free workers: the lane policy is replayed over the free slots, then one
- * request leases what it chose.
+ * Gives ready jobs to free workers: the lane policy is replayed over the free slots, and chooses among
+ * jobs that are leased already and those that are to be leased. One request leases what is missing.
  *
  * @module
  */
 
 import type { Cooldown } from "./cooldown.ts";
 import type { Crew } from "./crew.ts";
-import { faultOfLane, judgeTake, received } from "../base/answers.ts";
+import { judgeTake } from "../base/answers.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { Lane } from "./lane.ts";
-import { type HeldJob, Prefetch } from "./prefetch.ts";
+import { LaneChoice, mayStart, mayStartOnceLeased, mayStartSoon } from "./lane_choice.ts";
+import { Leasing } from "./leasing.ts";
+import { HIGH, isLastAttempt, isShort, LOW, Prefetch } from "./prefetch.ts";
 import type { Overruns } from "./overruns.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Runner } from "./runner.ts";
 import type { Settler } from "./settler.ts";
 import type { StartRate } from "./start_rate.ts";
 import type { Leased, Queue } from "../contract/store.ts";
-import { judgeLeased } from "./store_answers.ts";
-import { isPromise, type StoreGuard } from "./store_guard.ts";
-import type { Admission, LanePolicy } from "../contract/strategy.ts";
+import type { StoreGuard } from "./store_guard.ts";
+import type { Admission } from "../contract/strategy.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
-import { JobRun } from "./job_run.ts";
-
-/** How long a job waits whose key a handler still has that was given up, ms. */
-const PUT_OFF_MS = 1000;
+import { Unstarted } from "./unstarted.ts";
 
 /** What dispatch needs of its pool. */
 export interface DispatchContext {
-  /** Its state; dispatch owns `planned`, `held` and `rateBound`. */
+  /** Its state; dispatch owns `planned`, `ahead`, `held` and `rateBound`. */
   readonly state: PoolState;
   /** Where jobs live. */
   readonly queue: Queue;
@@ -58,26 +56,32 @@ export interface DispatchContext {
 export class Dispatch {
   readonly #context: DispatchContext;
   readonly #state: PoolState;
-  #wants: number[] = [];
-  readonly #eligible: Lane[] = [];
-  /** The lanes that the policy chose last, in its order. */
-  readonly #chosen: Lane[] = [];
-  readonly #lead: Prefetch;
-  #leasing = false;
-  #askedMeanwhile = false;
+  readonly #choice: LaneChoice;
+  readonly #leasing: Leasing;
+  readonly #prefetch: Prefetch;
+  readonly #unstarted: Unstarted;
+  /** The lanes that the policy chose last and that had no job here, in its order. */
+  #chosen: Lane[] = [];
   #open = true;
 
   /** Begins with the gate open. */
   constructor(context: DispatchContext) {
+    const { state, slots, settler, runner, queue, guard, now, changed } = context;
     this.#context = context;
-    this.#state = context.state;
-    this.#lead = new Prefetch(context.state, context.rate);
-    this.adopt();
+    this.#state = state;
+    this.#choice = new LaneChoice(state, slots);
+    this.#prefetch = new Prefetch(state);
+    this.#unstarted = new Unstarted(state, settler, runner);
+    this.#leasing = new Leasing({
+      ...{ state, queue, guard, now },
+      failed: changed,
+      refused: (held, nowMs) => this.#unstarted.goesBack(held, nowMs),
+    });
   }
 
   /** Takes the lanes of the state over. */
   adopt(): void {
-    this.#wants = this.#state.lanes.map(() => 0);
+    this.#leasing.adopt();
   }
 
   /** Starts no more jobs. */
@@ -88,263 +92,239 @@ export class Dispatch {
 
   /** Hands back what is leased and has not started. */
   giveBack(nowMs: number): void {
-    this.#trim(nowMs, 0);
+    if (this.#state.held > 0) this.#trim(nowMs, false);
   }
 
-  /** Ends a cancelled job that is leased and has not started. False if there is none of that id. */
+  /** Ends a cancelled job that is leased and has not started, with the next turn. False if there is none of that id. */
   drop(id: string, nowMs: number): boolean {
-    const held = this.#lead.take(id);
-    if (held !== undefined) this.#settle(held, "cancelled", nowMs);
+    const held = this.#state.held === 0 ? undefined : this.#prefetch.take(id);
+    if (held !== undefined) this.#unstarted.isCancelled(held, nowMs);
     return held !== undefined;
   }
 
-  /** When the start rate lets it do more. `Infinity`: it waits for something else. */
+  /** When time lets it do more. `Infinity`: it waits for something else. */
   nextAtMs(nowMs: number): number {
-    if (!this.#state.rateBound) return Infinity;
-    const { cooldown } = this.#context;
-    if (cooldown.room(nowMs) <= this.#lead.size) return cooldown.nextAtMs(nowMs);
-    const leaseAtMs = this.#lead.leaseAtMs();
-    // What has been asked for is waited for; what has not, though it is due, has other reasons.
-    const isDue = leaseAtMs <= nowMs && (this.#leasing || this.#lead.size > 0);
-    return Math.min(this.#lead.startAtMs(), isDue ? Infinity : leaseAtMs);
+    const { held, rateBound, planned, ahead } = this.#state;
+    const { cooldown, rate } = this.#context;
+    const backAtMs = held > 0 ? this.#prefetch.backAtMs(this.#leasing.ms) : Infinity;
+    if (!rateBound) return backAtMs;
+    if (cooldown.room(nowMs) <= planned) return Math.min(backAtMs, cooldown.nextAtMs(nowMs));
+    const aheadAtMs = this.#needsAhead()
+      ? rate.nextAtMs(planned + ahead + held + 1) - LOW * this.#leasing.ms
+      : Infinity;
+    const startAtMs = rate.nextAtMs(planned + 1);
+    // What is due and was not done has other reasons, or is being asked for.
+    const isAsked = startAtMs <= nowMs && (held > 0 || this.#leasing.isOpen);
+    return Math.min(
+      backAtMs,
+      aheadAtMs > nowMs ? aheadAtMs : Infinity,
+      isAsked ? Infinity : startAtMs,
+    );
   }
 
   /** True while leases are on their way. */
   get leasing(): boolean {
-    return this.#leasing;
+    return this.#leasing.isOpen;
   }
 
   /** Fills the free workers, as far as lanes, policy and rate allow. */
   run(nowMs: number): void {
-    const { crew, guard, cooldown } = this.#context;
-    this.#startHeld(nowMs);
-    if (this.#leasing) {
-      this.#askedMeanwhile = true;
-      return;
-    }
-    this.#state.rateBound = this.#lead.size > 0;
-    while (
-      this.#open && !this.#leasing && crew.idleCount > this.#lead.size &&
-      !guard.closed("lease", nowMs)
-    ) {
-      const room = crew.idleCount - this.#lead.size;
-      const open = Math.min(room, cooldown.room(nowMs) - this.#lead.size);
-      const free = open > 0 ? this.#lead.due(nowMs, open) : 0;
-      const planned = this.#plan(free);
-      if (free < room && planned === free && this.#gatherEligible().length > 0) {
-        this.#state.rateBound = true;
+    this.#state.nowMs = nowMs;
+    if (this.#state.held > 0) this.#trim(nowMs, this.#open);
+    this.#fill(nowMs, true);
+  }
+
+  /** `mayLease` false: what is not here already waits for the next turn. */
+  #fill(nowMs: number, mayLease: boolean): void {
+    const { guard, changed } = this.#context;
+    const leasing = this.#leasing;
+    while (this.#open) {
+      const isClosed = guard.closed("lease", nowMs);
+      if (isClosed && this.#state.held === 0) return;
+      const planned = this.#plan(nowMs);
+      const ahead = this.#needsAhead() ? this.#planAhead(nowMs) : 0;
+      if (planned + ahead === 0) return;
+      if (!mayLease || leasing.isFull || isClosed) {
+        leasing.unplan();
+        leasing.isBehind = true;
+        return;
       }
-      if (planned === 0) return;
-      const started = this.#lease(planned, nowMs);
-      if (this.#state.guessed) this.#context.changed(); // the rest is planned by what is known then
+      const came = this.#lease(nowMs, ahead > 0);
+      if (this.#state.guessed) changed(); // the rest is planned by what is known then
       // Workers that are free again by now wait for the next turn: endings go out, timers get theirs.
-      if (started === 0 || started === planned) return;
+      if (came === undefined || came === 0 || came === planned) return;
     }
   }
 
-  /** Replays the policy over `free` slots; fills `wants`. */
-  #plan(free: number): number {
+  /** Asks for what was planned. Answers how many jobs came, or `undefined` if that is still open. */
+  #lease(nowMs: number, isAhead: boolean): number | undefined {
+    const chosen = this.#chosen;
+    const came = this.#leasing.ask(nowMs, (jobs, atMs, isLate) => {
+      this.#leased(isAhead ? jobs : inOrder(jobs, chosen), { nowMs: atMs, isLate, isAhead });
+    });
+    if (came === undefined) this.#chosen = [];
+    return came;
+  }
+
+  /** Replays the policy over the free workers: starts what is here, plans the rest. How many it has planned. */
+  #plan(nowMs: number): number {
+    const { crew, cooldown, rate } = this.#context;
     const state = this.#state;
-    const { slots } = this.#context;
-    this.#wants.fill(0);
+    const room = crew.idleCount - state.planned;
+    const most = Math.min(room, cooldown.room(nowMs) - state.planned);
+    let free = most > 0 ? rate.allowed(nowMs, most + state.planned) - state.planned : 0;
+    const isBound = free < room;
     this.#chosen.length = 0;
-    const eligible = this.#gatherEligible();
     let planned = 0;
     state.guessed = false;
-    while (planned < free && eligible.length > 0) {
-      const lane = this.#choose(slots.lanePolicy.run, eligible);
+    state.rateBound = false;
+    const { isStrict } = this.#leasing;
+    const isEligible = isStrict && state.ahead > 0 ? mayStartOnceLeased : mayStart;
+    if (room <= 0 || this.#choice.among(isEligible) === 0) return 0;
+    while (free > 0 && this.#choice.count > 0) {
+      const lane = this.#choice.next();
       if (lane === undefined) break;
-      if (state.guessed && eligible.length > 1) break;
-      this.#chosen.push(lane);
-      this.#wants[lane.index]!++;
-      lane.planned++;
-      state.planned++;
-      planned++;
-      if (!isEligible(lane)) eligible.splice(eligible.indexOf(lane), 1);
+      if (state.guessed && this.#choice.count > 1) break;
+      // What was chosen before is on its way, or about to be: this one would pass it.
+      if (isStrict && state.planned > 0 && lane.held > 0) break;
+      if (lane.held === 0 && lane.claimable === 0) break;
+      const held = lane.held > 0 ? this.#prefetch.next(lane) : undefined;
+      if (held === undefined) {
+        this.#chosen.push(lane);
+        this.#leasing.plan(lane);
+        planned++;
+        free--;
+      } else if (this.#begin(held.job, lane, nowMs)) free--;
+      this.#choice.gave(lane);
+      if (crew.idleCount <= state.planned) break;
     }
-    state.guessed &&= planned < free && eligible.length > 1;
+    state.guessed &&= free > 0 && this.#choice.count > 1;
+    state.rateBound = isBound && free <= 0 && this.#choice.count > 0;
     return planned;
   }
 
-  #gatherEligible(): Lane[] {
-    const eligible = this.#eligible;
-    eligible.length = 0;
-    for (const lane of this.#state.lanes) if (isEligible(lane)) eligible.push(lane);
-    return eligible;
-  }
-
-  /** Asks the policy. One that throws or answers nonsense: list order. */
-  #choose(policy: LanePolicy, eligible: readonly Lane[]): Lane | undefined {
-    const { slots } = this.#context;
-    let fault: string;
-    const { length } = eligible;
-    try {
-      const answer = policy(this.#state.face, eligible);
-      const lane = this.#state.lanes[answer?.index ?? -1];
-      if (lane === answer && (lane === undefined || isEligible(lane))) {
-        slots.works("lane", slots.lanePolicy.name);
-        if (eligible.length !== length) this.#gatherEligible(); // it is the policy's to read only
-        return lane;
-      }
-      fault = faultOfLane(answer);
-    } catch (thrown) {
-      fault = messageOf(thrown);
+  /** True if answers take so long that workers, or a start rate, would wait for what is asked for too late. */
+  #needsAhead(): boolean {
+    const { ms, isFullAhead } = this.#leasing;
+    if (ms === 0 || isFullAhead) return false;
+    const isRated = this.#context.rate.perSec < Infinity;
+    for (const lane of this.#state.lanes) {
+      const isFit = lane.settings.attempts > 1 && lane.claimable > 0;
+      if (isFit && (isRated || isShort(lane, ms))) return true;
     }
-    slots.fails("lane", slots.lanePolicy.name, fault);
-    this.#gatherEligible();
-    return eligible[0];
+    return false;
   }
 
-  /** Leases what was planned and starts it. Answers how many slots were used; all, if that is still open. */
-  #lease(planned: number, nowMs: number): number {
-    const { guard, queue, now } = this.#context;
-    let used = planned;
-    this.#leasing = true;
-    let answered = false;
-    guard.call("lease", {
-      ask: () => {
-        const answer = queue.lease(this.#wants, this.#state.wall.at(nowMs));
-        answered = !isPromise(answer);
-        return answer;
-      },
-      judge: judgeLeased,
-      ok: (leased) => {
-        this.#unplan();
-        this.#leasing = false;
-        const laterMs = answered ? nowMs : now();
-        this.#lead.took(laterMs - nowMs);
-        used = this.#start(leased, laterMs);
-        if (!answered) this.#answeredLate(leased.length);
-      },
-      failed: () => {
-        this.#unplan();
-        this.#leasing = false;
-        used = 0;
-        if (!answered) this.#context.changed();
-      },
-      late: (leased) => this.#refuse(leased),
-    });
-    return used;
+  /** Plans what to lease ahead. How many jobs those are. */
+  #planAhead(nowMs: number): number {
+    const { crew, cooldown, rate } = this.#context;
+    const { ms } = this.#leasing;
+    const { held, planned, ahead } = this.#state;
+    const here = held + planned + ahead;
+    const room = cooldown.room(nowMs) - here;
+    if (room <= 0) return 0;
+    if (rate.perSec === Infinity) return this.#prefetch.plan(this.#leasing, nowMs, room);
+    if (rate.nextAtMs(here + 1) > nowMs + LOW * ms) return 0;
+    const idle = crew.idleCount - here;
+    const most = rate.by(nowMs + HIGH * ms, here + Math.max(idle, this.#state.live)) - here;
+    return crew.idleCount > 0
+      ? this.#planForRate(Math.min(room, idle, most))
+      : this.#prefetch.plan(this.#leasing, nowMs, Math.min(room, most));
   }
 
-  /** Hands back what was leased by a call that was given up: other jobs were asked for in their place. */
-  #refuse(leased: readonly Leased[]): void {
-    const nowMs = this.#context.now();
-    for (const job of leased) {
-      const lane = this.#laneOf(job);
-      if (lane !== undefined) this.#settle({ job, lane }, "back", nowMs);
+  /** Replays the policy over starts that the rate will allow soon. */
+  #planForRate(most: number): number {
+    if (most <= 0) return 0;
+    let count = 0;
+    this.#choice.among((lane) => lane.settings.attempts > 1 && mayStartSoon(lane));
+    while (count < most && this.#choice.count > 0) {
+      const lane = this.#choice.next();
+      if (lane === undefined) break;
+      this.#leasing.planAhead(lane, 1);
+      this.#choice.gave(lane);
+      count++;
     }
+    return count;
   }
 
-  /** The lane of what was leased. `undefined`, which is reported: it is none of this pool's jobs. */
-  #laneOf(job: Leased): Lane | undefined {
-    const lane = typeof job === "object" && job !== null ? this.#state.laneOf(job) : undefined;
-    if (lane !== undefined) return lane;
-    const { pool } = this.#state;
-    const fault = `Expected the store's lease to give jobs of pool "${pool}" but received ${
-      received(job)
-    }`;
-    this.#context.guard.blame("lease", new TypeError(fault));
-    return undefined;
+  /** Starts what was leased for free workers; what was leased ahead is chosen among with all that is held. */
+  #leased(leased: readonly Leased[], { nowMs, isLate, isAhead }: Answer): void {
+    const { isBehind } = this.#leasing;
+    this.#leasing.isBehind = false;
+    this.#state.nowMs = nowMs;
+    if (isAhead || this.#state.held > 0) {
+      for (const job of leased) this.#hold(job, nowMs);
+      this.#fill(nowMs, false);
+      this.#leasing.isBehind = false;
+    } else this.#startAll(leased, nowMs);
+    if (this.#state.held > 0) this.#settleHeld(leased, nowMs);
+    // To ask again where nothing came would only ask the same: the counts are older than what others took.
+    if (isLate && (leased.length > 0 || isBehind || !this.#open)) this.#context.changed();
   }
 
-  /**
-   * Asks for another turn, unless nothing was leased: then the counts are older than what others have
-   * taken, and to lease again before the next ones would only ask the same of the store.
-   */
-  #answeredLate(leased: number): void {
-    if (leased > 0 || this.#askedMeanwhile || !this.#open) this.#context.changed();
-    this.#askedMeanwhile = false;
+  #hold(job: Leased, nowMs: number): void {
+    const lane = this.#leasing.laneOf(job);
+    if (lane !== undefined) this.#prefetch.hold(job, lane, nowMs);
   }
 
-  #unplan(): void {
-    for (const lane of this.#state.lanes) lane.planned = 0;
-    this.#state.planned = 0;
-  }
-
-  /** Starts what was leased behind what waits already, as far as the rate allows. */
-  #start(leased: readonly Leased[], nowMs: number): number {
+  /** Starts as many as may start still, and holds the rest. */
+  #startAll(jobs: readonly Leased[], nowMs: number): void {
     const { crew, rate, cooldown } = this.#context;
-    this.#startHeld(nowMs);
-    const jobs = this.#inOrder(leased);
     for (let index = 0; index < jobs.length; index++) {
       const job = jobs[index]!;
-      const lane = this.#laneOf(job);
-      if (lane === undefined) continue;
       const isFree = this.#open && crew.idleCount > 0 && cooldown.room(nowMs) > 0 &&
         rate.allowed(nowMs, 1) > 0;
-      if (isFree && this.#lead.size === 0) this.#begin(job, lane, nowMs);
-      else this.#lead.hold(job, lane);
+      const lane = this.#leasing.laneOf(job);
+      if (lane === undefined) continue;
+      if (isFree) this.#begin(job, lane, nowMs);
+      else this.#prefetch.hold(job, lane, nowMs);
     }
-    this.#trim(nowMs);
-    if (this.#lead.size > 0) this.#state.rateBound = true;
-    return leased.length;
   }
 
-  /** What was leased, which comes lane by lane, in the order in which the policy chose the lanes. */
-  #inOrder(leased: readonly Leased[]): readonly Leased[] {
-    const chosen = this.#chosen;
-    let same = 0;
-    while (same < leased.length && leased[same]?.lane === chosen[same]?.name) same++;
-    if (same === leased.length) return leased;
-    const byLane = Map.groupBy(leased.toReversed(), (job) => job?.lane);
-    const jobs: Leased[] = [];
-    for (const { name } of chosen) {
-      const job = byLane.get(name)?.pop();
-      if (job !== undefined) jobs.push(job);
+  /** Of what was just leased and has not started goes back what is not to be held. */
+  #settleHeld(leased: readonly Leased[], nowMs: number): void {
+    for (const job of leased) {
+      const lane = this.#state.laneOf(job);
+      if (lane === undefined || !isLastAttempt(job, lane)) continue;
+      const held = this.#prefetch.take(job.id);
+      if (held !== undefined) this.#unstarted.goesBack(held, nowMs);
     }
-    for (const rest of byLane.values()) jobs.push(...rest.reverse()); // more than were asked for
-    return jobs;
+    this.#trim(nowMs, this.#open);
   }
 
-  /** Starts what waits, as far as the rate allows. */
-  #startHeld(nowMs: number): void {
-    const { crew, cooldown } = this.#context;
-    this.#state.nowMs = nowMs;
-    while (this.#open && crew.idleCount > 0 && cooldown.room(nowMs) > 0) {
-      const held = this.#lead.next(nowMs);
-      if (held === undefined) break;
-      if (held.lane.paused) this.#settle(held, "back", nowMs);
-      else this.#begin(held.job, held.lane, nowMs);
-    }
-    this.#trim(nowMs);
-  }
-
-  /** Starts a job, unless it is too late for it. */
-  #begin(job: Leased, lane: Lane, nowMs: number): void {
+  /** Starts a job, unless it is too late for it: false then. */
+  #begin(job: Leased, lane: Lane, nowMs: number): boolean {
     const { crew, runner, rate, slots, overruns } = this.#context;
     const admission = slots.admission.run;
     const { wall } = this.#state;
     const ageMs = nowMs - wall.pastMs(job.firstReadyAtMs ?? job.readyAtMs, nowMs);
     if ((job.expiresAtMs ?? Infinity) <= wall.at(nowMs)) {
-      this.#die({ job, lane }, "expired", nowMs);
-    } else if (!overruns.hasPlace(job, lane)) {
-      this.#putOff({ job, lane }, nowMs);
-    } else if (
-      ageMs <= (lane.deadlineMs ?? Infinity) &&
-      (admission.take === undefined || this.#take(admission, lane, ageMs))
+      this.#unstarted.dies({ job, lane }, "expired", nowMs);
+      return false;
+    }
+    if (!overruns.hasPlace(job, lane)) {
+      this.#unstarted.putOff({ job, lane }, nowMs);
+      return false;
+    }
+    if (
+      ageMs > (lane.deadlineMs ?? Infinity) ||
+      (admission.take !== undefined && !this.#take(admission, lane, ageMs))
     ) {
-      rate.stamp(nowMs);
-      runner.begin(crew.takeIdle(nowMs), job, lane, nowMs);
-    } else {
       lane.traffic.shed++;
       this.#state.traffic.shed++;
-      this.#die({ job, lane }, "late", nowMs);
+      this.#unstarted.dies({ job, lane }, "late", nowMs);
+      return false;
     }
+    rate.stamp(nowMs);
+    runner.begin(crew.takeIdle(nowMs), job, lane, nowMs);
+    return true;
   }
 
-  /** Hands back what waits beyond `most`, as many as could start, and what the rate puts off for long. */
-  #trim(nowMs: number, most = this.#most(nowMs)): void {
-    for (;;) {
-      const held = this.#lead.surplus(nowMs, most);
-      if (held === undefined) return;
-      this.#settle(held, "back", nowMs);
+  /** Hands back what is held and will not start soon. */
+  #trim(nowMs: number, isOpen: boolean): void {
+    for (const held of this.#prefetch.goingBack(nowMs, this.#leasing.ms, isOpen)) {
+      this.#unstarted.goesBack(held, nowMs);
     }
-  }
-
-  #most(nowMs: number): number {
-    const { crew, cooldown } = this.#context;
-    return this.#open ? Math.min(crew.idleCount, cooldown.room(nowMs)) : 0;
   }
 
   #take(admission: Admission, lane: Lane, ageMs: number): boolean {
@@ -359,42 +339,28 @@ export class Dispatch {
       return true;
     }
   }
-
-  /** Lets a leased job go that does not start. */
-  #settle({ job, lane }: HeldJob, to: "back" | "cancelled", nowMs: number): void {
-    const run = new JobRun(job, lane, undefined, nowMs, this.#context.runner);
-    run.to = to;
-    run.charged = false;
-    this.#carry(run, nowMs);
-  }
-
-  /** A handler of its key, of which the store knows no more, still runs here. */
-  #putOff({ job, lane }: HeldJob, nowMs: number): void {
-    const run = new JobRun(job, lane, undefined, nowMs, this.#context.runner);
-    run.to = "retry";
-    run.charged = false;
-    run.dueAtMs = this.#state.wall.at(nowMs) + PUT_OFF_MS;
-    run.error = "A handler of its key still runs in this process, though its attempt ended";
-    this.#carry(run, nowMs);
-  }
-
-  /** Ends a leased job that is too late to start: by its own time, as the store would, or by the admission's. */
-  #die({ job, lane }: HeldJob, reason: "expired" | "late", nowMs: number): void {
-    const run = new JobRun(job, lane, undefined, nowMs, this.#context.runner);
-    run.to = "dead";
-    run.charged = reason === "late";
-    run.reason = reason;
-    if (reason === "late") run.error = "It would have ended after its deadline";
-    lane.dead[reason]++;
-    this.#carry(run, nowMs);
-  }
-
-  #carry(run: JobRun, nowMs: number): void {
-    this.#context.settler.add(run);
-    this.#context.settler.flush(nowMs);
-  }
 }
 
-function isEligible(lane: Lane): boolean {
-  return lane.claimable > 0 && lane.running < lane.maxRunning;
+/** How an answer came. */
+interface Answer {
+  readonly nowMs: number;
+  /** Its question was asked in an earlier turn. */
+  readonly isLate: boolean;
+  /** Some of it was asked for ahead of its start. */
+  readonly isAhead: boolean;
+}
+
+/** What was leased, which comes lane by lane, in the order in which the policy chose the lanes. */
+function inOrder(leased: readonly Leased[], chosen: readonly Lane[]): readonly Leased[] {
+  let same = 0;
+  while (same < leased.length && leased[same]?.lane === chosen[same]?.name) same++;
+  if (same === leased.length) return leased;
+  const byLane = Map.groupBy(leased.toReversed(), (job) => job?.lane);
+  const jobs: Leased[] = [];
+  for (const { name } of chosen) {
+    const job = byLane.get(name)?.pop();
+    if (job !== undefined) jobs.push(job);
+  }
+  for (const rest of byLane.values()) jobs.push(...rest.reverse()); // more than were asked for
+  return jobs;
 }

@@ -118,8 +118,12 @@ export class Lane implements LaneView {
   added = 0;
   /** Slots given to this lane by a dispatch that has not started their jobs yet. */
   planned = 0;
-  /** Jobs of this lane that are leased and wait for the start rate. */
+  /** Jobs of this lane that are being leased ahead of their start. */
+  ahead = 0;
+  /** Jobs of this lane that are leased and have not started: ready ones, as the pool counts. */
   held = 0;
+  /** When the next of them became claimable. `Infinity`: there are none. */
+  heldAtMs = Infinity;
   /** Handlers that run on though their attempt was given up: `maxRunning` is less by them. */
   overrun = 0;
   /** Those of pools that have ended. */
@@ -222,14 +226,14 @@ export class Lane implements LaneView {
   }
 
   get ready(): number {
-    return this.#paused ? 0 : Math.max(0, this.counts.ready - this.planned);
+    return this.#paused ? 0 : Math.max(0, this.counts.ready - this.planned) + this.held;
   }
 
   /** Jobs that may be leased: ready ones, and those being added where the store leases them too. */
   get claimable(): number {
     if (this.#paused) return 0;
     const adding = this.#queue.leasesAdded === true ? this.adding : 0;
-    return Math.max(0, this.counts.ready + adding - this.planned);
+    return Math.max(0, this.counts.ready + adding - this.planned - this.ahead);
   }
 
   get blocked(): number {
@@ -241,18 +245,19 @@ export class Lane implements LaneView {
   }
 
   get running(): number {
-    return this.#running + this.planned + this.held;
+    return this.#running + this.planned;
   }
 
   /** Jobs that wait: ready, blocked, delayed, and those on their way into the store. */
   get depth(): number {
-    return this.counts.ready + this.counts.blocked + this.counts.delayed + this.adding;
+    const { ready, blocked, delayed } = this.counts;
+    return ready + blocked + delayed + this.adding + this.held;
   }
 
   get oldestWaitMs(): number {
     if (this.ready === 0) return 0;
-    let oldestAtMs = this.counts.oldestReadyAtMs;
-    if (this.planned > 0 && this.#queue.readyAtMs !== undefined) {
+    let oldestAtMs = Math.min(this.counts.oldestReadyAtMs, this.heldAtMs);
+    if (this.held === 0 && this.planned > 0 && this.#queue.readyAtMs !== undefined) {
       const nextAtMs = this.#queue.readyAtMs(this.#index, this.planned);
       if (nextAtMs === undefined) this.#pool.guessed = true;
       else oldestAtMs = nextAtMs;
@@ -284,7 +289,8 @@ export class Lane implements LaneView {
    */
   get unfinished(): number {
     const uncounted = this.added - this.#counted; // the counts may not hold them yet
-    return Math.max(uncounted, this.depth + Math.max(this.counts.running, this.running));
+    const { depth, held } = this; // what is held is leased: the counts have it among what runs
+    return Math.max(uncounted, depth + Math.max(this.counts.running - held, this.running));
   }
 
   /** The store has answered for a job that was on its way into it, later than it was asked. */

@@ -84,7 +84,9 @@ export class PoolState implements PoolView {
   busyLive = 0;
   /** Slots given to lanes by a dispatch under way. Owned by dispatch. */
   planned = 0;
-  /** Jobs that are leased and wait for the start rate. Owned by dispatch. */
+  /** Jobs that are being leased ahead of their start. Owned by dispatch. */
+  ahead = 0;
+  /** Jobs that are leased and have not started. Owned by dispatch. */
   held = 0;
   /** Owned by steering. */
   target: number;
@@ -154,7 +156,7 @@ export class PoolState implements PoolView {
   }
 
   get busy(): number {
-    return this.busyLive + this.planned + this.held;
+    return this.busyLive + this.planned;
   }
 
   get idle(): number {

@@ -1,112 +1,212 @@
 /**
- * Jobs that are leased ahead of their start, so that a start rate is used while leases take their time.
+ * Jobs that are leased and have not started, and how many more to lease ahead of their start.
  *
  * @module
  */
 
 import type { Lane } from "./lane.ts";
+import type { Leasing } from "./leasing.ts";
 import type { PoolState } from "./pool_state.ts";
-import type { StartRate } from "./start_rate.ts";
 import type { Leased } from "../contract/store.ts";
+import type { HeldJob } from "./unstarted.ts";
 
-/** Longest time ahead, ms: an urgent job waits for those that are leased already. */
-const LONGEST_MS = 250;
+/** More is leased once what is here and on its way covers less than so many times an answer's time. */
+export const LOW = 1.5;
 
-/** What is left of a long wait for a lease after each shorter one. */
-const FORGETS = 0.9;
+/** As much is leased then as covers so many times that. */
+export const HIGH = 2.5;
 
-/** A job whose start the rate puts off for longer goes back, ms. */
-const MOST_HELD_MS = 1000;
+/** A job is short if an answer takes at least this part of it: workers would wait for it otherwise. */
+const SHORT = 0.05;
 
-/** A job that is leased and has not started. */
-export interface HeldJob {
-  readonly job: Leased;
-  readonly lane: Lane;
+/** Most that are leased ahead for each worker, whatever answers take: a killed process charges each an attempt. */
+const MOST_EACH = 32;
+
+/** A job that has not started for so long goes back, ms, and at the latest after so many times an answer. */
+const HELD_MS = 250;
+const HELD_TIMES = 4;
+
+/** How often it is looked which lanes take the workers' time, ms. */
+const LOOK_MS = 250;
+
+/** True if workers of the lane would wait for leases that are asked for when they are free. */
+export function isShort({ timed, meanServiceMs }: Lane, leaseMs: number): boolean {
+  return timed > 0 && meanServiceMs * SHORT <= leaseMs;
+}
+
+/** True if a kill of this process would be the end of the job, started or not: it is never leased ahead. */
+export function isLastAttempt({ attempt }: Leased, { settings }: Lane): boolean {
+  return attempt >= settings.attempts;
+}
+
+interface Entry extends HeldJob {
+  readonly sinceMs: number;
+}
+
+/** What is known of a lane. */
+interface Sight {
+  /** Its workers' time when it was looked at last, ms. */
+  servedMs: number;
+  /** Its workers' time lately, ms. */
+  shareMs: number;
+  /** How many of its jobs had ended when one went back that workers had no time for: none is leased ahead until one more has. */
+  stalledAt: number;
 }
 
 /**
- * How far ahead of the rate jobs are leased, and those that wait for their start. As far as a lease
- * has taken lately: what is leased any later would start later than it may, and a start that comes
- * late is never made up for. A store that answers at once is asked when a job may start.
+ * A store that takes its time to answer is asked before workers are free, and before a start rate lets
+ * jobs start. What is leased then waits here. It counts as ready, and which lane is next is chosen at the
+ * start: nothing comes first by being here. The depth follows Little's law, lane by lane: the share of
+ * the workers that the lane has, times the time of an answer over that of a job.
  */
 export class Prefetch {
   readonly #state: PoolState;
-  readonly #rate: StartRate;
-  readonly #held: HeldJob[] = [];
-  #ms = 0;
+  readonly #held = new Map<Lane, Entry[]>();
+  readonly #seen = new Map<Lane, Sight>();
+  #oldestMs = Infinity; // none is here for longer
+  #lookedAtMs = -Infinity;
 
   /** Begins with nothing held. */
-  constructor(state: PoolState, rate: StartRate) {
+  constructor(state: PoolState) {
     this.#state = state;
-    this.#rate = rate;
   }
 
-  /** Jobs that wait for their start. */
-  get size(): number {
-    return this.#held.length;
+  /** Takes in a leased job, behind those of its lane that are as old. */
+  hold(job: Leased, lane: Lane, nowMs: number): void {
+    let jobs = this.#held.get(lane);
+    if (jobs === undefined) this.#held.set(lane, jobs = []);
+    let place = jobs.length;
+    while (place > 0 && jobs[place - 1]!.job.readyAtMs > job.readyAtMs) place--;
+    jobs.splice(place, 0, { job, lane, sinceMs: nowMs });
+    this.#oldestMs = Math.min(this.#oldestMs, nowMs);
+    this.#changed(lane, 1);
   }
 
-  /** A lease took so long, ms. 0: it was answered at once. */
-  took(ms: number): void {
-    this.#ms = Math.min(LONGEST_MS, Math.max(ms, this.#ms * FORGETS));
+  /** The next one of a lane, which starts. */
+  next(lane: Lane): HeldJob | undefined {
+    const held = this.#held.get(lane)?.shift();
+    if (held !== undefined) this.#changed(lane, -1);
+    return held;
   }
 
-  /** How many more jobs to lease now for `room` workers. With each request as many as for twice the lead. */
-  due(nowMs: number, room: number): number {
-    if (this.leaseAtMs() > nowMs) return 0;
-    return this.#ahead(nowMs, this.size + room) - this.size;
-  }
-
-  /** When to lease more, as far as that is for the rate to say. */
-  leaseAtMs(): number {
-    return this.#rate.nextAtMs(this.size + 1) - this.#ms;
-  }
-
-  /** When the first of those that wait may start. `Infinity`: there are none. */
-  startAtMs(): number {
-    return this.size === 0 ? Infinity : this.#rate.nextAtMs();
-  }
-
-  /** Takes in a leased job. */
-  hold(job: Leased, lane: Lane): void {
-    this.#held.push({ job, lane });
-    this.#count(lane, 1);
-  }
-
-  /** The first that waits, if it may start. */
-  next(nowMs: number): HeldJob | undefined {
-    if (this.size === 0 || this.#rate.allowed(nowMs, 1) === 0) return undefined;
-    return this.#out(0);
-  }
-
-  /** The last that waits, if there are more than `most` or it could not start soon. */
-  surplus(nowMs: number, most: number): HeldJob | undefined {
-    const { size } = this;
-    const isLate = size > 0 && this.#rate.nextAtMs(size) > nowMs + MOST_HELD_MS;
-    return size > most || isLate ? this.#out(size - 1) : undefined;
-  }
-
-  /** One that waits, by its id. `undefined`: it does not. */
+  /** One by its id. `undefined`: it is not here. */
   take(id: string): HeldJob | undefined {
-    const index = this.#held.findIndex(({ job }) => job.id === id);
-    return index === -1 ? undefined : this.#out(index);
+    for (const [lane, jobs] of this.#held) {
+      const place = jobs.findIndex(({ job }) => job.id === id);
+      if (place === -1) continue;
+      const [held] = jobs.splice(place, 1);
+      this.#changed(lane, -1);
+      return held;
+    }
+    return undefined;
   }
 
-  /** A store that answers at once is asked for what may start now. */
-  #ahead(nowMs: number, most: number): number {
-    return this.#ms === 0
-      ? this.#rate.allowed(nowMs, most)
-      : this.#rate.by(nowMs + 2 * this.#ms, most);
+  /** When the next one goes back that has not started. `Infinity`: none is here. */
+  backAtMs(leaseMs: number): number {
+    return this.#oldestMs + this.#mostMs(leaseMs);
   }
 
-  #out(index: number): HeldJob {
-    const [held] = this.#held.splice(index, 1);
-    this.#count(held!.lane, -1); // callers name one that is there
-    return held!;
+  /**
+   * Takes out what goes back: what has been here for long, for its lease may be lost after a suspension,
+   * and others could have run it; what cannot start, because its lane is paused or gone; and all of it
+   * if there is no worker, or `isOpen` is false.
+   */
+  goingBack(nowMs: number, leaseMs: number, isOpen: boolean): readonly HeldJob[] {
+    const { lanes, live } = this.#state;
+    const back: HeldJob[] = [];
+    const mostMs = this.#mostMs(leaseMs);
+    const isLate = this.#oldestMs + mostMs <= nowMs;
+    for (const [lane, jobs] of this.#held) {
+      const isStuck = !isOpen || live === 0 || lane.paused || !lanes.includes(lane);
+      if (!isStuck && !isLate) continue;
+      const [late, others] = split(jobs, ({ sinceMs }) => isStuck || sinceMs + mostMs <= nowMs);
+      if (late.length === 0) continue;
+      this.#held.set(lane, others);
+      this.#changed(lane, -late.length);
+      back.push(...late);
+      const sight = this.#seen.get(lane);
+      if (sight !== undefined && !isStuck) sight.stalledAt = lane.timed;
+    }
+    if (isLate) this.#findOldest();
+    return back;
   }
 
-  #count(lane: Lane, more: number): void {
+  /** Plans to lease up to `most` more jobs, for workers that will be free. How many it has planned. */
+  plan(leasing: Leasing, nowMs: number, most: number): number {
+    this.#look(nowMs);
+    let planned = 0;
+    for (const lane of this.#state.lanes) {
+      const room = Math.min(lane.claimable, most - planned);
+      if (room <= 0 || lane.settings.attempts === 1) continue;
+      const here = lane.held + lane.ahead;
+      if (here >= this.#depth(lane, leasing.ms, LOW)) continue;
+      const count = Math.min(room, this.#depth(lane, leasing.ms, HIGH) - here);
+      leasing.planAhead(lane, count);
+      planned += count;
+    }
+    return planned;
+  }
+
+  /** Jobs that the workers of a lane start in so many times an answer, and one for each that waits with others. */
+  #depth(lane: Lane, leaseMs: number, times: number): number {
+    if (lane.timed === 0) return 1;
+    if (!isShort(lane, leaseMs) || this.#seen.get(lane)?.stalledAt === lane.timed) return 0;
+    const each = Math.min(MOST_EACH, 1 + times * leaseMs / lane.meanServiceMs);
+    return Math.max(1, Math.ceil(this.#workersOf(lane) * each));
+  }
+
+  /** Workers that a lane has, by their time lately. */
+  #workersOf(lane: Lane): number {
+    const { live, lanes } = this.#state;
+    let sumMs = 0;
+    for (const { shareMs } of this.#seen.values()) sumMs += shareMs;
+    return sumMs === 0 ? live / lanes.length : live * this.#seen.get(lane)!.shareMs / sumMs;
+  }
+
+  /** Takes in which lanes have had the workers' time since the last look. */
+  #look(nowMs: number): void {
+    const isDue = nowMs - this.#lookedAtMs >= LOOK_MS;
+    if (isDue) this.#lookedAtMs = nowMs;
+    for (const lane of this.#state.lanes) {
+      const seen = this.#seen.get(lane);
+      const { servedMs } = lane;
+      if (seen === undefined) {
+        this.#seen.set(lane, { servedMs, shareMs: servedMs, stalledAt: -1 });
+      } else if (isDue) {
+        seen.shareMs = seen.shareMs / 2 + servedMs - seen.servedMs;
+        seen.servedMs = servedMs;
+      }
+    }
+    if (!isDue) return;
+    for (const lane of this.#seen.keys()) {
+      if (!this.#state.lanes.includes(lane)) this.#seen.delete(lane);
+    }
+  }
+
+  #mostMs(leaseMs: number): number {
+    const { leaseMs: lostAfterMs } = this.#state.settings;
+    return Math.min(lostAfterMs / 3, Math.max(HELD_MS, HELD_TIMES * leaseMs));
+  }
+
+  #findOldest(): void {
+    this.#oldestMs = Infinity;
+    for (const jobs of this.#held.values()) {
+      for (const { sinceMs } of jobs) this.#oldestMs = Math.min(this.#oldestMs, sinceMs);
+    }
+  }
+
+  #changed(lane: Lane, more: number): void {
     lane.held += more;
+    lane.heldAtMs = this.#held.get(lane)?.[0]?.job.readyAtMs ?? Infinity;
     this.#state.held += more;
+    if (lane.held === 0) this.#held.delete(lane);
+    if (this.#state.held === 0) this.#oldestMs = Infinity;
   }
+}
+
+function split<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  const first: T[] = [];
+  const others: T[] = [];
+  for (const item of items) (isFirst(item) ? first : others).push(item);
+  return [first, others];
 }

@@ -116,9 +116,13 @@ export class MeteredQueue implements Queue {
     return this.#queue.add(entries, nowMs);
   }
 
-  lease(wants: readonly number[], nowMs: number): MaybePromise<readonly Leased[]> {
+  lease(
+    wants: readonly number[],
+    nowMs: number,
+    ahead?: readonly number[],
+  ): MaybePromise<readonly Leased[]> {
     this.#check();
-    return this.#queue.lease(wants, nowMs);
+    return this.#queue.lease(wants, nowMs, ahead);
   }
 
   settle(settlements: readonly Settlement[], nowMs: number): MaybePromise<readonly boolean[]> {

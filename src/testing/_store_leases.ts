@@ -35,6 +35,24 @@ export const leaseChecks: readonly StoreCheck[] = [
     },
   },
   {
+    name: "no job is leased ahead of its start with its last attempt, nor those behind it",
+    run: async (store) => {
+      const trial = await openTrial(store, { attempts: [2, 1] });
+      await trial.add();
+      await trial.settle(await trial.leaseOne(), "retry", { dueAtMs: trial.nowMs });
+      trial.nowMs++;
+      for (const lane of [0, 0, 1, 1]) await trial.add({ lane });
+      const lease = async (ahead: readonly number[]): Promise<readonly unknown[]> =>
+        (await trial.queue.lease([3, 2], trial.nowMs, ahead)).map(({ lane, attempt }) =>
+          `${lane} ${attempt}`
+        );
+
+      assert.deepEqual(await lease([3, 2]), []);
+      assert.deepEqual(await lease([2, 1]), ["high 2", "high 1", "high 1", "low 1"]);
+      assert.deepEqual(await lease([0, 0]), ["low 1"]);
+    },
+  },
+  {
     name: "two holders share the jobs: each is leased once, and settled only by its holder",
     run: async (store) => {
       const one = await openTrial(store);

@@ -14,17 +14,16 @@ import type {
   JobQuery,
   LaneCounts,
   Leased,
-  MaybePromise,
   Queue,
   QueueOptions,
   QueueRules,
   Renewal,
   Settlement,
 } from "../../src/contract/store.ts";
-import { StorePrefetch, type Want } from "./claim/store_prefetch.ts";
 import { ChangeLoop } from "./change/change_loop.ts";
 import { dropStrays } from "./add/chunks.ts";
 import { type ClaimRider, Claims } from "./claim/claim.ts";
+import type { Want } from "./claim/take.ts";
 import type { QueueContext, QueueShares } from "./context.ts";
 import { Counts } from "./read/counts.ts";
 import { EnqueueLoop } from "./add/enqueue_loop.ts";
@@ -46,6 +45,9 @@ import { Reader } from "./read/reader.ts";
 import { giveBack } from "./members/reaper.ts";
 import { markOf, type Membership } from "./members/membership.ts";
 import { CommitQueue } from "./io/commit_queue.ts";
+
+/** How many leases are under way at once over a network: one that is urgent waits for no other. */
+const LEASE_CALLS = 4;
 
 /** Opens a queue and joins as a member. */
 export async function openQueue(options: QueueOptions, shares: QueueShares): Promise<KvQueue> {
@@ -88,7 +90,6 @@ export class KvQueue implements Queue {
   readonly #enqueues: EnqueueLoop;
   readonly #finishes: FinishLoop;
   readonly #claims: Claims;
-  readonly #prefetch: StorePrefetch;
   readonly #changes: ChangeLoop;
   readonly #heartbeat: Heartbeat;
   readonly #reader: Reader;
@@ -110,9 +111,8 @@ export class KvQueue implements Queue {
     this.#shares = shares;
     this.#nowMs = options.nowMs;
     this.#enqueues = new EnqueueLoop(context, () => this.#finishes.waits);
-    this.#prefetch = new StorePrefetch(context, (back) => this.settle(back, this.#nowMs));
-    this.#claims = new Claims(context, this.#prefetch);
-    this.#changes = new ChangeLoop(context, () => this.#prefetch.clear()); // they are changed as ready
+    this.#claims = new Claims(context);
+    this.#changes = new ChangeLoop(context);
     this.#heartbeat = new Heartbeat(context, options.nowMs);
     this.#finishes = new FinishLoop(context, {
       refreshMarks: () => this.#heartbeat.refreshMarks(),
@@ -120,6 +120,11 @@ export class KvQueue implements Queue {
     });
     this.#reader = new Reader(context);
     this.#outcomes = new Outcomes(context, this);
+  }
+
+  /** More where commits do not wait for each other. */
+  get leaseCalls(): number {
+    return this.#context.db.isSerial ? 1 : LEASE_CALLS;
   }
 
   /** True unless others claim too: what is added is leased with its own commit then. */
@@ -151,40 +156,28 @@ export class KvQueue implements Queue {
     return this.#context.mutex.run(() => duplicateOf(this.#context, entry, nowMs));
   }
 
-  /** Leases claimable jobs. Answers at once where jobs of each wanted lane are leased already, with those. */
-  lease(wants: readonly number[], nowMs: number): MaybePromise<readonly Leased[]> {
-    const asked = this.#context.lanes.own.map((lane) => [lane, wants[lane.index] ?? 0] as const);
+  /** Leases claimable jobs. */
+  lease(
+    wants: readonly number[],
+    nowMs: number,
+    ahead: readonly number[] = [],
+  ): Promise<readonly Leased[]> {
+    const asked = this.#context.lanes.own.map((lane) =>
+      [lane, wants[lane.index] ?? 0, ahead[lane.index] ?? 0] as const
+    );
     this.#nowMs = nowMs;
     this.#heartbeat.stamps(nowMs);
-    if (this.#left || this.#prefetch.size === 0) return this.#claim(asked, nowMs);
-    const lacking = this.#prefetch.lacking(asked);
-    if (lacking.length > 0) return this.#claimBeside(lacking, asked, nowMs);
-    const prefetch = this.#prefetch.take(asked, nowMs);
-    return prefetch.length > 0 ? prefetch : this.#claim(asked, nowMs);
-  }
-
-  /** Claims of some lanes, and then gives what is here of the others: no lane comes first by being here. */
-  async #claimBeside(
-    lacking: readonly Want[],
-    asked: readonly Want[],
-    nowMs: number,
-  ): Promise<readonly Leased[]> {
-    const claimed = await this.#claim(lacking, nowMs);
-    const others = asked.filter((want) => !lacking.includes(want));
-    return [...claimed, ...this.#prefetch.take(others, this.#nowMs)];
+    return this.#claim(asked, nowMs);
   }
 
   async #claim(asked: readonly Want[], nowMs: number): Promise<readonly Leased[]> {
     // Said at once: what it could go with is on its way in the next turn.
-    const waits = this.#left || this.#isAdopting || this.#prefetch.going !== undefined;
+    const waits = this.#left || this.#isAdopting;
     const ride = waits ? undefined : this.#claims.participant(asked, nowMs);
-    const isCarried = ride !== undefined &&
-      (this.#finishes.carry(ride) || this.#enqueues.carry(ride));
-    const riding = isCarried ? ride.jobs : undefined;
+    const riding = ride !== undefined && this.#carries(ride, asked) ? ride.jobs : undefined;
     await this.#adopting;
-    await this.#prefetch.going; // they come first: they are the oldest
     const leasing = this.#lease(riding, asked, nowMs);
-    this.#leasing = Promise.resolve(leasing).catch(() => {}); // told to the one who asked
+    this.#leasing = Promise.allSettled([this.#leasing, leasing]); // faults are told to the one who asked
     const jobs = await leasing;
     const { marked } = this.#context.member.membership;
     // Cancelled before its pool has it: told once it does.
@@ -192,6 +185,16 @@ export class KvQueue implements Queue {
       this.#readAgain();
     }
     return jobs;
+  }
+
+  /**
+   * True if a claim goes with the commit of others. Over a network it would wait for the one that is on its
+   * way: there it goes only with jobs that are added, to workers that wait for them.
+   */
+  #carries(ride: ClaimRider, asked: readonly Want[]): boolean {
+    const { isSerial } = this.#context.db;
+    if (isSerial && this.#finishes.carry(ride)) return true;
+    return (isSerial || asked.every(([, , ahead]) => ahead === 0)) && this.#enqueues.carry(ride);
   }
 
   /** What was leased on the way with ends of jobs, or else by a commit of its own. */
@@ -244,7 +247,7 @@ export class KvQueue implements Queue {
 
   /** Looks a job up. */
   async find(id: string): Promise<JobRecord | undefined> {
-    return await findRecord(this.#context, this.#prefetch, id);
+    return await findRecord(this.#context, id);
   }
 
   /** Name of the lane of a job: its id tells. `undefined`: that is not known yet. */
@@ -255,7 +258,6 @@ export class KvQueue implements Queue {
 
   /** Lists jobs state by state, those that have ended first; within a state by age. */
   async list(query: JobQuery): Promise<JobPage> {
-    await this.#prefetch.clear(); // they are listed as ready
     return await listJobs(this.#context, query);
   }
 
@@ -283,14 +285,12 @@ export class KvQueue implements Queue {
     member.alone = false;
     counts.changes++;
     counts.forgetShelves();
-    this.#prefetch.clear().catch(() => {}); // tried again: the pool's own calls tell of the fault
     return this.#readAgain();
   }
 
   /** Stops without leaving: what it has leased stays so until others take it back. */
   async close(): Promise<void> {
     this.#left = true;
-    this.#prefetch.close();
     const looked = this.#outcomes.close();
     await this.#finishes.idle(); // jobs may have gone along, and be left for a commit of their own
     await this.#enqueues.idle();
@@ -337,7 +337,6 @@ export class KvQueue implements Queue {
 
   #adopt({ keep, leaseMs }: QueueRules, lanes: LaneTable, nowMs: number): void {
     const { lanes: table, counts, member } = this.#context;
-    this.#prefetch.clear().catch(() => {}); // tried again, as far as their lane is left
     const before = new Map(table.own.map((lane) => [lane.ordinal, lane.maxRunningPerKey]));
     table.adopt(lanes);
     counts.adopt(lanes.own.map(({ ordinal }) => ordinal));

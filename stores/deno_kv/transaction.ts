@@ -73,8 +73,6 @@ export class Transaction {
   readonly #context: QueueContext;
   readonly #operation: AtomicOperation;
   readonly #tallies = new Map<number, CounterSums>();
-  readonly #shortEnds: number[] = [];
-  #shortRounds: number | undefined;
   readonly #ended: Ended[] = [];
   readonly #done: DoneGroup[] = [];
   readonly #plain: DoneGroup[] = [];
@@ -149,22 +147,6 @@ export class Transaction {
     }
     tally[what] += change;
     if (dueMs !== undefined && what !== "l") this.#dues.push([ordinal, what, dueMs]);
-  }
-
-  /** Notes that jobs of a lane end that were short. `rounds`: how often they would end in what is short. */
-  endsShort(ordinal: number, count: number, rounds: number): void {
-    this.#shortEnds[ordinal] = this.shortEnds(ordinal) + count;
-    this.#shortRounds = Math.min(this.#shortRounds ?? Infinity, rounds);
-  }
-
-  /** How often a member ends the longest of them in what is short. 0: none ends. */
-  get shortRounds(): number {
-    return this.#shortRounds ?? 0;
-  }
-
-  /** How many jobs of a lane end that were short. */
-  shortEnds(ordinal: number): number {
-    return this.#shortEnds[ordinal] ?? 0;
   }
 
   /** Changes how many ended jobs are kept. */

@@ -78,7 +78,11 @@ export class MemoryQueue implements Queue {
   }
 
   /** Leases claimable jobs. */
-  lease(wants: readonly number[], nowMs: number): readonly Leased[] {
+  lease(
+    wants: readonly number[],
+    nowMs: number,
+    ahead?: readonly number[],
+  ): readonly Leased[] {
     // An array that grows by `push` takes room for many at once: most leases are of one job.
     let leased: MemoryJob[] | undefined;
     if (this.#left || this.#holder.lost) return NONE;
@@ -88,6 +92,10 @@ export class MemoryQueue implements Queue {
       for (let want = wants[index] ?? 0; want > 0; want--) {
         const job = lane.next(nowMs);
         if (job === undefined) break;
+        if (want <= (ahead?.[index] ?? 0) && this.#isLast(job, lane)) {
+          lane.putBack(job);
+          break;
+        }
         this.#holder.hold(job, ++this.#fences.latest, nowMs);
         if (leased === undefined) leased = [job];
         else leased.push(job);
@@ -208,6 +216,11 @@ export class MemoryQueue implements Queue {
     this.#pool.holders.delete(this.#holder);
     this.#tell(true);
     this.#pool.forsake(this.#holder);
+  }
+
+  /** True if the next attempt of a job is its last. */
+  #isLast(job: MemoryJob, lane: MemoryLane): boolean {
+    return job.attempt + 1 >= (this.#attempts[lane.ordinal] ?? Infinity);
   }
 
   #known(job: { readonly id: string }): MemoryJob | undefined {

@@ -193,7 +193,7 @@ export class FaultyStore implements Store {
     };
     return {
       add: (entries, nowMs) => call("add", nowMs, () => queue.add(entries, nowMs)),
-      lease: (wants, nowMs) => call("lease", nowMs, () => queue.lease(wants, nowMs)),
+      lease: (wants, nowMs, ahead) => call("lease", nowMs, () => queue.lease(wants, nowMs, ahead)),
       settle: (ends, nowMs) => call("settle", nowMs, () => queue.settle(ends, nowMs)),
       renew: (nowMs, steadyMs) => call("renew", nowMs, () => queue.renew(nowMs, steadyMs)),
       count: (nowMs) => call("count", nowMs, () => counts),

@@ -212,8 +212,8 @@ class Handle implements Store {
     this.#queues.push(queue as KvQueue); // it is a deno-kv store's
     return {
       add: (entries, nowMs) => this.#write(() => queue.add(entries, nowMs)),
-      lease: async (wants, nowMs) => {
-        const jobs = await this.#call(() => queue.lease(wants, nowMs));
+      lease: async (wants, nowMs, ahead) => {
+        const jobs = await this.#call(() => queue.lease(wants, nowMs, ahead));
         if (jobs.length > 0) this.#written = true;
         return jobs;
       },

@@ -241,6 +241,7 @@ export class Seat {
         this.#givenUp(event.id);
         return;
       case "job-handed-back":
+        if (event.error === undefined) return; // it was leased ahead, and has not started
         // Who was held for dead gives up all it runs, what it has leased since as well.
         if (this.healthy && !this.draining && this.lostFence === 0) {
           this.#breach(`handed ${event.id} back without a drain`);

@@ -75,9 +75,10 @@ function door(queue: MemoryQueue, seat: Seat): Queue {
         for (const { id, duplicate } of added) referee.added(id, duplicate);
         return added;
       }),
-    lease: (wants, nowMs) =>
+    leaseCalls: 3,
+    lease: (wants, nowMs, ahead) =>
       call(seat, "lease", () => {
-        const leased = queue.lease(wants, nowMs);
+        const leased = queue.lease(wants, nowMs, ahead);
         for (const job of leased) referee.leased(seat, job);
         return leased.map(copyOf);
       }),

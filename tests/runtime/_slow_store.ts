@@ -7,16 +7,23 @@
 import { MemoryStore } from "../../stores/memory/mod.ts";
 import { defineStore, type Plugin } from "../../src/contract/plugin.ts";
 import type { Leased, Queue, QueueOptions } from "../../src/contract/store.ts";
-import type { VirtualClock } from "../../src/time/virtual_clock.ts";
+import type { Clock } from "../../src/time/clock.ts";
 
-/**
- * Makes the plugin. Each answer comes so many ms later; what was asked for was done at once, but for
- * counts with `countsLate`: they are those of the lanes that there are when the answer comes.
- */
+/** What varies of a slow store. */
+export interface SlowOptions {
+  /** Counts are those of the lanes that there are when the answer comes. */
+  readonly countsLate?: boolean;
+  /** See `Queue`. */
+  readonly leaseCalls?: number;
+  /** Told what was leased, as soon as that is done. */
+  readonly leased?: (jobs: readonly Leased[]) => void;
+}
+
+/** Makes the plugin. Each answer comes so many ms later; what was asked for was done at once. */
 export function slowStore(
-  clock: VirtualClock,
+  clock: Clock,
   latencyMs: number,
-  { countsLate = false }: { readonly countsLate?: boolean } = {},
+  { countsLate = false, leaseCalls = 1, leased = () => {} }: SlowOptions = {},
 ): Plugin<"store"> {
   const later = <T>(value: T): Promise<T> =>
     new Promise((resolve) => clock.at(clock.nowMs() + latencyMs, () => resolve(value)));
@@ -25,8 +32,13 @@ export function slowStore(
     override open(options: QueueOptions): ReturnType<MemoryStore["open"]> {
       const queue = super.open(options);
       const slow: Queue = {
+        leaseCalls,
         add: (entries, nowMs) => later(queue.add(entries, nowMs)),
-        lease: (wants, nowMs) => later(queue.lease(wants, nowMs).map(kept)),
+        lease: (wants, nowMs, ahead) => {
+          const jobs = queue.lease(wants, nowMs, ahead).map(kept);
+          leased(jobs);
+          return later(jobs);
+        },
         settle: (ends, nowMs) =>
           later(queue.settle(ends.map((end) => ({ ...end, job: jobOf(end.job) })), nowMs)),
         renew: (nowMs, steadyMs) => later(queue.renew(nowMs, steadyMs)),

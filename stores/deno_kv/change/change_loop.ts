@@ -29,14 +29,12 @@ interface Item {
 /** Changes jobs for one queue. */
 export class ChangeLoop {
   readonly #context: QueueContext;
-  readonly #prepare: () => Promise<void>;
   #waiting: Item[] = [];
   #isRunning = false;
 
-  /** `prepare` is called before each commit. */
-  constructor(context: QueueContext, prepare: () => Promise<void>) {
+  /** Changes nothing yet. */
+  constructor(context: QueueContext) {
     this.#context = context;
-    this.#prepare = prepare;
   }
 
   /** Cancels, revives or removes one job. */
@@ -56,7 +54,6 @@ export class ChangeLoop {
       try {
         const done = await this.#context.db.retry(async () => {
           some = this.#waiting.slice(0, most);
-          await this.#prepare();
           const done = await this.#context.mutex.run(() => changeSome(this.#context, some));
           // Others are less often quicker where fewer jobs count.
           if (done === undefined) most = Math.max(1, most >> 1);

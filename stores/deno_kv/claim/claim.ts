@@ -4,18 +4,15 @@
  * @module
  */
 
-import type { StorePrefetch, Want } from "./store_prefetch.ts";
 import { ContentionBackoff } from "./contention_backoff.ts";
-import { bury, payloadFor } from "./bury.ts";
-import { type Bytes, decode, decodeLines, encodeLines } from "../record/codec.ts";
-import { parseLine, takeLines } from "../record/codec.ts";
+import { type Bytes, decodeLines, parseLine } from "../record/codec.ts";
 import type { QueueContext } from "../context.ts";
-import { expired } from "../end/ended.ts";
-import { type HeldPart, KvJob, type StoredJob } from "../record/job.ts";
+import type { KvJob } from "../record/job.ts";
 import { numberAt } from "../record/keys.ts";
-import type { KvLane } from "../record/lanes.ts";
+import { Mutex } from "../io/mutex.ts";
 import { expireIn, hasExpired, promote } from "./promote.ts";
 import { type ReadyPart, ReadyParts } from "./ready.ts";
+import { beforeLast, type Claim, takePart, type Want } from "./take.ts";
 import type { CommitParticipant, FreshPart } from "../commit_participant.ts";
 import { Transaction } from "../transaction.ts";
 import type { Membership } from "../members/membership.ts";
@@ -35,31 +32,8 @@ const MOST_BARREN = 2;
 /** A claim of more than this has a commit of its own: read while the ends before it are stored. */
 const MOST_RIDERS = 128;
 
-/** One claim in the making. */
-interface Claim {
-  readonly membership: Membership;
-  readonly transaction: Transaction;
-  readonly parts: HeldPart[];
-  readonly jobs: KvJob[];
-  /** What the same commit puts down. */
-  readonly fresh: Set<FreshPart>;
-  /** How many are taken beyond what is wanted, by number of the lane. */
-  readonly more: readonly number[];
-  /** Parts that it changes. */
-  taken: number;
-  /** Those of them that were there before. */
-  checked: number;
-  /** True if nothing more is claimable than what is in it. */
-  exhausted: boolean;
-}
-
-/** What was taken of a part. */
-interface Taken {
-  /** How many jobs were leased. */
-  readonly leased: number;
-  /** True if it has more. */
-  readonly isCut: boolean;
-}
+/** How many commits of one claim are under way at once where they do not wait for each other. */
+const MOST_COMMITS = 6;
 
 /** A claim that may go with ends of jobs. */
 export interface ClaimRider extends CommitParticipant {
@@ -67,17 +41,19 @@ export interface ClaimRider extends CommitParticipant {
   readonly jobs: Promise<readonly KvJob[] | undefined>;
 }
 
-/** Leases jobs. One call at a time. */
+/** Leases jobs. */
 export class Claims {
   readonly #context: QueueContext;
   readonly #ready: ReadyParts;
   readonly #backoff: ContentionBackoff;
-  readonly #prefetch: StorePrefetch;
+  /** Names of parts that claims under way take. */
+  readonly #tried = new Set<string>();
+  /** One gathers at a time: what is known of the heads is read, and moved, by one. */
+  readonly #gathering = new Mutex();
 
-  /** Claims for one queue. `ahead`: what is leased beyond what is wanted. */
-  constructor(context: QueueContext, prefetch: StorePrefetch) {
+  /** Claims for one queue. */
+  constructor(context: QueueContext) {
     this.#context = context;
-    this.#prefetch = prefetch;
     this.#backoff = new ContentionBackoff(context.db.random);
     this.#ready = new ReadyParts(context, this.#backoff);
   }
@@ -92,29 +68,78 @@ export class Claims {
     const { membership } = member;
     let barren = 0;
     for (let tries = 0; tries < MOST_TRIES && !membership.lost;) {
-      const moves = counts.moves;
-      const transaction = new Transaction(this.#context, nowMs);
-      transaction.check(membership.fence);
-      const claim = await this.#gather(membership, transaction, wants);
-      if (claim.taken === 0) {
-        this.#backoff.settles();
-        this.#note(wants, claim, moves);
-        return [];
-      }
-      if (!await transaction.commit()) {
+      const claims = await this.#gathering.run(() => this.#gatherAll(membership, wants, nowMs));
+      const { jobs, isLost } = await this.#commitAll(claims);
+      if (isLost) {
         counts.forgetShelves();
         if (!member.alone) this.#backoff.steps(member.peers);
-        if (await membership.isAlive(db)) await db.pause(tries++);
-      } else {
-        this.#backoff.settles();
-        if (membership.lost) return []; // declared dead meanwhile: they are others' by now, or will be
-        this.#keep(wants, claim, moves);
-        if (claim.jobs.length > 0) return claim.jobs;
       }
-      if (claim.jobs.length === 0 && ++barren === MOST_BARREN) break; // what is wanted by now comes first
+      if (membership.lost) return []; // declared dead meanwhile: they are others' by now, or will be
+      if (jobs.length > 0) return jobs;
+      if (claims.every(({ taken }) => taken === 0)) return [];
+      if (isLost && await membership.isAlive(db)) await db.pause(tries++);
+      // What is wanted by now comes first.
+      if (claims.every((claim) => claim.jobs.length === 0) && ++barren === MOST_BARREN) break;
     }
     if (barren > 0) this.#context.listener.wake();
     return [];
+  }
+
+  /** Claims of disjoint parts: one where commits wait for each other, or else as many as the wants take. */
+  async #gatherAll(
+    membership: Membership,
+    wants: readonly Want[],
+    nowMs: number,
+  ): Promise<readonly Claim[]> {
+    const most = this.#context.db.isSerial ? 1 : MOST_COMMITS;
+    const claims: Claim[] = [];
+    try {
+      for (let rest = wants; claims.length < most;) {
+        const transaction = new Transaction(this.#context, nowMs);
+        transaction.check(membership.fence);
+        const claim = await this.#gather(membership, transaction, rest);
+        if (claim.taken === 0 && claims.length > 0) break;
+        claims.push(claim);
+        rest = restOf(rest, claim);
+        if (claim.exhausted || rest.every(([, want]) => want === 0)) break;
+      }
+    } catch (thrown) {
+      for (const claim of claims) this.#leave(claim);
+      throw thrown;
+    }
+    return claims;
+  }
+
+  /** Makes claims. What one has leased is given out though another fails. `isLost`: others were quicker. */
+  async #commitAll(
+    claims: readonly Claim[],
+  ): Promise<{ readonly jobs: readonly KvJob[]; readonly isLost: boolean }> {
+    const made = await Promise.allSettled(claims.map((claim) => this.#commit(claim)));
+    const jobs = claims.flatMap((claim, index) => {
+      const { status, value } = made[index] as PromiseFulfilledResult<boolean>; // or it has no value
+      return status === "fulfilled" && value ? claim.jobs : [];
+    });
+    const failed = made.find(({ status }) => status === "rejected");
+    if (jobs.length === 0 && failed?.status === "rejected") throw failed.reason;
+    const isLost = made.some((one) => one.status === "fulfilled" && !one.value);
+    return { jobs, isLost };
+  }
+
+  /** Makes one claim. False: others were quicker. */
+  async #commit(claim: Claim): Promise<boolean> {
+    if (claim.taken === 0) {
+      this.#backoff.settles();
+      this.#note(claim, claim.moves);
+      return true;
+    }
+    try {
+      if (!await claim.transaction.commit()) return false;
+    } finally {
+      this.#leave(claim);
+    }
+    this.#backoff.settles();
+    if (!claim.membership.lost) this.#keep(claim);
+    return true;
   }
 
   /**
@@ -131,43 +156,49 @@ export class Claims {
     if (!member.alone || member.untold || sum > MOST_RIDERS) return undefined;
     const { promise, resolve } = Promise.withResolvers<readonly KvJob[] | undefined>();
     let claim: Claim | undefined;
-    let moves = 0;
     return {
       nowMs,
       jobs: promise,
       board: async (transaction, membership, fresh) => {
         if (membership !== member.membership || member.untold) return;
-        moves = counts.moves;
-        const more = this.#prefetch.more(wants, transaction, membership);
-        const gathered = await this.#gather(membership, transaction, wants, fresh, more);
+        const gathered = await this.#gathering.run(() =>
+          this.#gather(membership, transaction, wants, fresh)
+        );
         if (gathered.taken > 0) {
           claim = gathered;
           return;
         }
         if (!gathered.exhausted) return; // there was no room for it: it is made alone
-        this.#note(wants, gathered, moves);
+        this.#note(gathered, gathered.moves);
         resolve([]);
       },
       arrive: () => {
         if (claim === undefined) return;
         const { membership, jobs } = claim;
-        if (!membership.lost) this.#keep(wants, claim, moves);
+        this.#leave(claim);
+        if (!membership.lost) this.#keep(claim);
         claim = undefined;
         if (membership.lost) resolve([]);
-        else if (jobs.length > 0) resolve(this.#prefetch.sort(jobs, wants));
+        else if (jobs.length > 0) resolve(jobs);
       },
       leave: () => {
+        if (claim !== undefined) this.#leave(claim);
         if ((claim?.checked ?? 0) > 0) counts.forgetShelves(); // what it was to be made of may be gone
         resolve(undefined);
       },
     };
   }
 
-  /** Holds what a commit has leased. `moves`: own commits when it was gathered. */
-  #keep(wants: readonly Want[], claim: Claim, moves: number): void {
+  /** Its parts may be tried by others. */
+  #leave({ tries }: Claim): void {
+    for (const name of tries) this.#tried.delete(name);
+  }
+
+  /** Holds what a commit has leased. */
+  #keep(claim: Claim): void {
     for (const part of claim.parts) claim.membership.parts.add(part);
     this.#context.counts.leased(claim.parts);
-    this.#note(wants, claim, moves + 1);
+    this.#note(claim, claim.moves + 1);
   }
 
   async #gather(
@@ -175,7 +206,6 @@ export class Claims {
     transaction: Transaction,
     wants: readonly Want[],
     fresh: Set<FreshPart> = new Set(),
-    more: readonly number[] = [],
   ): Promise<Claim> {
     const claim: Claim = {
       membership,
@@ -183,20 +213,28 @@ export class Claims {
       parts: [],
       jobs: [],
       fresh,
-      more,
+      wants,
+      moves: this.#context.counts.moves,
+      tries: [],
+      left: new Set(),
       taken: 0,
       checked: 0,
       exhausted: true,
     };
-    for (const [lane, want] of wants) {
-      if (want > 0) await this.#gatherLane(claim, lane, want);
+    try {
+      for (const want of wants) {
+        if (want[1] > 0) await this.#gatherLane(claim, want);
+      }
+    } catch (thrown) {
+      this.#leave(claim);
+      throw thrown;
     }
     return claim;
   }
 
-  async #gatherLane(claim: Claim, lane: KvLane, want: number): Promise<void> {
+  async #gatherLane(claim: Claim, [lane, count, ahead]: Want): Promise<void> {
     const { transaction } = claim;
-    const most = want + (claim.more[lane.ordinal] ?? 0);
+    const most = lane.attempts === 1 ? count - ahead : count; // each attempt is the last
     let room = most;
     let parts = 0;
     const passed: Deno.KvEntry<Bytes>[] = [];
@@ -205,6 +243,11 @@ export class Claims {
       if (transaction.isFull || transaction.checksLeft < 3) {
         claim.exhausted = false;
         break;
+      }
+      const name = textOf(entry.key);
+      if (this.#tried.has(name)) {
+        claim.exhausted = false;
+        continue;
       }
       if (entry.versionstamp !== null && hasExpired(this.#context, entry, transaction.nowMs)) {
         claim.exhausted = false;
@@ -215,19 +258,22 @@ export class Claims {
         passed.push(entry);
         break;
       }
-      const wanted = Math.max(0, room - (most - want));
+      const wanted = Math.max(0, room - (most - count + ahead));
       const isNew = entry.versionstamp === null; // no job of it has had an attempt
-      const count = isNew || wanted >= room
-        ? room
-        : beforeLast(entry.value, lane, { wanted, room });
-      let isCut = count < room;
-      if (count > 0) {
-        const taken = await this.#take(claim, lane, entry, count);
+      const fit = isNew || wanted >= room ? room : beforeLast(entry.value, lane, { wanted, room });
+      let isCut = fit < room;
+      if (fit > 0) {
+        this.#tried.add(name);
+        claim.tries.push(name);
+        const taken = await takePart(this.#context, claim, { lane, entry, room: fit });
         room -= taken.leased;
         isCut ||= taken.isCut && room > 0;
         parts++;
       }
-      if (isCut) claim.exhausted = false;
+      if (isCut) {
+        claim.exhausted = false;
+        claim.left.add(lane.ordinal);
+      }
       if (isCut || room === 0) break; // a further one is not read
     }
     const isTidied = this.#context.counts.of(lane.ordinal)?.isExpiring === true;
@@ -255,116 +301,15 @@ export class Claims {
       : this.#ready.of(ordinal, want, claim.fresh);
   }
 
-  /** Takes the first jobs of a part, up to `room` of them, or fewer where more is too much for a commit. */
-  async #take(
-    claim: Claim,
-    lane: KvLane,
-    entry: ReadyPart,
-    room: number,
-  ): Promise<Taken> {
-    const { keys } = this.#context;
-    const { transaction, membership } = claim;
-    const place = keys.placeIn(entry.key);
-    let cut = takeLines(entry.value, room);
-    if (entry.versionstamp === null) claim.fresh.delete(entry);
-    else {
-      claim.checked++;
-      transaction.check(entry);
-      transaction.delete(entry.key);
-    }
-    const { dueMs, segment, first, ordinal } = place;
-    const startedAtMs = transaction.atMs;
-    const { memberId } = membership;
-    const number = ++membership.leases;
-    const lease = { memberId, number, segment, first, ordinal, dueMs, startedAtMs };
-    const text = decode(cut.head);
-    const part: HeldPart = {
-      membership,
-      key: keys.lease(lease),
-      progressKey: keys.progress(lease),
-      ordinal,
-      lane: lane.name,
-      lanes: this.#context.lanes,
-      segment,
-      first,
-      dueMs,
-      startedAtMs,
-      left: 0,
-      jobs: [],
-      bytes: undefined,
-      isAscii: text.length === cut.head.length,
-      ended: [],
-      hasProgress: false,
-    };
-    const lines: (string | undefined)[] = text.split("\n");
-    let taken = 0;
-    let isChanged = false;
-    for (const [line, text] of lines.entries()) {
-      if (text === undefined || text === "") continue;
-      const parsed = parseLine(text);
-      if (parsed[3] === undefined) {
-        taken++;
-        const payload = parsed[2];
-        part.jobs.push(new KvJob(part, first + line, parsed, text, payload));
-        continue;
-      }
-      if (taken > 0 && (transaction.isFull || transaction.checksLeft < 3)) { // what it ends takes more than its line
-        cut = takeLines(entry.value, taken);
-        lines.length = line;
-        break;
-      }
-      taken++;
-      const job = { ordinal, segment, index: first + line, dueMs, line: parsed, text };
-      const { value, fault } = await payloadFor(this.#context, job, transaction);
-      const admitted = fault === undefined
-        ? await this.#admit(transaction, job)
-        : await bury(this.#context, transaction, { job, fault });
-      if (admitted !== job) {
-        lines[line] = admitted?.text;
-        isChanged = true;
-      }
-      if (admitted === undefined) continue;
-      part.jobs.push(new KvJob(part, job.index, admitted.line, admitted.text, value));
-    }
-    if (cut.rest !== undefined) {
-      transaction.setBytes(
-        keys.part("r", { ...place, first: place.first + cut.skipped }),
-        cut.rest,
-      );
-    }
-    part.left = part.jobs.length;
-    transaction.count(ordinal, "r", -taken);
-    const isCut = cut.rest !== undefined;
-    if (part.left === 0) return { leased: 0, isCut };
-    transaction.count(ordinal, "l", part.left);
-    part.bytes = isChanged ? encodeLines(lines) : cut.head;
-    transaction.setBytes(part.key, part.bytes);
-    claim.parts.push(part);
-    for (const job of part.jobs) claim.jobs.push(job);
-    return { leased: part.left, isCut };
-  }
-
-  /** The job as it may run. `undefined`: it has expired, or has to wait for others of its key. */
-  async #admit(transaction: Transaction, job: StoredJob): Promise<StoredJob | undefined> {
-    const extra = job.line[3];
-    if ((extra?.x ?? Infinity) > transaction.nowMs) {
-      return await transaction.slots.admit(transaction, job);
-    }
-    await transaction.slots.release(transaction, job);
-    transaction.end(job, expired(job));
-    return undefined;
-  }
-
   /** Lanes that gave less than was wanted have nothing more to give: nobody need ask until jobs come. */
-  #note(wants: readonly Want[], claim: Claim, moves: number): void {
+  #note(claim: Claim, moves: number): void {
     const { counts } = this.#context;
     if (!claim.exhausted || counts.moves !== moves || counts.inFlight > 0) return;
     const given: number[] = [];
     for (const { ordinal, left } of claim.parts) given[ordinal] = (given[ordinal] ?? 0) + left;
-    for (const [{ ordinal }, want] of wants) {
+    for (const [{ ordinal }, want] of claim.wants) {
       const live = counts.of(ordinal);
-      const most = want + (claim.more[ordinal] ?? 0);
-      if (live === undefined || live.free === 0 || (given[ordinal] ?? 0) >= most) continue;
+      if (live === undefined || live.free === 0 || (given[ordinal] ?? 0) >= want) continue;
       live.free = 0;
       live.headAtMs = Infinity;
       counts.changes++;
@@ -372,25 +317,26 @@ export class Claims {
   }
 }
 
+/** What is wanted still, once a claim is made. */
+function restOf(wants: readonly Want[], { parts, left }: Claim): readonly Want[] {
+  return wants.map(([lane, want, ahead]) => {
+    const given = parts.reduce(
+      (sum, { ordinal, left }) => sum + (ordinal === lane.ordinal ? left : 0),
+      0,
+    );
+    const rest = left.has(lane.ordinal) ? 0 : Math.max(0, want - given);
+    return [lane, rest, Math.min(ahead, rest)];
+  });
+}
+
+/** Name of a part. */
+function textOf(key: Deno.KvKey): string {
+  return key.join("/");
+}
+
 /** True if all jobs of a part have expired. */
 function isOver({ value }: Deno.KvEntry<Bytes>, nowMs: number): boolean {
   return decodeLines(value).every((text) =>
     text === "" || (parseLine(text)[3]?.x ?? Infinity) <= nowMs
   );
-}
-
-/**
- * How many of the first `room` jobs may be taken where only `wanted` of them start now: none of the
- * others has its last attempt, with which it would die unstarted if its process were killed.
- */
-function beforeLast(
-  bytes: Bytes,
-  { attempts }: KvLane,
-  { wanted, room }: { readonly wanted: number; readonly room: number },
-): number {
-  const jobs = decodeLines(takeLines(bytes, room).head).filter((text) => text !== "");
-  const last = jobs.findIndex((text, place) =>
-    place >= wanted && !text.startsWith("[0,") && parseLine(text)[0] >= attempts - 1
-  );
-  return last === -1 ? room : last;
 }

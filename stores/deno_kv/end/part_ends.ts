@@ -10,9 +10,6 @@ import { type End, resultOf } from "./ended.ts";
 import type { HeldPart, KvJob } from "../record/job.ts";
 import { PART_LINES, type Transaction } from "../transaction.ts";
 
-/** A job is short that ends within so long of its lease, ms. */
-const SHORT_MS = 100;
-
 /** What ends of one part in one commit. */
 export interface PartEnds {
   /** Lines of it, counted from its first. */
@@ -89,8 +86,6 @@ export function writeEnds(
   const { startedAtMs, ordinal, jobs, first } = part;
   transaction.count(ordinal, "l", -lines.length);
   if (done.length > 0) {
-    const rounds = Math.floor(SHORT_MS / Math.max(1, transaction.nowMs - startedAtMs));
-    if (rounds > 0) transaction.endsShort(ordinal, done.length, rounds);
     const order = done.map((_, place) => place).sort((a, b) => done[a]!.index - done[b]!.index);
     transaction.endPlain({
       startedAtMs,

@@ -40,12 +40,6 @@ export class Member {
     return process === undefined ? { leaseMs } : { leaseMs, process };
   }
 
-  /** True if nobody can have found it dead yet. After a suspension it is not known to be so. */
-  isSure(nowMs: number): boolean {
-    return !this.untold && !this.membership.lost &&
-      Math.abs(nowMs - this.beatAtMs) < this.leaseMs / 2;
-  }
-
   /** Joins, or joins anew. */
   async join(db: Db, keys: PoolKeys): Promise<void> {
     this.membership = await beginMembership(db, keys, this.beat);

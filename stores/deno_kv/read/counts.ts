@@ -6,7 +6,6 @@
 
 import type { LaneCounts } from "../../../src/contract/store.ts";
 import type { Bytes } from "../record/codec.ts";
-import type { KvJob } from "../record/job.ts";
 import { type Counted, numberAt, type Space } from "../record/keys.ts";
 import { HeadCache } from "../claim/head_cache.ts";
 
@@ -55,10 +54,6 @@ export class LiveCounts implements LaneCounts {
   headAtMs = Infinity;
   /** Leases of anyone. */
   leased = 0;
-  /** Jobs that are leased and not yet asked for, oldest first: to the pool they are ready. */
-  readonly prefetch: KvJob[] = [];
-  /** Those of them that are on their way back: ready all the while. */
-  readonly back = new Set<KvJob>();
   /** When a job at the head of the lane may have expired. `Infinity`: none does. */
   headExpiresAtMs = Infinity;
   /** True while jobs at its head that have expired are ended: a claim leaves that to the one that does it. */
@@ -69,34 +64,25 @@ export class LiveCounts implements LaneCounts {
   #versions = NO_VERSIONS;
 
   get ready(): number {
-    return this.free + this.#unstarted;
+    return this.free;
   }
 
   get running(): number {
-    return Math.max(0, this.leased - this.#unstarted);
+    return this.leased;
   }
 
   get oldestReadyAtMs(): number {
-    const headAtMs = this.free === 0 ? Infinity : this.headCache.dueMs(0) ?? this.headAtMs;
-    let oldestAtMs = Math.min(headAtMs, this.prefetch[0]?.dueMs ?? Infinity);
-    for (const { dueMs } of this.back) oldestAtMs = Math.min(oldestAtMs, dueMs);
-    return oldestAtMs;
+    return this.free === 0 ? Infinity : this.headCache.dueMs(0) ?? this.headAtMs;
   }
 
   /** When the ready job with this many others before it became claimable. `undefined`: it is not known. */
   readyAtMs(earlier: number): number | undefined {
-    if (earlier >= this.#unstarted) return this.headCache.dueMs(earlier - this.#unstarted);
-    const dues = [...this.prefetch, ...this.back].map(({ dueMs }) => dueMs);
-    return dues.sort((a, b) => a - b)[earlier];
+    return this.headCache.dueMs(earlier);
   }
 
   /** Jobs due at `dueMs`, the oldest there were, are leased: what is left is no older. */
   leasedAt(dueMs: number): void {
     if (this.free > 0 && dueMs > this.headAtMs) this.headAtMs = dueMs;
-  }
-
-  get #unstarted(): number {
-    return this.prefetch.length + this.back.size;
   }
 
   /** Takes over what was read. `raced`: own commits went on meanwhile, so no time is given up that was known. */

@@ -5,17 +5,15 @@
  */
 
 import type { JobRecord } from "../../../src/contract/job.ts";
-import type { StorePrefetch } from "../claim/store_prefetch.ts";
 import { readChunks } from "../add/chunks.ts";
 import type { QueueContext } from "../context.ts";
 import { recordIn } from "../end/ended.ts";
 import { recordOf } from "../record/job.ts";
 import { locate, stateOf } from "./locate.ts";
 
-/** Looks a job up. What is leased ahead is ready. `undefined`: it is not known. */
+/** Looks a job up. `undefined`: it is not known. */
 export async function findRecord(
   context: QueueContext,
-  prefetch: StorePrefetch,
   id: string,
 ): Promise<JobRecord | undefined> {
   const found = await locate(context, id);
@@ -27,7 +25,6 @@ export async function findRecord(
   const isApart = job.line[3]?.b !== undefined;
   const payload = isApart ? (await readChunks(context, job)).value : undefined;
   if ("ended" in found) return recordIn(found.ended, pool, lane, payload);
-  const kind = found.kind === "l" && prefetch.has(job.segment, job.index) ? "r" : found.kind;
-  const startedAtMs = found.kind === "l" && kind === "l" ? found.place.startedAtMs : undefined;
-  return recordOf(found.job, { pool, lane, payload, state: stateOf(kind), startedAtMs });
+  const startedAtMs = found.kind === "l" ? found.place.startedAtMs : undefined;
+  return recordOf(found.job, { pool, lane, payload, state: stateOf(found.kind), startedAtMs });
 }

@@ -1,0 +1,86 @@
+/**
+ * Asks the lane policy which lane is next.
+ *
+ * @module
+ */
+
+import { faultOfLane } from "../base/answers.ts";
+import { messageOf } from "../contract/errors.ts";
+import type { Lane } from "./lane.ts";
+import type { PoolState } from "./pool_state.ts";
+import type { StrategySlots } from "./strategy_slots.ts";
+
+/** Chooses among the lanes that may give a job. One at a time: its list of them is reused. */
+export class LaneChoice {
+  readonly #state: PoolState;
+  readonly #slots: StrategySlots;
+  readonly #eligible: Lane[] = [];
+  #isEligible: (lane: Lane) => boolean = mayStart;
+
+  /** Asks the policy in force. */
+  constructor(state: PoolState, slots: StrategySlots) {
+    this.#state = state;
+    this.#slots = slots;
+  }
+
+  /** Begins to choose. `isEligible`: which lanes may be chosen. How many there are. */
+  among(isEligible: (lane: Lane) => boolean): number {
+    this.#isEligible = isEligible;
+    this.#gather();
+    return this.#eligible.length;
+  }
+
+  /** How many may be chosen still. */
+  get count(): number {
+    return this.#eligible.length;
+  }
+
+  /** What the policy chooses; list order where it throws or answers nonsense. `undefined`: it chooses none. */
+  next(): Lane | undefined {
+    const { lanePolicy } = this.#slots;
+    let fault: string;
+    const eligible: readonly Lane[] = this.#eligible;
+    const { length } = eligible;
+    try {
+      const answer = lanePolicy.run(this.#state.face, eligible);
+      const lane = this.#state.lanes[answer?.index ?? -1];
+      if (lane === answer && (lane === undefined || this.#isEligible(lane))) {
+        this.#slots.works("lane", lanePolicy.name);
+        if (eligible.length !== length) this.#gather(); // it is the policy's to read only
+        return lane;
+      }
+      fault = faultOfLane(answer);
+    } catch (thrown) {
+      fault = messageOf(thrown);
+    }
+    this.#slots.fails("lane", lanePolicy.name, fault);
+    this.#gather();
+    return eligible[0];
+  }
+
+  /** A lane gave a job: it leaves the choice if that was its last. */
+  gave(lane: Lane): void {
+    if (!this.#isEligible(lane)) this.#eligible.splice(this.#eligible.indexOf(lane), 1);
+  }
+
+  #gather(): void {
+    const eligible = this.#eligible;
+    eligible.length = 0;
+    for (const lane of this.#state.lanes) if (this.#isEligible(lane)) eligible.push(lane);
+  }
+}
+
+/** True if a job of the lane may start now. */
+export function mayStart(lane: Lane): boolean {
+  return lane.running < lane.maxRunning && (lane.claimable > 0 || (lane.held > 0 && !lane.paused));
+}
+
+/** The same, jobs that are being leased ahead included. */
+export function mayStartOnceLeased(lane: Lane): boolean {
+  return mayStart(lane) || (lane.ahead > 0 && !lane.paused && lane.running < lane.maxRunning);
+}
+
+/** True if a job of the lane that is leased now may start soon. */
+export function mayStartSoon(lane: Lane): boolean {
+  return lane.claimable > 0 && lane.running + lane.held + lane.ahead < lane.maxRunning;
+}

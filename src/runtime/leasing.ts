@@ -1,0 +1,203 @@
+/**
+ * Leases on their way: what was asked of the store, and how long it takes to answer.
+ *
+ * @module
+ */
+
+import { received } from "../base/answers.ts";
+import type { Lane } from "./lane.ts";
+import type { PoolState } from "./pool_state.ts";
+import type { Leased, Queue } from "../contract/store.ts";
+import { judgeLeased } from "./store_answers.ts";
+import type { StoreGuard } from "./store_guard.ts";
+import type { HeldJob } from "./unstarted.ts";
+
+/** No answer counts as longer, ms. */
+const LONGEST_MS = 1000;
+
+/** What is left of a long wait for a lease after each shorter one. */
+const FORGETS = 0.9;
+
+/** Takes what was leased. `isLate`: its question was asked in an earlier turn. */
+export type TakeLeased = (jobs: readonly Leased[], nowMs: number, isLate: boolean) => void;
+
+/** What leasing needs of its pool. */
+export interface LeasingContext {
+  /** Its state; leasing owns `planned` and `ahead`, of the pool and its lanes. */
+  readonly state: PoolState;
+  /** Where jobs live. */
+  readonly queue: Queue;
+  /** Backs off from a store that fails. */
+  readonly guard: StoreGuard;
+  /** Reads the clock. */
+  readonly now: () => number;
+  /** Told when the store has failed at a question that was asked in an earlier turn. */
+  readonly failed: () => void;
+  /** Takes what was leased by a question that was given up: other jobs were asked for in their place. */
+  readonly refused: (held: HeldJob, nowMs: number) => void;
+}
+
+/** Owns the questions. */
+export class Leasing {
+  /** How long answers take lately, ms: nearly the longest. 0: they come at once. */
+  ms = 0;
+  /** True if there was more to ask for than may be under way at once. */
+  isBehind = false;
+  readonly #context: LeasingContext;
+  readonly #state: PoolState;
+  /** Jobs to lease, by index of the lane: those that start now, and all of them. Reused. */
+  #starts: number[] = [];
+  #ahead: number[] = [];
+  #wants: number[] = [];
+  #isAhead = false;
+  #open = 0;
+
+  /** Begins with nothing asked. */
+  constructor(context: LeasingContext) {
+    this.#context = context;
+    this.#state = context.state;
+    this.adopt();
+  }
+
+  /** Takes the lanes of the state over. */
+  adopt(): void {
+    this.#starts = this.#state.lanes.map(() => 0);
+    this.#ahead = this.#state.lanes.map(() => 0);
+    this.#wants = this.#state.lanes.map(() => 0);
+  }
+
+  /** True while leases are on their way. */
+  get isOpen(): boolean {
+    return this.#open > 0;
+  }
+
+  /** True if nothing may be asked until an answer comes. */
+  get isFull(): boolean {
+    return this.#open >= this.#most;
+  }
+
+  /** True if nothing may be asked ahead until an answer comes: the last place is for workers that wait. */
+  get isFullAhead(): boolean {
+    return this.#open >= Math.max(1, this.#most - 1);
+  }
+
+  /** True if what the policy chooses before others starts before them, though it is not here yet. */
+  get isStrict(): boolean {
+    return this.#most === 1;
+  }
+
+  get #most(): number {
+    return this.#context.queue.leaseCalls ?? 1;
+  }
+
+  /** A worker waits for a job of this lane: the next question asks for it. */
+  plan(lane: Lane): void {
+    this.#starts[lane.index]!++;
+    lane.planned++;
+    this.#state.planned++;
+  }
+
+  /** The next question asks for so many jobs of this lane that do not start at once. */
+  planAhead(lane: Lane, count: number): void {
+    this.#ahead[lane.index]! += count;
+    this.#isAhead = true;
+    lane.ahead += count;
+    this.#state.ahead += count;
+  }
+
+  /** Forgets what was planned and not asked. */
+  unplan(): void {
+    this.#release(this.#state.lanes, this.#starts, this.#ahead);
+    this.#clear();
+  }
+
+  /** Asks for what was planned. Answers how many jobs came, or `undefined` if that is still open. */
+  ask(nowMs: number, take: TakeLeased): number | undefined {
+    const { guard, queue, now } = this.#context;
+    const { lanes } = this.#state;
+    let starts: readonly number[] = this.#starts;
+    let ahead: readonly number[] = this.#ahead;
+    let came: number | undefined;
+    let isLate = false;
+    this.#open++;
+    guard.call("lease", {
+      ask: () => this.#put(queue, nowMs),
+      judge: judgeLeased,
+      ok: (leased) => {
+        this.#open--;
+        this.#release(lanes, starts, ahead);
+        if (isLate) {
+          this.#took(now() - nowMs);
+          take(leased, now(), true);
+          return;
+        }
+        this.#clear();
+        came = leased.length;
+        take(leased, nowMs, false);
+      },
+      failed: () => {
+        this.#open--;
+        this.#release(lanes, starts, ahead);
+        if (isLate) {
+          this.#context.failed();
+          return;
+        }
+        this.#clear();
+        came = 0;
+      },
+      late: (leased) => {
+        for (const job of leased) {
+          const lane = this.laneOf(job);
+          if (lane !== undefined) this.#context.refused({ job, lane }, now());
+        }
+      },
+    });
+    if (came !== undefined) return came;
+    isLate = true;
+    starts = starts.slice();
+    ahead = ahead.slice();
+    this.#clear();
+    return undefined;
+  }
+
+  /** The lane of what was leased. `undefined`, which is reported: it is none of this pool's jobs. */
+  laneOf(job: Leased): Lane | undefined {
+    const lane = typeof job === "object" && job !== null ? this.#state.laneOf(job) : undefined;
+    if (lane !== undefined) return lane;
+    const { pool } = this.#state;
+    const fault = `Expected the store's lease to give jobs of pool "${pool}" but received ${
+      received(job)
+    }`;
+    this.#context.guard.blame("lease", new TypeError(fault));
+    return undefined;
+  }
+
+  #put(queue: Queue, nowMs: number): ReturnType<Queue["lease"]> {
+    const wallMs = this.#state.wall.at(nowMs);
+    if (!this.#isAhead) return queue.lease(this.#starts, wallMs);
+    this.#starts.forEach((count, index) => this.#wants[index] = count + this.#ahead[index]!);
+    return queue.lease(this.#wants, wallMs, this.#ahead);
+  }
+
+  #took(ms: number): void {
+    this.ms = Math.min(LONGEST_MS, Math.max(ms, this.ms * FORGETS));
+  }
+
+  /** Jobs of a question are leased, or will not be. Lanes may have moved since. */
+  #release(lanes: readonly Lane[], starts: readonly number[], ahead: readonly number[]): void {
+    for (let index = 0; index < lanes.length; index++) {
+      const lane = lanes[index]!;
+      lane.planned -= starts[index]!;
+      this.#state.planned -= starts[index]!;
+      lane.ahead -= ahead[index]!;
+      this.#state.ahead -= ahead[index]!;
+    }
+  }
+
+  #clear(): void {
+    this.#starts.fill(0);
+    if (!this.#isAhead) return;
+    this.#ahead.fill(0);
+    this.#isAhead = false;
+  }
+}
