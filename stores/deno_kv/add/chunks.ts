@@ -145,10 +145,10 @@ export async function dropLostChunks(context: QueueContext, memberId: number): P
 
 /** Deletes payloads of jobs that this member could not store, if there are any. */
 export async function dropStrays(context: QueueContext): Promise<void> {
-  const { mutex: gate, member } = context;
+  const { mutex, member } = context;
   const { membership } = member;
   if (!membership.strays) return;
-  await gate.run(async () => { // no job is stored meanwhile
+  await mutex.run(async () => { // no job is stored meanwhile
     membership.strays = false;
     try {
       await dropLostChunks(context, membership.memberId);

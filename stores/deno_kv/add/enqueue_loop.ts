@@ -51,43 +51,42 @@ export class EnqueueLoop {
     return answers.promise;
   }
 
-  /** Takes a rider along with the jobs that wait. False: there are none, or another one is taken along. */
+  /** Takes a participant along with the jobs that wait. False: there are none, or another one is taken along. */
   carry(participant: CommitParticipant): boolean {
     if (this.#plain.length === 0 || this.#participant !== undefined) return false;
     this.#participant = participant;
     return true;
   }
 
-  /** What waits, with its rider, to go along with ends. `undefined`: nothing does, or it is too much. */
+  /** What waits, with its participant, to go along with ends. `undefined`: nothing does, or it is too much. */
   participant(): CommitParticipant | undefined {
     if (this.#plain.length === 0 || this.#plain.length > MOST_SMALL) return undefined;
-    const { load, participant } = this.#take(MOST_SMALL);
+    const { batch, participant } = this.#take(MOST_SMALL);
     let isAboard = false;
-    let isOver = false;
+    let hasArrived = false;
     return {
-      nowMs: Math.max(load.nowMs, participant?.nowMs ?? 0),
+      nowMs: Math.max(batch.nowMs, participant?.nowMs ?? 0),
       board: async (transaction, membership, fresh) => {
-        if (!load.isShared || transaction.isFull) {
+        if (!batch.isShared || transaction.isFull) {
           this.#fitsEnds = false;
           return;
         }
         isAboard = true;
-        load.board(transaction, fresh);
+        batch.board(transaction, fresh);
         await participant?.board(transaction, membership, fresh);
       },
       arrive: () => {
         if (!isAboard) return;
-        isOver = true;
-        load.answer();
+        hasArrived = true;
+        batch.answer();
         participant?.arrive();
       },
       leave: (fault) => {
-        if (!isOver && isAboard && fault !== undefined) load.fail(fault);
-        else if (!isOver) {
-          this.#plain = load.items.concat(this.#plain);
+        if (!hasArrived && isAboard && fault !== undefined) batch.fail(fault);
+        else if (!hasArrived) {
+          this.#plain = batch.items.concat(this.#plain);
           this.#running ??= this.#run();
         }
-        isOver = true;
         participant?.leave();
       },
     };
@@ -138,10 +137,10 @@ export class EnqueueLoop {
   }
 
   async #addPlain(): Promise<void> {
-    const { db, member, commits: turns } = this.#context;
+    const { db, member, commits } = this.#context;
     const isSmall = db.isSerial && member.alone && this.#plain.length <= MOST_SMALL;
     if (!isSmall) return await this.#addAlone();
-    await turns.run(async () => {
+    await commits.run(async () => {
       if (this.#plain.length === 0) return; // they went along with ends
       if (this.#fitsEnds && this.#endsWait()) return; // theirs is the next turn
       this.#fitsEnds = true;
@@ -150,31 +149,31 @@ export class EnqueueLoop {
   }
 
   async #addAlone(): Promise<void> {
-    const { load, participant } = this.#take(MOST_JOBS);
+    const { batch, participant } = this.#take(MOST_JOBS);
     try {
-      const rides = load.isShared && await this.#commit(load, participant);
-      if (rides || await this.#commit(load)) {
-        load.answer();
+      const rides = batch.isShared && await this.#commit(batch, participant);
+      if (rides || await this.#commit(batch)) {
+        batch.answer();
         if (rides) participant?.arrive();
-      } else this.#plain = load.items.concat(this.#plain); // too large: the next one takes less
+      } else this.#plain = batch.items.concat(this.#plain); // too large: the next one takes less
     } catch (thrown) {
-      if (thrown instanceof TooLarge && load.items.length > 1) {
-        this.#plain = load.items.concat(this.#plain);
-      } else load.fail(thrown);
+      if (thrown instanceof TooLarge && batch.items.length > 1) {
+        this.#plain = batch.items.concat(this.#plain);
+      } else batch.fail(thrown);
     } finally {
       participant?.leave();
     }
   }
 
-  /** Puts jobs down. False: the rider cannot go with them, and nothing was changed. */
-  async #commit(load: AddBatch, participant?: CommitParticipant): Promise<boolean> {
+  /** Puts jobs down. False: the participant cannot go with them, and nothing was changed. */
+  async #commit(batch: AddBatch, participant?: CommitParticipant): Promise<boolean> {
     const { membership } = this.#context.member;
     const transaction = new Transaction(
       this.#context,
-      Math.max(load.nowMs, participant?.nowMs ?? 0),
+      Math.max(batch.nowMs, participant?.nowMs ?? 0),
     );
     const fresh = new Set<FreshPart>();
-    load.board(transaction, fresh);
+    batch.board(transaction, fresh);
     if (participant !== undefined) {
       transaction.check(membership.fence);
       try {
@@ -184,18 +183,18 @@ export class EnqueueLoop {
       }
     }
     for (const { key, value } of fresh) transaction.setBytes(key, value);
-    return await transaction.commit(); // without a rider nothing is checked
+    return await transaction.commit(); // without a participant nothing is checked
   }
 
-  /** Takes the first jobs that wait, and the rider. */
+  /** Takes the first jobs that wait, and the participant. */
   #take(
     most: number,
-  ): { readonly load: AddBatch; readonly participant: CommitParticipant | undefined } {
-    const load = new AddBatch(this.#context, this.#plain.slice(0, most));
-    this.#plain = this.#plain.slice(load.items.length);
+  ): { readonly batch: AddBatch; readonly participant: CommitParticipant | undefined } {
+    const batch = new AddBatch(this.#context, this.#plain.slice(0, most));
+    this.#plain = this.#plain.slice(batch.items.length);
     const participant = this.#participant;
     this.#participant = undefined;
-    return { load, participant };
+    return { batch, participant };
   }
 }
 

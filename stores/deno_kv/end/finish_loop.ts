@@ -48,7 +48,7 @@ export interface FinishRelations {
 export class FinishLoop {
   readonly #context: QueueContext;
   readonly #relations: FinishRelations;
-  readonly #gate = new Mutex();
+  readonly #mutex = new Mutex();
   #waiting: Item[] = [];
   #running: Promise<void> | undefined;
   #participant: CommitParticipant | undefined;
@@ -104,7 +104,7 @@ export class FinishLoop {
     return answers.promise;
   }
 
-  /** Takes a rider along with the ends that wait. False: there are none, or another one is taken along. */
+  /** Takes a participant along with the ends that wait. False: there are none, or another one is taken along. */
   carry(participant: CommitParticipant): boolean {
     if (this.#waiting.length === 0 || this.#participant !== undefined) return false;
     this.#participant = participant;
@@ -113,7 +113,7 @@ export class FinishLoop {
 
   /** Runs an operation while no end is on its way. */
   between<T>(operation: () => Promise<T>): Promise<T> {
-    return this.#gate.run(operation);
+    return this.#mutex.run(operation);
   }
 
   /** Resolves once nothing is on its way. */
@@ -129,10 +129,10 @@ export class FinishLoop {
 
   async #run(): Promise<void> {
     await null; // what is settled in this turn of the event loop goes together
-    const { db, member, commits: turns } = this.#context;
+    const { db, member, commits } = this.#context;
     while (this.#waiting.length > 0) {
       const isSmall = db.isSerial && member.alone && this.#waiting.length <= MOST_SMALL;
-      if (isSmall) await turns.run(() => this.#next(() => this.#relations.added()));
+      if (isSmall) await commits.run(() => this.#next(() => this.#relations.added()));
       else await this.#next(() => undefined);
     }
     this.#running = undefined;
@@ -144,7 +144,7 @@ export class FinishLoop {
     const next = this.#waiting.findIndex(({ job }) => job.part.membership !== membership);
     const batch = this.#waiting.splice(0, Math.min(MOST_JOBS, next === -1 ? Infinity : next));
     try {
-      const done = await this.#gate.run(() => this.#commit(membership, batch, added()));
+      const done = await this.#mutex.run(() => this.#commit(membership, batch, added()));
       this.#waiting = batch.slice(done).concat(this.#waiting);
     } catch (thrown) {
       const [first, ...rest] = batch as [Item, ...Item[]]; // there was one at least
@@ -190,52 +190,42 @@ export class FinishLoop {
     batch: readonly Item[],
     added: CommitParticipant | undefined,
   ): Promise<number> {
-    const riders = [added, this.#participant].filter((participant) => participant !== undefined);
+    const { mutex, db } = this.#context;
+    const participants = [added, this.#participant].filter((one) => one !== undefined);
     this.#participant = undefined;
+    const leave = (fault?: unknown): void => {
+      for (const participant of participants.splice(0)) participant.leave(fault);
+    };
+    const usesKeys = batch.some(({ job }) => job.line[3]?.h === 1);
+    const attempt = (): Promise<number> => this.#attempt(membership, batch, participants);
     try {
-      return await this.#commitWith(riders, membership, batch);
+      const done = await db.retry(async () => {
+        if (membership.lost) return answer(batch, batch.length, false);
+        const done = usesKeys ? await mutex.run(attempt) : await attempt();
+        leave(); // what failed with them is tried again without them
+        if (done > 0) return done;
+        if (!await membership.isAlive(db)) return answer(batch, batch.length, false);
+        await this.#relations.refreshMarks();
+        return undefined;
+      });
+      if (done !== undefined) return done;
+      const why = `others changed the same keys for ${PATIENCE_MS / 1000} s`;
+      throw new Error(`Ends of jobs could not be stored: ${why}`);
     } catch (thrown) {
-      for (const participant of riders) participant.leave(thrown);
+      leave(thrown);
       throw thrown;
     } finally {
-      for (const participant of riders) participant.leave();
+      leave();
     }
-  }
-
-  async #commitWith(
-    given: readonly CommitParticipant[],
-    membership: Membership,
-    batch: readonly Item[],
-  ): Promise<number> {
-    let riders = given;
-    const { mutex: gate, db } = this.#context;
-    const usesKeys = batch.some(({ job }) => job.line[3]?.h === 1);
-    const attempt = (): Promise<number> => this.#attempt(membership, batch, riders);
-    const done = await db.retry(async () => {
-      if (!membership.lost) {
-        const done = usesKeys ? await gate.run(attempt) : await attempt();
-        if (done > 0) return done;
-        for (const participant of riders) participant.leave();
-        riders = [];
-        if (await membership.isAlive(db)) {
-          await this.#relations.refreshMarks();
-          return undefined;
-        }
-      }
-      return answer(batch, batch.length, false);
-    });
-    if (done !== undefined) return done;
-    const why = `others changed the same keys for ${PATIENCE_MS / 1000} s`;
-    throw new Error(`Ends of jobs could not be stored: ${why}`);
   }
 
   /** One try. 0: a check failed. */
   async #attempt(
     membership: Membership,
     batch: readonly Item[],
-    riders: readonly CommitParticipant[],
+    participants: readonly CommitParticipant[],
   ): Promise<number> {
-    const nowMs = Math.max(batch[0]!.nowMs, ...riders.map((participant) => participant.nowMs));
+    const nowMs = Math.max(batch[0]!.nowMs, ...participants.map((one) => one.nowMs));
     const transaction = new Transaction(this.#context, nowMs);
     transaction.check(membership.fence);
     const parts = new Map<HeldPart, PartEnds>();
@@ -270,13 +260,15 @@ export class FinishLoop {
     if (goesOn || unmarked.size > 0) checkMarks(transaction, membership, unmarked);
     const fresh = new Set<FreshPart>();
     try {
-      for (const participant of riders) await participant.board(transaction, membership, fresh);
+      for (const participant of participants) {
+        await participant.board(transaction, membership, fresh);
+      }
     } catch {
       return await this.#attempt(membership, batch, []); // made alone, it tells of its fault itself
     }
     for (const { key, value } of fresh) transaction.setBytes(key, value);
     if (!await transaction.commit()) return 0;
-    for (const participant of riders) participant.arrive();
+    for (const participant of participants) participant.arrive();
     for (const [part, { lines }] of parts) progress(part, lines);
     for (const mark of unmarked) membership.marked.delete(mark);
     // A mark that cannot be read now is read when the next check of them fails.
