@@ -129,7 +129,7 @@ export class Dispatch {
 
   /** Fills the free workers, as far as lanes, policy and rate allow. */
   run(nowMs: number): void {
-    this.#state.nowMs = nowMs;
+    this.#state.at(nowMs);
     if (this.#state.held > 0) this.#trim(nowMs, this.#open);
     this.#fill(nowMs, true);
   }
@@ -251,7 +251,7 @@ export class Dispatch {
   #leased(leased: readonly Leased[], { nowMs, isLate, isAhead }: Answer): void {
     const { isBehind } = this.#leasing;
     this.#leasing.isBehind = false;
-    this.#state.nowMs = nowMs;
+    this.#state.at(nowMs);
     if (isAhead || this.#state.held > 0) {
       for (const job of leased) this.#hold(job, nowMs);
       this.#fill(nowMs, false);

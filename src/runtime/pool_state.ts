@@ -70,7 +70,6 @@ export class PoolState implements PoolView {
   readonly workers: readonly Worker[];
   readonly totals: LiveTotals;
   readonly traffic: Traffic;
-  nowMs: number;
   /** Live workers, and those that run a job. Owned by the crew. */
   live = 0;
   running = 0;
@@ -110,6 +109,7 @@ export class PoolState implements PoolView {
   readonly #queue: Queue;
   readonly #workers: Worker[] = [];
   #shownWorkers: readonly Worker[] | undefined;
+  #nowMs: number;
 
   /** Begins with no workers. */
   constructor(
@@ -120,7 +120,7 @@ export class PoolState implements PoolView {
     this.wall = wall;
     this.pool = settings.name;
     this.settings = settings;
-    this.nowMs = nowMs;
+    this.#nowMs = nowMs;
     this.size = Object.freeze({ ...settings.size });
     this.target = settings.size.min;
     this.limit = settings.size.max;
@@ -213,9 +213,13 @@ export class PoolState implements PoolView {
     return count;
   }
 
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
   /** It is `nowMs` now: all ages that strategies see are by that. */
   at(nowMs: number): number {
-    this.nowMs = nowMs;
+    this.#nowMs = nowMs;
     return nowMs;
   }
 
