@@ -17,7 +17,7 @@ export class LaneChoice {
   readonly #eligible: Lane[] = [];
   #isEligible: (lane: Lane) => boolean = mayStart;
 
-  /** Asks the policy in force. */
+  /** Asks the current policy. */
   constructor(state: PoolState, slots: StrategySlots) {
     this.#state = state;
     this.#slots = slots;

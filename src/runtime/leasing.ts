@@ -39,7 +39,7 @@ export interface LeasingContext {
 
 /** Owns the questions. */
 export class Leasing {
-  /** How long answers take lately, ms: nearly the longest. 0: they come at once. */
+  /** How long answers have taken recently, ms: nearly the longest. 0: they come at once. */
   ms = 0;
   /** True if there was more to ask for than may be under way at once. */
   isBehind = false;
@@ -97,7 +97,7 @@ export class Leasing {
     this.#state.planned++;
   }
 
-  /** The next question asks for so many jobs of this lane that do not start at once. */
+  /** The next question asks for this many jobs of this lane that do not start at once. */
   planAhead(lane: Lane, count: number): void {
     this.#ahead[lane.index]! += count;
     this.#isAhead = true;

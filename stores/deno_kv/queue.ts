@@ -177,7 +177,7 @@ export class KvQueue implements Queue {
     const riding = ride !== undefined && this.#carries(ride, asked) ? ride.jobs : undefined;
     await this.#adopting;
     const leasing = this.#lease(riding, asked, nowMs);
-    this.#leasing = Promise.allSettled([this.#leasing, leasing]); // faults are told to the one who asked
+    this.#leasing = Promise.allSettled([this.#leasing, leasing]); // faults go to the caller
     const jobs = await leasing;
     const { marked } = this.#context.member.membership;
     // Cancelled before its pool has it: told once it does.

@@ -125,7 +125,7 @@ Deno.test("a tenant bound by its key holds no other tenant back, however long it
 
       for (const { id } of [mine, free]) assert.equal((await pool.find(id))?.state, "running");
       assert.equal(pool.snapshot().lanes[0]!.blocked, backlog - 3);
-      const page = await pool.list({ limit: 20_000, state: "ready" });
+      const page = await pool.list({ limit: 20_000, state: "blocked" });
       for (const { id } of page.jobs) await pool.change(id, "cancel");
       await bench.advance(1000);
       assert.equal(pool.snapshot().lanes[0]!.running, 0);
