@@ -7,8 +7,8 @@
 
 import { Heap } from "../../../src/base/heap.ts";
 import type { Controller } from "../../../src/contract/strategy.ts";
-import { makeTotals, makeWindow, makeWorker, VIEW_NOW_MS } from "../../../src/testing/mod.ts";
-import type { PoolView, Totals, WorkerState, WorkerView } from "../../../src/contract/view.ts";
+import { makeTotals, makeView, makeWorker, VIEW_NOW_MS } from "../../../src/testing/mod.ts";
+import type { PoolView, WorkerState, WorkerView } from "../../../src/contract/view.ts";
 import { type Flow, Lane } from "./_sim_lane.ts";
 
 /** One run. */
@@ -24,18 +24,9 @@ export interface Run {
 
 const TICK_MS = 50;
 
-/** A run in progress: the pool, and the view of it. Times are from the start, but for `nowMs` and reviews. */
-export class QueueSim implements PoolView {
-  readonly pool = "sim";
-  readonly rateBound = false;
-  readonly holdUntilMs = 0;
-  readonly startsPerSec = Infinity;
-  readonly peers = 1;
-  readonly stale = false;
-  readonly signals = {};
-  readonly window = makeWindow();
+/** A run in progress. Times are from the start, but for `nowMs` and reviews. */
+export class QueueSim {
   readonly size: { readonly min: number; readonly max: number };
-  readonly limit: number;
   /** When the controller was asked. */
   readonly asks: number[] = [];
   /** Changes of the target. */
@@ -50,6 +41,8 @@ export class QueueSim implements PoolView {
   retiring = 0;
   target: number;
   readonly #run: Run;
+  /** What does not change of the view. */
+  readonly #start: PoolView;
   readonly lanes: readonly Lane[];
   readonly #starting: number[] = [];
   readonly #endings = new Heap<{ atMs: number; startedAtMs: number; lane: Lane }>((a, b) =>
@@ -59,13 +52,14 @@ export class QueueSim implements PoolView {
   #tickAtMs = 0;
   #workers: readonly WorkerView[] = [];
   #workersKey = "";
-  readonly #totals = { ...makeTotals() };
+  readonly totals = { ...makeTotals() };
 
   constructor(run: Run) {
     this.#run = run;
-    this.lanes = run.flows.map((flow, index) => new Lane(flow, index));
+    this.lanes = run.flows.map((flow) => new Lane(flow));
     this.size = { min: run.min, max: run.max };
-    this.limit = run.max;
+    const lanes = run.flows.map(({ targetWaitMs = 50 }) => ({ targetWaitMs }));
+    this.#start = makeView({ size: this.size, lanes });
     this.live = this.target = run.min;
     while (this.#step());
   }
@@ -100,12 +94,21 @@ export class QueueSim implements PoolView {
     return this.#workers;
   }
 
-  get totals(): Totals {
-    return this.#totals;
-  }
-
-  readyOlderThan(ageMs: number): number {
-    return this.lanes.reduce((sum, lane) => sum + lane.cameBy(this.atMs - ageMs), 0);
+  /** What the controller sees now. */
+  get #view(): PoolView {
+    return {
+      ...this.#start,
+      nowMs: this.nowMs,
+      lanes: this.lanes.map((lane, index) => ({ ...this.#start.lanes[index]!, ...lane.view })),
+      workers: this.workers,
+      live: this.live,
+      busy: this.busy,
+      idle: this.idle,
+      target: this.target,
+      totals: this.totals,
+      readyOlderThan: (ageMs) =>
+        this.lanes.reduce((sum, lane) => sum + lane.cameBy(this.atMs - ageMs), 0),
+    };
   }
 
   #step(): boolean {
@@ -117,7 +120,7 @@ export class QueueSim implements PoolView {
       ...this.lanes.map((lane) => lane.nextAtMs),
     );
     if (nextAtMs > this.#run.untilMs) return false;
-    this.#totals.busyMs += (nextAtMs - this.atMs) * this.running;
+    this.totals.busyMs += (nextAtMs - this.atMs) * this.running;
     this.atMs = nextAtMs;
     for (const lane of this.lanes) lane.atMs = nextAtMs;
     while ((this.#endings.peek()?.atMs ?? Infinity) <= nextAtMs) this.#end();
@@ -138,11 +141,11 @@ export class QueueSim implements PoolView {
   }
 
   #arrive(): boolean {
-    const before = this.#totals.arrivals;
+    const before = this.totals.arrivals;
     for (const lane of this.lanes) {
-      for (; lane.nextAtMs <= this.atMs; lane.arrived++) this.#totals.arrivals++;
+      for (; lane.nextAtMs <= this.atMs; lane.arrived++) this.totals.arrivals++;
     }
-    return this.#totals.arrivals > before;
+    return this.totals.arrivals > before;
   }
 
   get #isQuiet(): boolean {
@@ -152,7 +155,7 @@ export class QueueSim implements PoolView {
 
   /** Asks the controller. `mayShrink`: false for an arrival, where a smaller target waits for the tick. */
   #ask(mayShrink: boolean): void {
-    const { workers, reviewAtMs = Infinity } = this.#run.controller(this);
+    const { workers, reviewAtMs = Infinity } = this.#run.controller(this.#view);
     this.asks.push(this.atMs);
     if (reviewAtMs <= this.nowMs) {
       throw new Error(`Expected a review after ${this.nowMs} but received ${reviewAtMs}`);
@@ -189,7 +192,7 @@ export class QueueSim implements PoolView {
           lane,
         });
         this.busy++;
-        this.#totals.starts++;
+        this.totals.starts++;
         lane.running++;
       }
     }
@@ -199,7 +202,7 @@ export class QueueSim implements PoolView {
     const { lane, startedAtMs } = this.#endings.pop()!;
     lane.mean.add(this.atMs - startedAtMs);
     lane.running--;
-    this.#totals.completions++;
+    this.totals.completions++;
     if (this.retiring > 0) this.retiring--; // which worker ends first does not matter to a controller
     else this.busy--;
   }

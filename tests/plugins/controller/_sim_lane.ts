@@ -5,7 +5,6 @@
  */
 
 import { RateMeter, SmoothMean } from "../../../src/base/stats.ts";
-import { makeWindow } from "../../../src/testing/mod.ts";
 import type { LaneView } from "../../../src/contract/view.ts";
 
 /** What comes into one lane. */
@@ -17,34 +16,29 @@ export interface Flow {
   readonly targetWaitMs?: number | null;
 }
 
-/** A queue, first come first served, and the view of it. Times are from the start. */
-export class Lane implements LaneView {
-  readonly weight = 1;
-  readonly maxRunning = Infinity;
-  readonly deadlineMs = undefined;
-  readonly blocked = 0;
-  readonly delayed = 0;
-  readonly paused = false;
-  readonly servedMs = 0;
-  readonly timed = 0;
-  readonly timedMs = 0;
-  readonly window = makeWindow();
+/** A queue, first come first served. Times are from the start. */
+export class Lane {
   readonly waits: number[] = [];
   readonly meter = new RateMeter(0);
   readonly mean = new SmoothMean();
-  readonly name: string;
-  readonly index: number;
-  readonly targetWaitMs: number | null;
   readonly flow: Flow;
   arrived = 0;
   running = 0;
   atMs = 0;
 
-  constructor(flow: Flow, index: number) {
+  constructor(flow: Flow) {
     this.flow = flow;
-    this.index = index;
-    this.name = `lane${index}`;
-    this.targetWaitMs = flow.targetWaitMs === undefined ? 50 : flow.targetWaitMs;
+  }
+
+  /** What changes of what a controller sees. */
+  get view(): Partial<LaneView> {
+    return {
+      ready: this.ready,
+      running: this.running,
+      oldestWaitMs: this.oldestWaitMs,
+      arrivalsPerSec: this.meter.perSec,
+      meanServiceMs: this.mean.value,
+    };
   }
 
   get ready(): number {
@@ -53,14 +47,6 @@ export class Lane implements LaneView {
 
   get oldestWaitMs(): number {
     return this.ready === 0 ? 0 : this.atMs - this.flow.arrivals[this.waits.length]!;
-  }
-
-  get arrivalsPerSec(): number {
-    return this.meter.perSec;
-  }
-
-  get meanServiceMs(): number {
-    return this.mean.value;
   }
 
   get nextAtMs(): number {
