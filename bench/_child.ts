@@ -19,8 +19,10 @@ export function runScript(
   argument: string,
   env: Readonly<Record<string, string>> = {},
 ): Child {
+  const edited = Deno.env.get("BENCH_CONFIG"); // an ablation has scripts run on its own sources
+  const config = edited === undefined ? [] : [`--config=${edited}`];
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", "-A", `${import.meta.dirname}/${script}`, argument],
+    args: ["run", "--no-prompt", "-A", ...config, `${import.meta.dirname}/${script}`, argument],
     env,
     stdin: "piped",
     stdout: "piped",

@@ -13,8 +13,10 @@
 
 import { parseArgs } from "node:util";
 import { type Bench, type Figures, LeftOut, report } from "./_bench.ts";
+import { ablation } from "./ablation.ts";
 import { backlog } from "./backlog.ts";
 import { bytes } from "./bytes.ts";
+import { claimants } from "./claimants.ts";
 import { clusterRate } from "./cluster_rate.ts";
 import { http } from "./http.ts";
 import { kv } from "./kv.ts";
@@ -29,6 +31,7 @@ import { memory } from "./memory.ts";
 import { requests } from "./requests.ts";
 import { simulation } from "./simulate.ts";
 import { streams } from "./streams.ts";
+import { uneven } from "./uneven.ts";
 
 const benches: readonly Bench[] = [
   memory,
@@ -47,6 +50,9 @@ const benches: readonly Bench[] = [
   durableSeed,
   clusterRate,
   requests,
+  claimants,
+  uneven,
+  ablation,
 ];
 
 if (import.meta.main) await main(Deno.args);
