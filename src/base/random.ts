@@ -24,7 +24,8 @@ export function randomStream(seed: number, name = ""): () => number {
   };
 }
 
-function hash(text: string, seed: number): number {
+/** A number of 32 bits that text and seed make: others for nearly any others. */
+export function hash(text: string, seed: number): number {
   let value = (0x811c9dc5 ^ seed) >>> 0;
   for (let index = 0; index < text.length; index++) {
     value = Math.imul(value ^ text.charCodeAt(index), 0x01000193) >>> 0;

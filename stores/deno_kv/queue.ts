@@ -386,6 +386,7 @@ export class KvQueue implements Queue {
     while (this.#isOutdated && !this.#left) {
       this.#isOutdated = false;
       if (member.membership.parts.size > 0) await this.#heartbeat.refreshMarks();
+      if (!this.#context.db.isSerial) await this.#heartbeat.lookAround(this.#nowMs);
       await this.#reader.read(this.#nowMs); // the counts are live: the pool sees what woke it
       this.#outcomes.hurry();
       listener.wake();

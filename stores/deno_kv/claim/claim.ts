@@ -11,7 +11,7 @@ import type { KvJob } from "../record/job.ts";
 import { numberAt } from "../record/keys.ts";
 import { Mutex } from "../io/mutex.ts";
 import { expireIn, hasExpired, promote } from "./promote.ts";
-import { type ReadyPart, ReadyParts } from "./ready.ts";
+import { type Pages, type ReadyPart, ReadyParts } from "./ready.ts";
 import { beforeLast, type Claim, takePart, type Want } from "./take.ts";
 import type { CommitParticipant, FreshPart } from "../commit_participant.ts";
 import { Transaction } from "../transaction.ts";
@@ -75,7 +75,7 @@ export class Claims {
         if (!member.alone) this.#backoff.steps(member.peers);
       }
       if (membership.lost) return []; // declared dead meanwhile: they are others' by now, or will be
-      if (jobs.length > 0) return jobs;
+      if (jobs.length > 0) return member.alone || db.isSerial ? jobs : jobs.sort(byAge);
       if (claims.every(({ taken }) => taken === 0)) return [];
       if (isLost && await membership.isAlive(db)) await db.pause(tries++);
       // What is wanted by now comes first.
@@ -93,11 +93,12 @@ export class Claims {
   ): Promise<readonly Claim[]> {
     const most = this.#context.db.isSerial ? 1 : MOST_COMMITS;
     const claims: Claim[] = [];
+    const pages: Pages = new Map();
     try {
       for (let rest = wants; claims.length < most;) {
         const transaction = new Transaction(this.#context, nowMs);
         transaction.check(membership.fence);
-        const claim = await this.#gather(membership, transaction, rest);
+        const claim = await this.#gather(membership, transaction, rest, undefined, pages);
         if (claim.taken === 0 && claims.length > 0) break;
         claims.push(claim);
         rest = restOf(rest, claim);
@@ -113,7 +114,7 @@ export class Claims {
   /** Makes claims. What one has leased is given out though another fails. `isLost`: others were quicker. */
   async #commitAll(
     claims: readonly Claim[],
-  ): Promise<{ readonly jobs: readonly KvJob[]; readonly isLost: boolean }> {
+  ): Promise<{ readonly jobs: KvJob[]; readonly isLost: boolean }> {
     const made = await Promise.allSettled(claims.map((claim) => this.#commit(claim)));
     const jobs = claims.flatMap((claim, index) => {
       const { status, value } = made[index] as PromiseFulfilledResult<boolean>; // or it has no value
@@ -206,6 +207,7 @@ export class Claims {
     transaction: Transaction,
     wants: readonly Want[],
     fresh: Set<FreshPart> = new Set(),
+    pages: Pages = new Map(),
   ): Promise<Claim> {
     const claim: Claim = {
       membership,
@@ -214,6 +216,7 @@ export class Claims {
       jobs: [],
       fresh,
       wants,
+      pages,
       moves: this.#context.counts.moves,
       tries: [],
       left: new Set(),
@@ -238,7 +241,12 @@ export class Claims {
     let room = most;
     let parts = 0;
     const passed: Deno.KvEntry<Bytes>[] = [];
-    for await (const entry of this.#entries(claim, lane.ordinal, most)) {
+    const takesOthers = (): boolean => {
+      if (room > most - count + ahead) return true; // a worker waits
+      claim.exhausted = false;
+      return false;
+    };
+    for await (const entry of this.#entries(claim, lane.ordinal, most, takesOthers)) {
       if (numberAt(entry.key, 5) > transaction.atMs + 0.5) break; // by the clock of another process
       if (transaction.isFull || transaction.checksLeft < 3) {
         claim.exhausted = false;
@@ -294,11 +302,18 @@ export class Claims {
     return parts;
   }
 
-  #entries(claim: Claim, ordinal: number, want: number): AsyncGenerator<ReadyPart> {
+  #entries(
+    claim: Claim,
+    ordinal: number,
+    want: number,
+    takesOthers: () => boolean,
+  ): AsyncGenerator<ReadyPart> {
     const isShared = !this.#context.member.alone && claim.fresh.size === 0;
-    return isShared
-      ? this.#ready.beside(ordinal, want, claim.transaction.atMs)
-      : this.#ready.of(ordinal, want, claim.fresh);
+    const { transaction: { atMs: nowMs }, pages, fresh } = claim;
+    if (!isShared) return this.#ready.of(ordinal, want, fresh);
+    return this.#context.db.isSerial
+      ? this.#ready.beside(ordinal, want, nowMs)
+      : this.#ready.shared(ordinal, want, { nowMs, pages, takesOthers });
   }
 
   /** Lanes that gave less than was wanted have nothing more to give: nobody need ask until jobs come. */
@@ -327,6 +342,12 @@ function restOf(wants: readonly Want[], { parts, left }: Claim): readonly Want[]
     const rest = left.has(lane.ordinal) ? 0 : Math.max(0, want - given);
     return [lane, rest, Math.min(ahead, rest)];
   });
+}
+
+/** Lane by lane, oldest first, as they stood there. */
+function byAge(a: KvJob, b: KvJob): number {
+  const byPart = a.segment < b.segment ? -1 : Number(a.segment > b.segment);
+  return a.laneIndex - b.laneIndex || a.dueMs - b.dueMs || byPart || a.index - b.index;
 }
 
 /** Name of a part. */

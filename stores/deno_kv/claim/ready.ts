@@ -10,6 +10,7 @@ import type { QueueContext } from "../context.ts";
 import { numberAt } from "../record/keys.ts";
 import type { FreshPart } from "../commit_participant.ts";
 import { HeadCache } from "./head_cache.ts";
+import { PartOwners } from "./part_owners.ts";
 
 /** Entries read at once, at most. */
 const LARGEST_BATCH = 50;
@@ -17,10 +18,14 @@ const LARGEST_BATCH = 50;
 /** Ready jobs: those that are there, or that the commit of their claim puts down. */
 export type ReadyPart = Deno.KvEntry<Bytes> | FreshPart;
 
+/** Pages of ready parts that were read, by number of the lane. */
+export type Pages = Map<number, (readonly Deno.KvEntry<Bytes>[])[]>;
+
 /** Finds ready parts; reads no more than it must. */
 export class ReadyParts {
   readonly #context: QueueContext;
   readonly #backoff: ContentionBackoff;
+  readonly #owners = new PartOwners();
   /** Jobs in a part, as seen lately, by number of the lane: how much is read at once. */
   readonly #density: number[] = [];
 
@@ -49,8 +54,39 @@ export class ReadyParts {
   }
 
   /**
-   * The same while others claim too: what this process leaves to them, or stands before where it keeps,
-   * comes last.
+   * The same over a network while others claim too: first what is its own. `pages`: what was read for
+   * this call already; `takesOthers`: asked before what is others'.
+   */
+  async *shared(
+    ordinal: number,
+    want: number,
+    { nowMs, pages, takesOthers }: {
+      readonly nowMs: number;
+      readonly pages: Pages;
+      readonly takesOthers: () => boolean;
+    },
+  ): AsyncGenerator<Deno.KvEntry<Bytes>> {
+    const { db, keys, member } = this.#context;
+    const prefix = keys.of("r", ordinal);
+    const { members, membership: { memberId }, peers } = member;
+    const limit = Math.min(this.#guess(ordinal, want) * Math.max(2, peers) + 1, LARGEST_BATCH);
+    let known = pages.get(ordinal);
+    if (known === undefined) pages.set(ordinal, known = []);
+    for (let page = 0;; page++) {
+      const last: Deno.KvEntry<Bytes> | undefined = known[page - 1]?.at(-1);
+      const selector = last === undefined ? { prefix } : { prefix, start: [...last.key, 0] };
+      const parts = known[page] ??= await db.list<Bytes>(selector, { limit, batchSize: limit });
+      const due = parts.filter(({ key }) => numberAt(key, 5) <= nowMs + 0.5); // by another's clock
+      const { own, others } = this.#owners.share(due, { member: memberId, members, nowMs });
+      yield* own;
+      if (others.length > 0 && takesOthers()) yield* others;
+      if (due.length < limit) return;
+    }
+  }
+
+  /**
+   * The same on a file while others claim too: what this process leaves to them, or stands before where
+   * it keeps, comes last.
    */
   async *beside(ordinal: number, want: number, atMs: number): AsyncGenerator<Deno.KvEntry<Bytes>> {
     const { db, keys } = this.#context;

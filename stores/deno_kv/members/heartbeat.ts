@@ -17,12 +17,16 @@ import { type Beat, markOf, marksIn, type Membership } from "./membership.ts";
 /** How many heartbeats fit into a lease. */
 const BEATS = 3;
 
+/** How often it is looked who else has come, ms. */
+const LOOK_MS = 2000;
+
 /** Owns the rhythm of one member. */
 export class Heartbeat {
   readonly #context: QueueContext;
   #renewedAtMs: number;
   #faults: number;
   #looked = false;
+  #lookedAtMs = -Infinity;
   #stale: ReadonlySet<string> = new Set();
   #latestMs = -Infinity; // that was stamped with since the last renewal
   #mayBeAhead: boolean | undefined; // the clock of another was ahead that has ended, or its own was set back
@@ -89,11 +93,21 @@ export class Heartbeat {
     await this.refreshMarks();
     await this.#dropStaleMarks(nowMs);
     member.peers = live.size;
+    member.members = [...live];
     member.alone = live.size === 1;
     const nextAtMs = steadyMs + member.leaseMs / BEATS;
     const alive = !member.untold; // a renewal that failed midway has not told it
     member.untold = false;
     return { alive, peers: live.size, reaped, nextAtMs };
+  }
+
+  /** Looks who else has come, without judging who lives. At most every other second. */
+  async lookAround(nowMs: number): Promise<void> {
+    if (Math.abs(nowMs - this.#lookedAtMs) < LOOK_MS) return;
+    this.#lookedAtMs = nowMs;
+    const { db, keys, member } = this.#context;
+    const beats = await db.list({ prefix: keys.of("h") });
+    member.members = beats.map(({ key }) => numberAt(key, 4));
   }
 
   /** Reads which of its jobs are to be cancelled, and tells the pool of those that it does not know of. */

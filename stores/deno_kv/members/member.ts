@@ -22,6 +22,8 @@ export class Member {
   beatAtMs = -Infinity;
   /** Live members of the pool when it last looked, this one included. */
   peers = 1;
+  /** Their numbers, and of those who have come since. */
+  members: readonly number[] = [];
   /** False: others have committed something since it last looked, or are known to live. */
   alone = true;
   readonly #alive: Alive | undefined;
