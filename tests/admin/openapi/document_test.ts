@@ -13,6 +13,9 @@ import { misfitsOf } from "./_schema.ts";
 
 const ADMIN = "admin-token-0123456789";
 
+/** Endpoints that gave `answered` what they are for. */
+const ASKED = new Set<string>();
+
 /** Routes that are pages or files. */
 const PAGES = [
   "/",
@@ -128,11 +131,17 @@ Deno.test("Answers have the shapes that the document gives them, field by field"
   const waits = { lane: "batch", payload: 1, delayMs: 9_999 };
   const { id: later } = await answered(system, "POST /api/pools/mail/jobs", waits);
   await answered(system, `GET /api/jobs/${later}/waiting`);
+  await answered(system, `POST /api/jobs/${later}/cancel`);
+  await answered(system, `DELETE /api/jobs/${later}`);
   await answered(system, `POST /api/jobs/${id}/retry`);
+  await answered(system, `GET /api/operations/${started.id}`);
   await answered(system, `DELETE /api/operations/${started.id}`);
   await answered(system, "GET /api/operations");
   await answered(system, "POST /api/pools/mail/pause", { lane: "batch" });
+  await answered(system, "POST /api/pools/mail/resume", { lane: "batch" });
   await answered(system, "DELETE /api/pools/mail/override");
+  const changed = { handler: "sleep", size: { min: 1, max: 2 }, lanes: [{ name: "urgent" }] };
+  await answered(system, "POST /api/reload?dryRun=1", { config: { pools: { mail: changed } } });
   await answered(system, "GET /api/config");
   await answered(system, "GET /api/plugins");
   await answered(system, "GET /healthz");
@@ -142,6 +151,12 @@ Deno.test("Answers have the shapes that the document gives them, field by field"
   await answered(system, "POST /login", { token: ADMIN });
   await answered(system, "POST /logout");
   await answered(system, "POST /api/pools/mail/drain", { deadlineMs: 1 });
+
+  // What a new endpoint answers is looked at too.
+  const routes = routeDocs().filter(({ responses }) =>
+    Object.values(responses).some(({ content }) => content?.["application/json"] !== undefined)
+  ).map(({ method, path }) => `${method} ${path}`);
+  assert.deepEqual(routes.filter((route) => !ASKED.has(route)), []);
 });
 
 Deno.test("isSubmitted() takes what the shape of a job takes, as far as lane and type exist", () => {
@@ -222,6 +237,7 @@ async function answered(
   const schema = $ref === undefined
     ? content?.["application/json"]?.schema
     : { $ref: "#/components/schemas/Problem" };
+  if (response.ok) ASKED.add(`${method} ${operation?.path}`);
   assert.ok(schema !== undefined, `${route} answers ${response.status}, which is not told`);
   assert.deepEqual(misfitsOf(value, schema), [], route);
   return value;
