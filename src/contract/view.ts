@@ -102,7 +102,7 @@ export interface Totals {
   readonly completions: number;
   /** Attempts that failed. Deferrals are not failures. */
   readonly failures: number;
-  /** Jobs rejected by admission or dropped as late. */
+  /** Jobs rejected, by `maxDepth` or by admission, or dropped as late. */
   readonly shed: number;
   /** Sum of run times of ended attempts, ms. */
   readonly serviceMs: number;
