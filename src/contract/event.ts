@@ -134,7 +134,7 @@ export type PoolEvent =
   })
   /** The end of a job was refused: its lease was lost, and someone else runs it. */
   | (JobEventBase & { readonly kind: "lease-lost" })
-  /** Jobs of dead holders went back to their lanes. */
+  /** Jobs of dead members went back to their lanes. */
   | (EventBase & { readonly kind: "jobs-reaped"; readonly count: number })
   /** A handler ignores its abort. */
   | (JobEventBase & { readonly kind: "worker-stuck"; readonly worker: string })

@@ -47,9 +47,9 @@ export interface QueueListener {
 export interface QueueRules {
   /** Lanes, highest priority first. */
   readonly lanes: readonly LaneRules[];
-  /** A holder that has not renewed for so long is dead: its jobs go back. */
+  /** A member that has not renewed for this long is dead: its jobs go back. */
   readonly leaseMs: number;
-  /** Attempts of a job by lane index: a job whose holder died with its last attempt is dead. */
+  /** Attempts of a job by lane index: a job whose member died with its last attempt is dead. */
   readonly attempts: readonly number[];
   /** How many ended jobs are kept. */
   readonly keep: Keep;
@@ -102,8 +102,8 @@ export interface JobEntry {
   /** Trace context of the enqueuer. */
   readonly traceparent: string | undefined;
   /**
-   * What it depends on, together with its addition or not at all: of all who claim the same version, one
-   * has its job stored; the others hear of a duplicate with an empty id. Omitted: nothing.
+   * What it depends on, together with its addition or not at all: of all entries with the same
+   * precondition one is stored; the others are duplicates with an empty id. Omitted: nothing.
    */
   readonly precondition?: Precondition | undefined;
 }
@@ -178,11 +178,11 @@ export interface LaneCounts {
 
 /** What a heartbeat found out. */
 export interface Renewal {
-  /** False: this holder was declared dead, and its jobs went back. It has joined again. */
+  /** False: this member was declared dead, and its jobs went back. It has joined again. */
   readonly alive: boolean;
-  /** Live holders of this pool's queue, this one included. */
+  /** Live members of this pool's queue, this one included. */
   readonly peers: number;
-  /** Jobs taken back from dead holders by this call. */
+  /** Jobs taken back from dead members by this call. */
   readonly reaped: number;
   /** When to renew again. `Infinity`: not until this queue holds a lease or `wake` was called. */
   readonly nextAtMs: number;
@@ -253,7 +253,7 @@ export interface Queue {
   duplicateOf?(entry: JobEntry, nowMs: number): MaybePromise<Added | undefined>;
   /**
    * Leases up to `wants[lane]` claimable jobs of each lane, oldest first. Expired ones are dead
-   * instead. `wants` and the answer may be reused after the call. None to a holder that was declared
+   * instead. `wants` and the answer may be reused after the call. None to a member that was declared
    * dead, until `renew` has said so: what is lost then is all that it has.
    *
    * @param ahead How many of the `wants` of each lane do not start at once. None of them may have its
@@ -268,7 +268,7 @@ export interface Queue {
   /** Ends leases. One answer a settlement: false if the lease was lost, and nothing was changed. */
   settle(settlements: readonly Settlement[], nowMs: number): MaybePromise<readonly boolean[]>;
   /**
-   * Says that this holder lives, and takes back the jobs of those that do not.
+   * Says that this member lives, and takes back the jobs of those that do not.
    *
    * @param steadyMs Time by a clock that nobody sets: what a lease is measured by, and what the answer's
    * `nextAtMs` is in. @default {nowMs}
@@ -336,7 +336,7 @@ export interface Store {
    * is over. Answers at once. Omitted, or false: it lives, or that cannot be told.
    */
   isGone?(process: string): boolean;
-  /** Opens the queue of one pool and joins as a holder. */
+  /** Opens the queue of one pool and joins as a member. */
   open(options: QueueOptions): MaybePromise<Queue>;
   /** Reads shared state: pauses, permits, schedules. */
   get(key: string): MaybePromise<StateEntry | undefined>;

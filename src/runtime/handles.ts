@@ -52,7 +52,7 @@ export interface PoolSnapshot extends PoolView {
   readonly scaleEvents: number;
   /** Changes of the target in the other direction than the one before. */
   readonly reversals: number;
-  /** Jobs that this process has taken back from holders that had died, since the pool began. */
+  /** Jobs that this process has taken back from members that had died, since the pool began. */
   readonly reaped: number;
 }
 

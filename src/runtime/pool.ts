@@ -236,7 +236,7 @@ export class Pool implements PoolHandle {
     this.#schedules.stepped(byMs);
   }
 
-  /** Another holder changed something. */
+  /** Another member changed something. */
   wake(): void {
     this.#parts.loop.wake();
   }

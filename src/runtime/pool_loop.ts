@@ -77,7 +77,7 @@ export class PoolLoop {
   readonly #steered: readonly Timed[];
   #phase: "made" | "opening" | "running" | "stopping" | "closed" = "made";
   #turn: "none" | "asked" | "taken" | "again" = "none";
-  /** What came since it was last acted upon: jobs, and news of other holders. */
+  /** What came since it was last acted upon: jobs, and news of other members. */
   #hasArrived = false;
   #isWoken = false;
 
@@ -104,7 +104,7 @@ export class PoolLoop {
     this.#alarm.by(this.#parts.guard.giveUpAtMs);
   }
 
-  /** Jobs taken back from holders that had died. */
+  /** Jobs taken back from members that had died. */
   get reaped(): number {
     return this.#renewals.reaped;
   }
@@ -157,7 +157,7 @@ export class PoolLoop {
     this.steer();
   }
 
-  /** Another holder changed something. */
+  /** Another member changed something. */
   wake(): void {
     this.#isWoken = true;
     this.schedule();

@@ -152,7 +152,7 @@ async function make(running: Running, next: Resolution): Promise<Made> {
   return { kept, adoptions, opened, faults };
 }
 
-/** Gives up pools that have not begun. A store that fails at it lets their holders lapse. */
+/** Gives up pools that have not begun. A store that fails at it lets their members lapse. */
 async function abandon(pools: readonly Pool[], { clock, log }: PoolContext): Promise<void> {
   await Promise.all(pools.map(async (pool) => {
     try {

@@ -36,7 +36,7 @@ export interface RenewalsContext extends Pick<PoolCore, "state" | "hub" | "clock
 
 /** Owns the rhythm of one pool's signs of life. */
 export class Renewals {
-  /** Jobs taken back from holders that had died. */
+  /** Jobs taken back from members that had died. */
   reaped = 0;
   readonly #context: RenewalsContext;
   #isUnderWay = false;

@@ -38,7 +38,7 @@ export const changeChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: "cancel of a running job tells its holder, and holds once that settles",
+    name: "cancel of a running job tells its member, and holds once that settles",
     run: async (store) => {
       const trial = await openTrial(store);
       for (let index = 0; index < 3; index++) await trial.add();

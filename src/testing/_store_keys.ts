@@ -1,5 +1,5 @@
 /**
- * What a store must hold: limits by key, duplicates, and claims.
+ * What a store must hold: limits by key, duplicates and preconditions.
  *
  * @module
  */
@@ -16,7 +16,7 @@ const SERIAL: Pick<QueueOptions, "lanes"> = {
   ],
 };
 
-/** `maxRunningPerKey`, `dedupeKey` and `claim`. */
+/** `maxRunningPerKey`, `dedupeKey` and `precondition`. */
 export const keyChecks: readonly StoreCheck[] = [
   {
     name: "no more jobs of a key run than its lane allows, however many are wanted",
@@ -103,7 +103,7 @@ export const keyChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: "a key's place is freed by retry and cancel, and kept by a hand-back",
+    name: "a key's slot is freed by retry and cancel, and kept by a hand-back",
     run: async (store) => {
       const trial = await openTrial(store, SERIAL);
       const [a, b, c] = [
@@ -127,7 +127,7 @@ export const keyChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: "a key's place is freed when its holder leaves or its job expires",
+    name: "a key's slot is freed when its member leaves or its job expires",
     run: async (store) => {
       const one = await openTrial(store, SERIAL);
       const other = await openTrial(store, SERIAL);
@@ -185,16 +185,16 @@ export const keyChecks: readonly StoreCheck[] = [
   },
   {
     name:
-      "of all who claim the same state one has its job stored, and the state is what that one says",
+      "of all jobs with the same precondition one is stored, and the state is what that one says",
     run: async (store) => {
       const one = await openTrial(store);
       const other = await openTrial(store);
-      const claim = (value: unknown, version?: string): Partial<JobEntry> => ({
+      const conditional = (value: unknown, version?: string): Partial<JobEntry> => ({
         precondition: { key: "slot", version, value },
       });
 
       const added = await Promise.all(
-        [one, other, one, other].map((trial, index) => trial.add(claim(index))),
+        [one, other, one, other].map((trial, index) => trial.add(conditional(index))),
       );
       const kept = added.filter(({ duplicate }) => !duplicate);
       assert.equal(kept.length, 1, `${kept.length} of four have their job stored`);
@@ -206,20 +206,20 @@ export const keyChecks: readonly StoreCheck[] = [
       assert.equal(first?.value, added.indexOf(kept[0]!));
       assert.equal((await other.count()).ready, 1);
 
-      assert.equal((await other.add(claim("old"))).duplicate, true);
-      assert.equal((await other.add(claim("next", first?.version))).duplicate, false);
+      assert.equal((await other.add(conditional("old"))).duplicate, true);
+      assert.equal((await other.add(conditional("next", first?.version))).duplicate, false);
       assert.equal((await store.get("slot"))?.value, "next");
       assert.equal((await one.count()).ready, 2);
     },
   },
   {
-    name: "a duplicate claims nothing",
+    name: "a duplicate changes no shared state",
     run: async (store) => {
       const trial = await openTrial(store);
       const { id } = await trial.add({ dedupeKey: "d" });
-      const claim = { key: "slot", version: undefined, value: 1 };
+      const precondition = { key: "slot", version: undefined, value: 1 };
 
-      const again = await trial.add({ dedupeKey: "d", precondition: claim });
+      const again = await trial.add({ dedupeKey: "d", precondition });
       assert.deepEqual([again.id, again.duplicate], [id, true]);
       assert.equal(await store.get("slot"), undefined);
     },

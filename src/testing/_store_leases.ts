@@ -1,5 +1,5 @@
 /**
- * What a store must hold: leases, and holders that come, go and die.
+ * What a store must hold: leases, and members that come, go and die.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import {
   until,
 } from "./_trial.ts";
 
-/** Fences, lost leases, several holders. */
+/** Fences, lost leases, several members. */
 export const leaseChecks: readonly StoreCheck[] = [
   {
     name: "a fence rises with each lease, and an old one settles nothing",
@@ -53,7 +53,7 @@ export const leaseChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: "two holders share the jobs: each is leased once, and settled only by its holder",
+    name: "two members share the jobs: each is leased once, and settled only by who has the lease",
     run: async (store) => {
       const one = await openTrial(store);
       const other = await openTrial(store);
@@ -84,7 +84,7 @@ export const leaseChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: "another holder is woken when jobs come, and when one joins",
+    name: "another member is woken when jobs come, and when one joins",
     run: async (store) => {
       const one = await openTrial(store);
       const other = await openTrial(store);
@@ -115,7 +115,7 @@ export const leaseChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: "what ends while its holder leaves has either ended or is handed back",
+    name: "what ends while its member leaves has either ended or is handed back",
     run: async (store) => {
       const one = await openTrial(store);
       const other = await openTrial(store);
@@ -135,7 +135,7 @@ export const leaseChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: "jobs of a dead holder go back charged, and it can settle them no more",
+    name: "jobs of a dead member go back charged, and it can settle them no more",
     run: async (store) => {
       const zombie = await openTrial(store);
       const other = await openTrial(store);
@@ -157,7 +157,7 @@ export const leaseChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: "a holder that was declared dead leases nothing until renew() says so",
+    name: "a member that was declared dead leases nothing until renew() says so",
     run: async (store) => {
       const zombie = await openTrial(store);
       const other = await openTrial(store);
@@ -176,7 +176,7 @@ export const leaseChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: "a job whose holder died with its last attempt is dead",
+    name: "a job whose member died with its last attempt is dead",
     run: async (store) => {
       const zombie = await openTrial(store, { attempts: [1, 1] });
       const other = await openTrial(store, { attempts: [1, 1] });
@@ -192,7 +192,7 @@ export const leaseChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: "holders whose clocks are 40 s apart steal nothing from each other",
+    name: "members whose clocks are 40 s apart steal nothing from each other",
     run: async (store) => {
       const slow = await openTrial(store);
       const fast = await openTrial(store, { nowMs: START_MS + 40_000 });
@@ -213,7 +213,7 @@ export const leaseChecks: readonly StoreCheck[] = [
   },
 ];
 
-/** Renews as a live holder does until it is the only one. How many jobs were taken back meanwhile. */
+/** Renews as a live member does until it is the only one. How many jobs were taken back meanwhile. */
 async function renewUntilAlone(trial: StoreTrial): Promise<number> {
   let reaped = 0;
   for (let beat = 0; beat < 10; beat++) {
@@ -223,6 +223,6 @@ async function renewUntilAlone(trial: StoreTrial): Promise<number> {
     trial.nowMs += LEASE_MS / 3;
   }
   throw new assert.AssertionError({
-    message: "A holder that does not renew was not declared dead within three times leaseMs",
+    message: "A member that does not renew was not declared dead within three times leaseMs",
   });
 }

@@ -1,5 +1,5 @@
 /**
- * One holder of a store under test, with a clock of its own and a record of what it was told.
+ * One member of a store under test, with a clock of its own and a record of what it was told.
  *
  * @module
  */

@@ -24,8 +24,8 @@ export interface CheckStoreOptions {
 }
 
 /**
- * Checks that a store does what pools need: order, leases and fences, holders that die, delays, expiry,
- * key limits, duplicates, claims, changes, look-ups, counts, other rules and shared state.
+ * Checks that a store does what pools need: order, leases and fences, members that die, delays, expiry,
+ * key limits, duplicates, preconditions, changes, look-ups, counts, other rules and shared state.
  *
  * @param subject The plugin, or what makes an empty store. A store is made for each check and closed after it.
  * @throws {AssertionError} If a requirement does not hold, with its name, unless `test` takes it.

@@ -12,12 +12,12 @@ export type Resolve = (outcome: Outcome) => void;
 
 /**
  * Who waits for the end of a job. A bare function, which takes the least room, is someone who
- * asked through the pool's main holder.
+ * asked through the pool's main member.
  */
-export type EndWaiter = HolderWaiter | Resolve;
+export type EndWaiter = MemberWaiter | Resolve;
 
-/** Someone who asked through any holder. */
-export class HolderWaiter {
+/** Someone who asked through any member. */
+export class MemberWaiter {
   /** Through which one. */
   readonly by: MemoryMember;
   /** Tells how the job ended. */
@@ -53,7 +53,7 @@ export class MemoryEnd {
 /** Tells all who wait. */
 export function tellWaiting(waiting: EndWaiter, outcome: Outcome): void {
   let one: EndWaiter | undefined = waiting;
-  for (; one instanceof HolderWaiter; one = one.next) one.resolve(outcome);
+  for (; one instanceof MemberWaiter; one = one.next) one.resolve(outcome);
   one?.(outcome);
 }
 
@@ -64,8 +64,8 @@ export function forsakeWaiting(
   main: MemoryMember | undefined,
 ): EndWaiter | undefined {
   let one: EndWaiter | undefined = waiting;
-  const others: HolderWaiter[] = [];
-  for (; one instanceof HolderWaiter; one = one.next) {
+  const others: MemberWaiter[] = [];
+  for (; one instanceof MemberWaiter; one = one.next) {
     if (one.by === by) one.resolve(UNFINISHED);
     else others.push(one);
   }
@@ -74,7 +74,7 @@ export function forsakeWaiting(
     one = undefined;
   }
   return others.reduce<EndWaiter | undefined>(
-    (rest, { by, resolve }) => new HolderWaiter(by, resolve, rest),
+    (rest, { by, resolve }) => new MemberWaiter(by, resolve, rest),
     one,
   );
 }

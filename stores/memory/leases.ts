@@ -1,5 +1,5 @@
 /**
- * How leases end: settled by their holder, handed back, or taken from a dead one.
+ * How leases end: settled by their member, handed back, or taken from a dead one.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { MemoryMember } from "./member.ts";
 import { CANCELLED, DEAD, DONE, type MemoryJob } from "./job.ts";
 import type { MemoryPool } from "./pool.ts";
 
-/** Ends a lease as its holder says. True if a job has become claimable by it, or will. */
+/** Ends a lease as its member says. True if a job has become claimable by it, or will. */
 export function settleLease(
   pool: MemoryPool,
   job: MemoryJob,
@@ -42,33 +42,33 @@ export function settleLease(
   }
 }
 
-/** Puts all jobs of a holder that leaves back to where they were, uncharged. */
-export function handBackAll(pool: MemoryPool, holder: MemoryMember, nowMs: number): void {
-  for (const job of newestFirst(holder.held)) {
-    holder.letGo(job);
+/** Puts all jobs of a member that leaves back to where they were, uncharged. */
+export function handBackAll(pool: MemoryPool, member: MemoryMember, nowMs: number): void {
+  for (const job of newestFirst(member.held)) {
+    member.letGo(job);
     job.attempt--;
     requeue(pool, job, nowMs);
   }
 }
 
 /**
- * Takes all jobs from a dead holder. The attempt stays charged: if it was the last, the job is dead.
+ * Takes all jobs from a dead member. The attempt stays charged: if it was the last, the job is dead.
  *
  * @param attempts Attempts of a job by lane ordinal.
  * @returns How many jobs were taken.
  */
 export function takeAll(
   pool: MemoryPool,
-  holder: MemoryMember,
+  member: MemoryMember,
   attempts: readonly (number | undefined)[],
   nowMs: number,
 ): number {
-  pool.holders.delete(holder);
-  holder.joined = false;
-  holder.lost = true;
-  const lost = newestFirst(holder.held);
+  pool.members.delete(member);
+  member.joined = false;
+  member.lost = true;
+  const lost = newestFirst(member.held);
   for (const zombie of lost) {
-    holder.letGo(zombie);
+    member.letGo(zombie);
     const job = pool.replace(zombie);
     job.fate = zombie.fate;
     zombie.fate = undefined;

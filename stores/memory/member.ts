@@ -1,5 +1,5 @@
 /**
- * A holder of leases: one open queue, with its sign of life.
+ * A member: one open queue, with its sign of life.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { sight, type Sighting } from "../../src/base/liveness.ts";
 import type { QueueListener } from "../../src/contract/store.ts";
 import { type MemoryJob, RUNNING } from "./job.ts";
 
-/** What one queue holds. Whether another holder lives is judged by its `beats`. */
+/** What one queue holds. Whether another member lives is judged by its `beats`. */
 export class MemoryMember {
   /** Told of what others do. */
   readonly listener: QueueListener;
@@ -61,7 +61,7 @@ export class MemoryMember {
     job.home.running--;
   }
 
-  /** Looks at another holder, `sinceMs` after the last look: false if that one is dead. */
+  /** Looks at another member, `sinceMs` after the last look: false if that one is dead. */
   sees(other: MemoryMember, sinceMs: number): boolean {
     const seen = sight(this.#seen.get(other), other.beats, sinceMs, other.leaseMs);
     this.#seen.set(other, seen);

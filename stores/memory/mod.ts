@@ -24,7 +24,7 @@ export class MemoryStore implements Store {
   readonly #state = new MemoryState();
   #epoch = "";
 
-  /** Opens the queue of one pool and joins as a holder. */
+  /** Opens the queue of one pool and joins as a member. */
   open(options: QueueOptions): MemoryQueue {
     let pool = this.#pools.get(options.pool);
     if (pool === undefined) {

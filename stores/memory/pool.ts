@@ -25,7 +25,7 @@ export class MemoryPool implements LanePool {
   /** What ids begin with. */
   readonly idPrefix: string;
   /** Who has joined and is not known to be dead. */
-  readonly holders: Set<MemoryMember> = new Set();
+  readonly members: Set<MemoryMember> = new Set();
   /** The one whose waiters are stored bare. */
   main: MemoryMember | undefined = undefined;
   /** All jobs that are known. */
@@ -107,12 +107,12 @@ export class MemoryPool implements LanePool {
     for (const lane of this.#lanes.values()) lane.sortDelayed();
   }
 
-  /** Joins a holder: the others are woken, so that they show that they live. */
-  join(holder: MemoryMember): void {
-    holder.joined = true;
-    this.main ??= holder;
-    this.holders.add(holder);
-    this.wakeOthers(holder);
+  /** Joins a member: the others are woken, so that they show that they live. */
+  join(member: MemoryMember): void {
+    member.joined = true;
+    this.main ??= member;
+    this.members.add(member);
+    this.wakeOthers(member);
   }
 
   /** Looks a job up by its id. */
@@ -168,20 +168,20 @@ export class MemoryPool implements LanePool {
     for (const job of jobs) listener.ended(job.record());
   }
 
-  /** Tells all holders but one that something may have changed for them. */
+  /** Tells all members but one that something may have changed for them. */
   wakeOthers(but: MemoryMember): void {
-    if (but.joined && this.holders.size === 1) return;
-    for (const holder of this.holders) {
-      if (holder !== but) holder.listener.wake();
+    if (but.joined && this.members.size === 1) return;
+    for (const member of this.members) {
+      if (member !== but) member.listener.wake();
     }
   }
 
-  /** Tells all holders, if there are several, that shared state has changed. */
+  /** Tells all members, if there are several, that shared state has changed. */
   wakeAll(): void {
-    if (this.holders.size > 1) { for (const holder of this.holders) holder.listener.wake(); }
+    if (this.members.size > 1) { for (const member of this.members) member.listener.wake(); }
   }
 
-  /** Tells those who asked through a holder, or all, that they wait in vain. */
+  /** Tells those who asked through a member, or all, that they wait in vain. */
   forsake(by?: MemoryMember): void {
     for (const job of this.jobs.from(0)) {
       const { fate } = job;
@@ -241,8 +241,8 @@ export class MemoryPool implements LanePool {
   }
 
   *#runningIn(lane: MemoryLane): Generator<MemoryJob> {
-    for (const holder of this.holders) {
-      for (const job of holder.held) if (job.home === lane) yield job;
+    for (const member of this.members) {
+      for (const job of member.held) if (job.home === lane) yield job;
     }
   }
 }

@@ -20,7 +20,7 @@ import type {
   Renewal,
   Settlement,
 } from "../../src/contract/store.ts";
-import { HolderWaiter, MemoryEnd, UNFINISHED } from "./end.ts";
+import { MemberWaiter, MemoryEnd, UNFINISHED } from "./end.ts";
 import { MemoryMember } from "./member.ts";
 import { CANCELLED, DEAD, DONE, MemoryJob, RUNNING } from "./job.ts";
 import type { MemoryLane } from "./lane.ts";
@@ -36,26 +36,26 @@ export interface Fences {
 
 const NONE: readonly MemoryJob[] = Object.freeze([]);
 
-/** The jobs of one pool, as one holder has them. Answers at once, all of it. */
+/** The jobs of one pool, as one member has them. Answers at once, all of it. */
 export class MemoryQueue implements Queue {
   readonly #pool: MemoryPool;
   readonly #fences: Fences;
-  readonly #holder: MemoryMember;
+  readonly #member: MemoryMember;
   #lanes: readonly MemoryLane[] = [];
   #attempts: readonly (number | undefined)[] = [];
   #renewedAtMs: number;
   #left = false;
 
-  /** Joins as a holder: the others are woken, so that they show that they live. */
+  /** Joins as a member: the others are woken, so that they show that they live. */
   constructor(pool: MemoryPool, options: QueueOptions, fences: Fences) {
     const { nowMs, listener, leaseMs } = options;
     this.#pool = pool;
     this.#fences = fences;
     this.#renewedAtMs = nowMs;
-    this.#holder = new MemoryMember(listener, leaseMs, []);
+    this.#member = new MemoryMember(listener, leaseMs, []);
     this.#adopt(options, nowMs);
-    for (const other of pool.holders) this.#holder.sees(other, 0);
-    pool.join(this.#holder);
+    for (const other of pool.members) this.#member.sees(other, 0);
+    pool.join(this.#member);
   }
 
   /** Makes ready for other rules: there is nothing to make. */
@@ -85,7 +85,7 @@ export class MemoryQueue implements Queue {
   ): readonly Leased[] {
     // An array that grows by `push` takes room for many at once: most leases are of one job.
     let leased: MemoryJob[] | undefined;
-    if (this.#left || this.#holder.lost) return NONE;
+    if (this.#left || this.#member.lost) return NONE;
     for (let index = 0; index < this.#lanes.length; index++) {
       const lane = this.#lanes[index]!;
       if (lane.nextDueAtMs <= nowMs) lane.tidy(nowMs);
@@ -96,7 +96,7 @@ export class MemoryQueue implements Queue {
           lane.putBack(job);
           break;
         }
-        this.#holder.hold(job, ++this.#fences.latest, nowMs);
+        this.#member.hold(job, ++this.#fences.latest, nowMs);
         if (leased === undefined) leased = [job];
         else leased.push(job);
       }
@@ -110,8 +110,8 @@ export class MemoryQueue implements Queue {
     let freed = false;
     const answers = settlements.map((settlement) => {
       const job = this.#known(settlement.job);
-      if (job?.holder !== this.#holder || job.fence !== settlement.fence) return false;
-      this.#holder.letGo(job);
+      if (job?.holder !== this.#member || job.fence !== settlement.fence) return false;
+      this.#member.letGo(job);
       if (settleLease(this.#pool, job, settlement, nowMs)) freed = true;
       return true;
     });
@@ -119,28 +119,28 @@ export class MemoryQueue implements Queue {
     return answers;
   }
 
-  /** Shows that this holder lives, and takes back the jobs of those that do not. */
+  /** Shows that this member lives, and takes back the jobs of those that do not. */
   renew(nowMs: number, steadyMs: number = nowMs): Renewal {
-    const { holders } = this.#pool;
+    const { members } = this.#pool;
     this.#pool.follow(nowMs - steadyMs, nowMs);
     if (this.#left) {
-      return { alive: false, peers: holders.size, reaped: 0, nextAtMs: Infinity };
+      return { alive: false, peers: members.size, reaped: 0, nextAtMs: Infinity };
     }
-    if (!this.#holder.joined) this.#pool.join(this.#holder);
-    const alive = !this.#holder.lost;
-    this.#holder.lost = false;
-    this.#holder.beats++;
+    if (!this.#member.joined) this.#pool.join(this.#member);
+    const alive = !this.#member.lost;
+    this.#member.lost = false;
+    this.#member.beats++;
     const sinceMs = Math.max(0, steadyMs - this.#renewedAtMs);
     this.#renewedAtMs = steadyMs;
     let reaped = 0;
-    for (const other of holders) {
-      if (other === this.#holder) continue;
-      if (this.#holder.sees(other, sinceMs) && other.listener.gone?.() !== true) continue;
+    for (const other of members) {
+      if (other === this.#member) continue;
+      if (this.#member.sees(other, sinceMs) && other.listener.gone?.() !== true) continue;
       reaped += takeAll(this.#pool, other, this.#attempts, nowMs);
     }
     this.#tell(reaped > 0);
-    const peers = holders.size;
-    const nextAtMs = peers === 1 ? Infinity : steadyMs + this.#holder.leaseMs / 3;
+    const peers = members.size;
+    const nextAtMs = peers === 1 ? Infinity : steadyMs + this.#member.leaseMs / 3;
     return { alive, peers, reaped, nextAtMs };
   }
 
@@ -200,11 +200,11 @@ export class MemoryQueue implements Queue {
     if (this.#left) return Promise.resolve(UNFINISHED);
     const waited = known;
     const others = known.fate;
-    const isMain = this.#holder === this.#pool.main;
+    const isMain = this.#member === this.#pool.main;
     return new Promise((resolve) => {
       waited.fate = isMain && others === undefined
         ? resolve
-        : new HolderWaiter(this.#holder, resolve, others);
+        : new MemberWaiter(this.#member, resolve, others);
     });
   }
 
@@ -212,10 +212,10 @@ export class MemoryQueue implements Queue {
   leave(nowMs: number): void {
     if (this.#left) return;
     this.#left = true;
-    handBackAll(this.#pool, this.#holder, nowMs);
-    this.#pool.holders.delete(this.#holder);
+    handBackAll(this.#pool, this.#member, nowMs);
+    this.#pool.members.delete(this.#member);
     this.#tell(true);
-    this.#pool.forsake(this.#holder);
+    this.#pool.forsake(this.#member);
   }
 
   /** True if the next attempt of a job is its last. */
@@ -252,12 +252,12 @@ export class MemoryQueue implements Queue {
       attemptsOf[lane.ordinal] = attempts[index];
     });
     this.#attempts = attemptsOf;
-    this.#holder.places = places;
-    this.#holder.leaseMs = leaseMs;
+    this.#member.places = places;
+    this.#member.leaseMs = leaseMs;
   }
 
   #tell(wake: boolean): void {
-    this.#pool.tellEnded(this.#holder.listener);
-    if (wake) this.#pool.wakeOthers(this.#holder);
+    this.#pool.tellEnded(this.#member.listener);
+    if (wake) this.#pool.wakeOthers(this.#member);
   }
 }

@@ -104,10 +104,10 @@ const FAULTS: Readonly<Record<string, (queue: MemoryQueue) => Partial<Queue>>> =
     settle: async (given, nowMs) =>
       await queue.settle(given.map((one) => ({ ...one, result: undefined })), nowMs),
   }),
-  "never finds a holder dead": () => ({
+  "never finds a member dead": () => ({
     renew: () => ({ alive: true, peers: 2, reaped: 0, nextAtMs: Infinity }),
   }),
-  "compares the clocks of two holders": (queue) => {
+  "compares the clocks of two members": (queue) => {
     let skewMs = 0;
     return {
       // Two looks at a clock that runs ahead: the other has been silent for longer than it was.
