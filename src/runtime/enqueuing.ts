@@ -1,5 +1,5 @@
 /**
- * Stores the jobs that intake has let in, and turns the others away.
+ * Stores the jobs that intake has let in, and rejects the others.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { NewJob } from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
 import type { PoolLoop } from "./pool_loop.ts";
 import type { PoolCore } from "./pool_core.ts";
-import { knownJob, mayBeDuplicate, type Refused } from "./refused.ts";
+import { knownJob, mayBeDuplicate, type Rejected } from "./rejected.ts";
 import type { JobHandle } from "./handles.ts";
 import type { Added, JobEntry, MaybePromise, Queue } from "../contract/store.ts";
 import { judgeAdded } from "./store_answers.ts";
@@ -60,7 +60,7 @@ export class Enqueuing {
     }
   }
 
-  /** Takes many: one that is turned away fails no other. */
+  /** Takes many: one that is rejected fails no other. */
   async enqueueAll(jobs: readonly NewJob[]): Promise<readonly (JobHandle | Error)[]> {
     const taken = await this.#take(jobs);
     return taken.map((one) => one instanceof Error ? one : one.error ?? this.#handle(one));
@@ -96,27 +96,27 @@ export class Enqueuing {
     const { intake, clock, state: { lanes } } = this.#context; // a reload may change them meanwhile
     const nowMs = clock.nowMs();
     const entries: JobEntry[] = [];
-    let refused: Map<number, Refused | Error> | undefined; // by place
+    let rejected: Map<number, Rejected | Error> | undefined; // by place
     for (let place = 0; place < jobs.length; place++) {
       try {
         const job = jobs[place]!;
         const entry = intake.check(job, nowMs);
-        const one = intake.refusal(job, entry);
+        const one = intake.rejection(job, entry);
         if (one === undefined) {
           lanes[entry.lane]!.adding++; // counts against the depth of those that follow
           entries.push(entry);
         } else {
-          refused ??= new Map();
-          refused.set(place, mayBeDuplicate(entry) ? one : intake.turnAway(one, nowMs));
+          rejected ??= new Map();
+          rejected.set(place, mayBeDuplicate(entry) ? one : intake.reject(one, nowMs));
         }
       } catch (thrown) {
-        refused ??= new Map();
-        refused.set(place, thrown instanceof Error ? thrown : new Error(messageOf(thrown)));
+        rejected ??= new Map();
+        rejected.set(place, thrown instanceof Error ? thrown : new Error(messageOf(thrown)));
       }
     }
     const added = this.#store(lanes, entries, nowMs);
-    if (refused === undefined) return added;
-    const others = refused;
+    if (rejected === undefined) return added;
+    const others = rejected;
     return whenReady(added, (added) => this.#among(jobs.length, added, others));
   }
 
@@ -169,19 +169,19 @@ export class Enqueuing {
   #among(
     count: number,
     added: readonly Added[],
-    refused: ReadonlyMap<number, Refused | Error>,
+    rejected: ReadonlyMap<number, Rejected | Error>,
   ): MaybePromise<readonly Taken[]> {
     const { queue, clock, intake } = this.#context;
     const taken: Taken[] = [];
     const looks: Promise<void>[] = [];
     for (let place = 0, next = 0; place < count; place++) {
-      const other = refused.get(place);
+      const other = rejected.get(place);
       taken.push(
-        other === undefined ? added[next++]! : other instanceof Error ? other : other.refusal,
+        other === undefined ? added[next++]! : other instanceof Error ? other : other.error,
       );
       if (other === undefined || other instanceof Error) continue;
       const look = whenReady(knownJob(queue, other, clock), (known) => {
-        taken[place] = known ?? intake.turnAway(other, clock.nowMs());
+        taken[place] = known ?? intake.reject(other, clock.nowMs());
       });
       if (isPromise(look)) looks.push(look);
     }

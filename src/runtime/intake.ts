@@ -15,7 +15,7 @@ import type { PoolState } from "./pool_state.ts";
 import { checkPayload } from "./job_input.ts";
 import type { JobEntry } from "../contract/store.ts";
 import type { Redaction } from "../config/redaction.ts";
-import type { Refused } from "./refused.ts";
+import type { Rejected } from "./rejected.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
 import { suggestion } from "../base/suggest.ts";
 import type { Telemetry } from "./telemetry.ts";
@@ -56,7 +56,7 @@ export class Intake {
     this.#onlyHandler = handlers.get("");
   }
 
-  /** Turns every job away from now on. */
+  /** Rejects every job from now on. */
   close(reason: string): void {
     this.#closedFor = reason;
   }
@@ -134,16 +134,16 @@ export class Intake {
     );
   }
 
-  /** Why a job is to be turned away. `undefined`: it is admitted. */
-  refusal(job: NewJob, entry: JobEntry): Refused | undefined {
+  /** Why a job is to be rejected: the pool stops, its lane is full, or admission says so. `undefined`: it is accepted. */
+  rejection(job: NewJob, entry: JobEntry): Rejected | undefined {
     const lane = this.#state.lanes[entry.lane]!;
     if (this.#closedFor !== undefined) {
-      return { entry, lane, refusal: new RejectedError(this.#closedFor, Infinity) };
+      return { entry, lane, error: new RejectedError(this.#closedFor, Infinity) };
     }
     const { settings } = lane;
     if (lane.depth >= settings.maxDepth) {
       const reason = `lane "${lane.name}" is at its maxDepth of ${settings.maxDepth}`;
-      return { entry, lane, refusal: this.#rejection(reason, drainMs(lane)) };
+      return { entry, lane, error: this.#errorOf(reason, drainMs(lane)) };
     }
     const { slots } = this.#context;
     // The view is that of the pool's last turn: jobs that had no turn yet, because the caller
@@ -158,7 +158,7 @@ export class Intake {
     slots.works("submit", slots.admission.name);
     if (verdict.admit) return undefined;
     const reason = this.#hide(verdict.reason, job);
-    return { entry, lane, refusal: this.#rejection(reason, verdict.retryAfterMs) };
+    return { entry, lane, error: this.#errorOf(reason, verdict.retryAfterMs) };
   }
 
   #hide(text: string, { payload }: NewJob): string {
@@ -166,12 +166,12 @@ export class Intake {
   }
 
   /** While the pool cools down nothing starts: nobody is to come back before. */
-  #rejection(reason: string, hintMs: number): RejectedError {
+  #errorOf(reason: string, hintMs: number): RejectedError {
     const { holdUntilMs, nowMs } = this.#state;
     return new RejectedError(reason, Math.max(hintMs, holdUntilMs - nowMs));
   }
 
-  /** Reports a job that was posted and is not stored: whoever posted it does not wait for that. */
+  /** Reports a job that was posted and is not stored: the one who posted it does not wait for that. */
   lost({ lane }: NewJob, thrown: unknown): void {
     if (thrown instanceof RejectedError) return; // reported as such
     const { state: { pool, nowMs: atMs }, hub, log } = this.#context;
@@ -180,10 +180,10 @@ export class Intake {
     else log.error("A posted job could not be stored", { pool, lane, error });
   }
 
-  /** Counts and reports a job that is turned away. Returns the refusal, for the one who enqueues. */
-  turnAway({ refusal, lane, entry: { key } }: Refused, atMs: number): RejectedError {
-    const { reason, retryAfterMs } = refusal;
-    if (reason === this.#closedFor) return refusal;
+  /** Counts and reports a job that is rejected. Returns the error, for the one who enqueues. */
+  reject({ error, lane, entry: { key } }: Rejected, atMs: number): RejectedError {
+    const { reason, retryAfterMs } = error;
+    if (reason === this.#closedFor) return error;
     lane.traffic.shed++;
     this.#state.traffic.shed++;
     const { hub } = this.#context;
@@ -191,7 +191,7 @@ export class Intake {
     if (hub.active) {
       hub.emit({ kind: "job-shed", atMs, pool, lane: lane.name, key, reason, retryAfterMs });
     }
-    return refusal;
+    return error;
   }
 }
 

@@ -12,13 +12,13 @@ import type { Lane } from "./lane.ts";
 import { isPromise } from "./store_guard.ts";
 
 /** A job that is rejected if it is no duplicate. */
-export interface Refused {
+export interface Rejected {
   /** The job. */
   readonly entry: JobEntry;
   /** Its lane. */
   readonly lane: Lane;
   /** Why it is rejected. */
-  readonly refusal: RejectedError;
+  readonly error: RejectedError;
 }
 
 /** True for a job that may be a duplicate. */
@@ -31,7 +31,7 @@ export function mayBeDuplicate({ dedupeKey, idempotency }: JobEntry): boolean {
  */
 export function knownJob(
   queue: Queue,
-  { entry }: Refused,
+  { entry }: Rejected,
   clock: Clock,
 ): MaybePromise<Added | undefined> {
   if (!mayBeDuplicate(entry)) return undefined;
