@@ -206,7 +206,8 @@ export class Dispatch {
   /** True if answers take so long that workers, or a start rate, would wait for what is asked for too late. */
   #needsAhead(): boolean {
     const { ms, isFullAhead } = this.#leasing;
-    if (ms === 0 || isFullAhead) return false;
+    // Without a worker, as while all are stuck, what came would go back at once, and be asked for again.
+    if (ms === 0 || isFullAhead || this.#state.live === 0) return false;
     const isRated = this.#context.rate.perSec < Infinity;
     for (const lane of this.#state.lanes) {
       const isFit = lane.settings.attempts > 1 && lane.claimable > 0;

@@ -275,3 +275,32 @@ function countCalls(): (() => number) & { end(): void } {
   }
   return Object.assign(() => count, { end: () => void Object.defineProperties(own, before) });
 }
+
+Deno.test("nothing is leased ahead, to go back again, while the only worker is stuck", async () => {
+  let stuck: (() => void) | undefined;
+  const parts = {
+    size: { min: 1, max: 1 },
+    timeoutMs: 1000,
+    caps: [{ use: "fixed-cap", with: { workers: 1 } }],
+    handler: ({ payload }: { readonly payload: unknown }): unknown =>
+      payload === "deaf" && stuck === undefined
+        ? new Promise<void>((resolve) => stuck = resolve)
+        : "done",
+  };
+  await withWorkers({ parts }, async ({ pool, leases, told, ...scene }) => {
+    for (let job = 0; job < 20; job++) pool.post({ lane: "high", payload: job });
+    await scene.clock.advance(2000);
+    pool.post({ lane: "high", payload: "deaf" });
+    await scene.clock.advance(5000);
+    assert.equal(told("worker-stuck").length, 1);
+    const before = leases.length;
+    for (let job = 0; job < 20; job++) pool.post({ lane: "high", payload: job });
+
+    await scene.clock.advance(10_000);
+
+    assert.deepEqual([leases.length - before, told("job-handed-back")], [0, []]);
+    stuck!();
+    await scene.clock.advance(5000);
+    assert.equal(told("job-done").length, 41);
+  });
+});
