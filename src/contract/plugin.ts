@@ -194,7 +194,11 @@ export function defineRetirement<Schema extends StandardSchema = NoOptions>(
   return define("retirement", definition);
 }
 
-/** What `defineAdmission` takes. */
+/**
+ * What `defineAdmission` takes.
+ *
+ * @internal
+ */
 export interface AdmissionDefinition<Schema extends StandardSchema>
   extends Definition<"admission", Schema> {
   /** True: it rejects jobs that would wait for too long. @default {false} */
