@@ -9,6 +9,7 @@
 import { setApart } from "./add/apart.ts";
 import { type Bytes, changeLine, earliestExpiry, encode, type JobLine } from "./record/codec.ts";
 import type { QueueContext } from "./context.ts";
+import { UncertainCommit } from "./io/db.ts";
 import { type CounterSums, noSums } from "./read/counts.ts";
 import {
   type DoneGroup,
@@ -283,6 +284,10 @@ export class Transaction {
       if (made === undefined) return false;
       version = made;
       for (const [key, value] of this.#ready) counts.shelve(key, value, version);
+    } catch (thrown) {
+      // What it ended or leased may be so: made again it would be so twice. Others take back what is left.
+      if (thrown instanceof UncertainCommit) this.#context.member.membership.lost = true;
+      throw thrown;
     } finally {
       counts.inFlight--;
       counts.changes++;

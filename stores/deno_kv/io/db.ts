@@ -4,6 +4,7 @@
  * @module
  */
 
+import { messageOf } from "../../../src/contract/errors.ts";
 import { delay } from "../../../src/base/async.ts";
 import { isDamaged, mendCounters } from "../doctor/damage.ts";
 import { RemoteConnection } from "./remote_connection.ts";
@@ -62,6 +63,14 @@ export interface Operation {
   readonly signals: boolean;
   /** About how large it is. @default {small} */
   readonly bytes?: number;
+}
+
+/** A commit was made, in a file that is not in its place: once that comes back, so does the commit. */
+export class UncertainCommit extends Error {
+  /** Says what is wrong with the file. */
+  constructor(cause: unknown) {
+    super(messageOf(cause), { cause });
+  }
 }
 
 /** One database. */
@@ -154,7 +163,8 @@ export class Db {
   /**
    * Commits. The version of what it has set. `undefined`: a check failed, and nothing was changed.
    *
-   * @throws {Error} If that failed, or went to a file that is no longer in its place.
+   * @throws {UncertainCommit} If it went to a file that is no longer in its place.
+   * @throws {Error} If that failed.
    */
   async commit({ atomic, signals, bytes = 0 }: Operation): Promise<string | undefined> {
     if (this.file?.isLost) this.file.checkAll();
@@ -171,8 +181,12 @@ export class Db {
       if (signals) this.signalsInFlight--;
     }
     if (version !== undefined && signals) this.signals++;
-    this.file?.check(); // afterwards: nobody hears of a commit that went to a file that was deleted
-    if (this.file?.isUnclear) await this.#settle(this.file);
+    try {
+      this.file?.check(); // afterwards: nobody hears of a commit that went to a file that was deleted
+      if (this.file?.isUnclear) await this.#settle(this.file);
+    } catch (thrown) {
+      throw version === undefined ? thrown : new UncertainCommit(thrown);
+    }
     return version;
   }
 

@@ -1,0 +1,61 @@
+/** Commits that were made in a file that was away just then. */
+
+import assert from "node:assert/strict";
+import { audit } from "../../../../stores/deno_kv/doctor/audit.ts";
+import { Db } from "../../../../stores/deno_kv/io/db.ts";
+import { checkSchema } from "../../../../stores/deno_kv/io/open.ts";
+import { SameFile } from "../../../../stores/deno_kv/io/same_file.ts";
+import { KvStore } from "../../../../stores/deno_kv/store.ts";
+import type { Settlement } from "../../../../src/contract/store.ts";
+import { throughCommits } from "../_commits.ts";
+import { end, entry, NOW, openQueue, withFolder } from "../_store.ts";
+
+const LEASE_MS = 1000;
+
+for (const to of ["done", "retry", "back"] as const satisfies readonly Settlement["to"][]) {
+  Deno.test(`an end (${to}) that is stored while the file is away is not stored again once it is back`, async () => {
+    await withFolder(async (folder) => {
+      const path = `${folder}/queue.db`;
+      const kv = await Deno.openKv(path);
+      let isAway = false;
+      throughCommits(kv, async (commit) => {
+        const answer = await commit();
+        if (isAway) await Deno.rename(path, `${folder}/away.db`);
+        return answer;
+      });
+      const file = new SameFile(path);
+      const db = new Db(kv, { remote: false, file, maxChecks: 100, random: () => 0.1 });
+      await checkSchema(db);
+      const store = new KvStore(db, { file: path, remote: false, pollMs: Infinity, seen: 0 });
+      const queue = await openQueue(store, {
+        lanes: [{ name: "k", maxRunningPerKey: 1 }],
+        attempts: [9],
+        leaseMs: LEASE_MS,
+      });
+      const jobs = ["first", "second"].map((payload) => entry({ payload, key: "same" }));
+      await queue.add([...jobs, entry({ payload: "plain" })], NOW);
+      const [first, plain] = await queue.lease([2], NOW + 1);
+      const ending = end(first!, to, { dueAtMs: NOW + 100 });
+
+      isAway = true;
+      await assert.rejects(Promise.resolve(queue.settle([ending], NOW + 2)), /queue.db is gone/);
+      isAway = false;
+      await Deno.rename(`${folder}/away.db`, path);
+      assert.deepEqual(await queue.settle([ending, end(plain!)], NOW + 3), [false, false]);
+
+      let ran = 0;
+      for (let nowMs = NOW + 300; nowMs < NOW + 20 * LEASE_MS; nowMs += 300) {
+        await queue.renew(nowMs);
+        await queue.count(nowMs);
+        const leased = await queue.lease([9], nowMs);
+        assert.ok(leased.filter(({ key }) => key === "same").length <= 1, "two of a key");
+        ran += leased.length;
+        await queue.settle(leased.map((job) => end(job)), nowMs + 1);
+      }
+      assert.equal(ran, to === "done" ? 2 : 3); // each that had not ended, once
+      assert.deepEqual(await audit(kv, "p"), []);
+      await queue.leave(NOW + 30 * LEASE_MS);
+      await store.close();
+    });
+  });
+}
