@@ -93,11 +93,11 @@ export class StoreError extends Error {
   /** True: it has not failed, but not answered in time either. */
   readonly isLate: boolean;
 
-  /** Keeps what the store threw as `cause`. */
+  /** Keeps what the store threw as `cause`. One that has `mayBeDone: true` itself is believed. */
   constructor(
     thrown: unknown,
     message = `The job could not be stored: ${messageOf(thrown)}`,
-    { mayBeDone = false, isLate = false }: {
+    { mayBeDone = saysMayBeDone(thrown), isLate = false }: {
       readonly mayBeDone?: boolean;
       readonly isLate?: boolean;
     } = {},
@@ -107,6 +107,10 @@ export class StoreError extends Error {
     this.mayBeDone = mayBeDone;
     this.isLate = isLate;
   }
+}
+
+function saysMayBeDone(thrown: unknown): boolean {
+  return thrown instanceof Error && "mayBeDone" in thrown && thrown.mayBeDone === true;
 }
 
 /** A handler throws this to have its job run again later. A deferral: not a failure, not counted as an attempt. */

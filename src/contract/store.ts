@@ -244,7 +244,10 @@ export interface Queue {
   readonly leaseCalls?: number;
   /** Counts by lane as the queue was opened. Omitted: they are known once `count` has answered. */
   readonly counts?: readonly LaneCounts[];
-  /** Stores jobs. One answer an entry, in order; one bad entry fails no other. */
+  /**
+   * Stores jobs. One answer an entry, in order; one bad entry fails no other. An error with
+   * `mayBeDone: true` says that they may be stored all the same.
+   */
   add(entries: readonly JobEntry[], nowMs: number): MaybePromise<readonly Added[]>;
   /**
    * What `add` would answer an entry that is a duplicate, or whose idempotency key means another

@@ -67,6 +67,9 @@ export interface Operation {
 
 /** A commit was made, in a file that is not in its place: once that comes back, so does the commit. */
 export class UncertainCommit extends Error {
+  /** Who asked for it is to look before asking again. */
+  readonly mayBeDone = true;
+
   /** Says what is wrong with the file. */
   constructor(cause: unknown) {
     super(messageOf(cause), { cause });

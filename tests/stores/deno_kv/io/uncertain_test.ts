@@ -1,6 +1,9 @@
 /** Commits that were made in a file that was away just then. */
 
 import assert from "node:assert/strict";
+import { start } from "../../../../mod.ts";
+import { StoreError } from "../../../../src/contract/errors.ts";
+import { defineStore } from "../../../../src/contract/plugin.ts";
 import { audit } from "../../../../stores/deno_kv/doctor/audit.ts";
 import { Db } from "../../../../stores/deno_kv/io/db.ts";
 import { checkSchema } from "../../../../stores/deno_kv/io/open.ts";
@@ -11,6 +14,41 @@ import { throughCommits } from "../_commits.ts";
 import { end, entry, NOW, openQueue, withFolder } from "../_store.ts";
 
 const LEASE_MS = 1000;
+
+Deno.test("an add that is stored while the file is away says that it may be done", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/queue.db`;
+    const kv = await Deno.openKv(path);
+    let isAway = false;
+    throughCommits(kv, async (commit) => {
+      const answer = await commit();
+      if (isAway) await Deno.rename(path, `${folder}/away.db`);
+      return answer;
+    });
+    const file = new SameFile(path);
+    const db = new Db(kv, { remote: false, file, maxChecks: 100, random: () => 0.1 });
+    await checkSchema(db);
+    const store = new KvStore(db, { file: path, remote: false, pollMs: Infinity, seen: 0 });
+    const plugin = defineStore({ name: "away", create: () => store });
+    await using sluice = await start({
+      store: plugin,
+      pools: { p: { handler: () => 1, size: { min: 0, max: 1 }, lanes: [{ name: "l" }] } },
+    });
+    const pool = sluice.pool("p");
+    await pool.pause("l");
+
+    isAway = true;
+    const failure = await pool.enqueue({ lane: "l", payload: 1 }).catch((thrown) => thrown);
+    isAway = false;
+    const refused = await pool.enqueue({ lane: "l", payload: 2 }).catch((thrown) => thrown);
+    await Deno.rename(`${folder}/away.db`, path);
+
+    assert.ok(failure instanceof StoreError && refused instanceof StoreError);
+    assert.deepEqual([failure.mayBeDone, refused.mayBeDone], [true, false]);
+    const { jobs } = await pool.list({ limit: 10 });
+    assert.deepEqual(jobs.map(({ payload }) => payload), [1]);
+  });
+});
 
 for (const to of ["done", "retry", "back"] as const satisfies readonly Settlement["to"][]) {
   Deno.test(`an end (${to}) that is stored while the file is away is not stored again once it is back`, async () => {
