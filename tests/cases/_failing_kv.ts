@@ -6,10 +6,7 @@
 
 import type { Store } from "../../src/contract/store.ts";
 import { openStore } from "../stores/deno_kv/_store.ts";
-import { throughCommits } from "../stores/deno_kv/_commits.ts";
-
-/** Kinds of calls to a database. */
-export type KvCall = "get" | "getMany" | "list" | "commit";
+import { beforeCalls, type KvCall } from "../stores/deno_kv/_commits.ts";
 
 /** What a test holds of its database. */
 export interface KvFault {
@@ -44,24 +41,6 @@ function failing(kv: Deno.Kv, fault: KvFault, nowMs: () => number): Deno.Kv {
     fault.failures.push(nowMs());
     throw new TypeError(`disk I/O error in ${call}`);
   };
-  const get = kv.get.bind(kv);
-  const getMany = kv.getMany.bind(kv);
-  const list = kv.list.bind(kv);
-  kv.get = async <T>(...given: Parameters<typeof get>) => {
-    mayFail("get");
-    return await get<T>(...given);
-  };
-  kv.getMany = async <T extends readonly unknown[]>(...given: Parameters<typeof getMany<T>>) => {
-    mayFail("getMany");
-    return await getMany<T>(...given);
-  };
-  kv.list = <T>(...given: Parameters<typeof list>) => {
-    mayFail("list");
-    return list<T>(...given);
-  };
-  throughCommits(kv, async (commit) => {
-    mayFail("commit");
-    return await commit();
-  });
+  beforeCalls(kv, mayFail);
   return kv;
 }

@@ -6,7 +6,8 @@ import type { JobHandle } from "../../src/runtime/handles.ts";
 import { sleeper } from "../_virtual.ts";
 import { withFolder } from "../stores/deno_kv/_store.ts";
 import { DurableBench, withFile } from "./_durable.ts";
-import { type KvCall, type KvFault, openFailing } from "./_failing_kv.ts";
+import { type KvFault, openFailing } from "./_failing_kv.ts";
+import type { KvCall } from "../stores/deno_kv/_commits.ts";
 
 /** Runs `test` with processes on a file whose calls fail when it says so. */
 async function withFailing(

@@ -62,14 +62,11 @@ export function hasExpired(
 
 /** Ends the jobs of a part that have expired, as many as fit. How many jobs stay. */
 export async function expireIn(
-  { keys }: QueueContext,
+  context: QueueContext,
   transaction: Transaction,
   entry: Deno.KvEntry<Bytes>,
 ): Promise<number> {
-  const place = keys.placeIn(entry.key);
-  const jobs = jobsIn(place, entry.value);
-  transaction.check(entry);
-  transaction.delete(entry.key);
+  const { place, jobs } = takeOut(transaction, context, entry);
   const staying: StoredJob[] = [];
   for (const [index, job] of jobs.entries()) {
     const extra = job.line[3];
@@ -86,8 +83,20 @@ export async function expireIn(
   return staying.length;
 }
 
+/** Deletes a part with the commit, unless it has changed. What it is, for its jobs to go elsewhere. */
+function takeOut(
+  transaction: Transaction,
+  { keys }: QueueContext,
+  entry: Deno.KvEntry<Bytes>,
+): { readonly place: PartPlace; readonly jobs: readonly StoredJob[] } {
+  const place = keys.placeIn(entry.key);
+  transaction.check(entry);
+  transaction.delete(entry.key);
+  return { place, jobs: jobsIn(place, entry.value) };
+}
+
 /** The jobs of a part. */
-export function jobsIn(place: PartPlace, bytes: Uint8Array): StoredJob[] {
+export function jobsIn(place: Omit<PartPlace, "expiresAtMs">, bytes: Uint8Array): StoredJob[] {
   const { ordinal, segment, first, dueMs } = place;
   return decodeLines(bytes).flatMap((text, line) =>
     text === ""
@@ -127,14 +136,12 @@ async function moveDue(context: QueueContext, lane: KvLane, nowMs: number): Prom
 
 async function movePart(
   transaction: Transaction,
-  { keys }: QueueContext,
+  context: QueueContext,
   lane: KvLane,
   entry: Deno.KvEntry<Bytes>,
 ): Promise<void> {
-  const place = keys.placeIn(entry.key);
-  const jobs = jobsIn(place, entry.value);
-  transaction.check(entry);
-  transaction.delete(entry.key);
+  const { keys } = context;
+  const { place, jobs } = takeOut(transaction, context, entry);
   const isLimited = lane.maxRunningPerKey < Infinity && jobs.some(({ line }) => line[3]?.k);
   if (!isLimited) {
     // What is put down becomes claimable when it was due, and has left its first place only if it had.

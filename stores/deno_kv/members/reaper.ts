@@ -5,7 +5,8 @@
  */
 
 import { dropLostChunks } from "../add/chunks.ts";
-import { type Bytes, changeLine, decodeLines, parseLine } from "../record/codec.ts";
+import { jobsIn } from "../claim/promote.ts";
+import { type Bytes, changeLine } from "../record/codec.ts";
 import type { QueueContext } from "../context.ts";
 import type { StoredJob } from "../record/job.ts";
 import { type LeasePlace, numberAt } from "../record/keys.ts";
@@ -193,10 +194,5 @@ export function unended(
   progress: unknown,
 ): StoredJob[] {
   const ended = endedLines(progress);
-  const { ordinal, segment, first, dueMs } = place;
-  return decodeLines(bytes).flatMap((text, line) =>
-    text === "" || ended.has(line)
-      ? []
-      : [{ ordinal, segment, index: first + line, dueMs, line: parseLine(text), text }]
-  );
+  return jobsIn(place, bytes).filter(({ index }) => !ended.has(index - place.first));
 }

@@ -17,6 +17,32 @@ export function throughCommits(kv: Deno.Kv, through: (commit: Commit) => ReturnT
   };
 }
 
+/** Kinds of calls to a database. */
+export type KvCall = "get" | "getMany" | "list" | "commit";
+
+/** From now on `before` is called before each call of a handle: what it throws is what the call does. */
+export function beforeCalls(kv: Deno.Kv, before: (call: KvCall) => void): void {
+  const get = kv.get.bind(kv);
+  const getMany = kv.getMany.bind(kv);
+  const list = kv.list.bind(kv);
+  kv.get = async <T>(...given: Parameters<typeof get>) => {
+    before("get");
+    return await get<T>(...given);
+  };
+  kv.getMany = async <T extends readonly unknown[]>(...given: Parameters<typeof getMany<T>>) => {
+    before("getMany");
+    return await getMany<T>(...given);
+  };
+  kv.list = <T>(...given: Parameters<typeof list>) => {
+    before("list");
+    return list<T>(...given);
+  };
+  throughCommits(kv, async (commit) => {
+    before("commit");
+    return await commit();
+  });
+}
+
 /** Another handle on a database in memory. */
 export async function twinOf(kv: Deno.Kv): Promise<Deno.Kv> {
   const twin = await Deno.openKv(":memory:"); // its methods are replaced by those of the other
