@@ -108,16 +108,8 @@ Deno.test("the pages of the documentation have none of the words that are gone",
 const COMMENTS = /\/\*[^]*?\*\/|(?<![:"'`\w])\/\/[^\n]*/g;
 const CODE = /`[^`\n]*`|@param \w+/g;
 
-/** Here they are still said. A folder or file that is clean goes from this list. */
-const NOT_YET = [
-  /^src\/admin\/(access|api|http|openapi|server)\//,
-  /^src\/runtime\/(dispatch|pool|pool_loop|prefetch|turn_queue)\.ts$/,
-  /^stores\/deno_kv\/(add|change|claim|end|limit|members)\//,
-];
-
-Deno.test("comments have none of the words that are gone, but where that is still to do", async () => {
+Deno.test("comments have none of the words that are gone", async () => {
   const found = (await sourceFiles("mod.ts", "src", "plugins", "stores"))
-    .filter(({ path }) => !NOT_YET.some((folder) => folder.test(path)))
     .flatMap(({ path, text }) =>
       [...text.matchAll(COMMENTS)].flatMap(({ 0: comment }) => {
         const word = WORDS.exec(comment.replaceAll(CODE, "").replaceAll(/\n\s*\*/g, " "))?.[0];

@@ -33,7 +33,7 @@ import type {
 } from "../contract/store.ts";
 import type { LaneCounters } from "../planning/lane_counters.ts";
 
-/** A pool that rests for so long shows nothing to be amiss, ms. */
+/** A pool that has rested for this long has nothing wrong to show, ms. */
 const OVER_AFTER_MS = 60_000;
 
 /** One running pool, as its users and its store see it. */
@@ -84,7 +84,7 @@ export class Pool implements PoolHandle {
     await this.#queue.leave(wallMs(this.#clock));
   }
 
-  /** Makes all that other settings need. Nothing changes before the answer is put in force. */
+  /** Makes all that other settings need. Nothing changes before the answer is applied. */
   async prepare(settings: PoolSettings): Promise<Adoption> {
     const adoption = await prepareAdoption(this.#parts, settings, this.#context);
     return {
@@ -95,7 +95,7 @@ export class Pool implements PoolHandle {
     };
   }
 
-  /** Why other settings cannot be put in force now. `undefined`: they can. */
+  /** Why other settings cannot be applied now. `undefined`: they can. */
   get reloadHindrance(): string | undefined {
     return this.#parts.drain.begun
       ? `Pool "${this.name}" is draining: stop, then start with the new config`
@@ -108,7 +108,7 @@ export class Pool implements PoolHandle {
   }
 
   /**
-   * Counts the jobs of all lanes anew.
+   * Counts the jobs of all lanes again.
    *
    * @throws {StoreError} If the store fails at it, or does not answer in time.
    */
@@ -149,7 +149,7 @@ export class Pool implements PoolHandle {
   diagnosis(): readonly Finding[] {
     const { steering, state } = this.#parts;
     const nowMs = state.at(this.#clock.nowMs());
-    // A pool at rest takes no samples: what its past shows would stand for ever.
+    // A pool at rest takes no samples: what its past shows would never go.
     const restsForMs = steering.quiet ? nowMs - steering.history.sampledAtMs : 0;
     if (restsForMs >= OVER_AFTER_MS) return [];
     const { controller, admission } = this.settings;
@@ -229,7 +229,7 @@ export class Pool implements PoolHandle {
     }
   }
 
-  /** The wall clock was set, by so many ms. */
+  /** The wall clock was set, by this many ms. */
   stepped(byMs: number): void {
     if (this.#parts.drain.ended) return;
     this.#parts.loop.adopt();

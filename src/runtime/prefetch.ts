@@ -10,10 +10,10 @@ import type { PoolState } from "./pool_state.ts";
 import type { Leased } from "../contract/store.ts";
 import type { HeldJob } from "./unstarted.ts";
 
-/** More is leased once what is here and on its way covers less than so many times an answer's time. */
+/** More is leased once what is here and on its way covers less than this many times an answer's time. */
 export const LOW = 1.5;
 
-/** As much is leased then as covers so many times that. */
+/** As much is leased then as covers this many times an answer's time. */
 export const HIGH = 2.5;
 
 /** A job is short if an answer takes at least this part of it: workers would wait for it otherwise. */
@@ -22,7 +22,7 @@ const SHORT = 0.05;
 /** Most that are leased ahead for each worker, whatever answers take: a killed process charges each an attempt. */
 const MOST_EACH = 32;
 
-/** A job that has not started for so long goes back, ms, and at the latest after so many times an answer. */
+/** A job that has not started goes back after this time, ms, or after this many answers' time if longer. */
 const HELD_MS = 250;
 const HELD_TIMES = 4;
 
@@ -47,7 +47,7 @@ interface Entry extends HeldJob {
 interface Sight {
   /** Its workers' time when it was looked at last, ms. */
   servedMs: number;
-  /** Its workers' time lately, ms. */
+  /** Recent time of its workers, ms. */
   shareMs: number;
   /** How many of its jobs had ended when one went back that workers had no time for: none is leased ahead until one more has. */
   stalledAt: number;
@@ -147,7 +147,7 @@ export class Prefetch {
     return planned;
   }
 
-  /** Jobs that the workers of a lane start in so many times an answer, and one for each that waits with others. */
+  /** Jobs that the workers of a lane start in `times` answers, and one for each that waits with others. */
   #depth(lane: Lane, leaseMs: number, times: number): number {
     if (lane.timed === 0) return 1;
     if (!isShort(lane, leaseMs) || this.#seen.get(lane)?.stalledAt === lane.timed) return 0;
@@ -155,7 +155,7 @@ export class Prefetch {
     return Math.max(1, Math.ceil(this.#workersOf(lane) * each));
   }
 
-  /** Workers that a lane has, by their time lately. */
+  /** Workers that a lane has, by their recent time. */
   #workersOf(lane: Lane): number {
     const { live, lanes } = this.#state;
     let sumMs = 0;

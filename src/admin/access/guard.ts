@@ -19,7 +19,7 @@ export interface GuardOptions extends Tokens {
   readonly identify: (c: Context) => Actor | undefined;
 }
 
-/** Answers whom the options do not let in. `undefined`: the request may pass. */
+/** Answers a request that the options do not let in. `undefined`: it may pass. */
 export type Guard = (c: Context) => Response | undefined;
 
 /** Makes the guard of all routes that are not open. */
@@ -43,7 +43,7 @@ function tokenGuard(identify: GuardOptions["identify"]): Guard {
   };
 }
 
-/** Answers whom nobody knows: people are sent to the login, programs are told what is wrong. */
+/** Answers a request without credentials: a browser goes to the login, a program gets a problem. */
 function unknown(c: Context): Response {
   const header = c.req.raw.headers.get("authorization");
   if (header === null) {

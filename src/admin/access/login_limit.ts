@@ -7,10 +7,10 @@
 /** Tries at once. */
 export const BURST = 5;
 
-/** One more try after so many ms. */
+/** Time until an address has one more try, ms. */
 export const REFILL_MS = 12_000;
 
-/** Most addresses that are told apart; the one heard of longest ago is forgotten first. */
+/** Most addresses with a count of their own. The least recent one is forgotten first. */
 const MAX_ADDRESSES = 1_000;
 
 /** Counts failed tries by address. */

@@ -1,5 +1,5 @@
 /**
- * Waits until jobs have ended, whoever enqueued them.
+ * Waits until jobs have ended, no matter which process enqueued them.
  *
  * @module
  */

@@ -253,7 +253,7 @@ function refusal(thrown: unknown): EnqueueAnswer {
   return badRequest([{ pointer: "/payload", detail: messageOf(thrown) }]);
 }
 
-/** The store may answer again soon: whoever sends with a key may send again. */
+/** The store may answer again soon: a client that sent a key may send again. */
 function unstored(error: StoreError): ReturnType<typeof problem<503>> {
   return problem(503, againLater(error).error, {
     headers: { "retry-after": String(AGAIN_MS / 1000) },

@@ -29,7 +29,7 @@ export const MOST_STREAMS = 100;
 /** Events that are kept for streams that were cut off. */
 const KEPT_EVENTS = 4_096;
 
-/** Events within so many ms go out together. */
+/** Events of one such span go out together, ms. */
 const BATCH_MS = 50;
 
 /** Time between heartbeats, ms. */
@@ -73,7 +73,7 @@ export class EventFeed {
   /** Nothing is observed before the first stream. */
   constructor(options: FeedOptions) {
     this.#options = options;
-    // Not what a secret hangs on: tells the ids of this feed from those before a restart.
+    // No secret: it tells the ids of this feed from those before a restart.
     const prefix = crypto.randomUUID().slice(0, 8);
     this.#ring = new EventRing(KEPT_EVENTS, prefix, options.textOf);
     if (options.signal?.aborted) this.#closed = true;
@@ -226,7 +226,7 @@ export class EventFeed {
     }}\n\n`;
   }
 
-  /** Says that events were lost: a client looks at the pools anew. `null`: nobody knows how many. */
+  /** Says that events were lost: a client reads the pools again. `null`: their number is unknown. */
   #gap(missed: number | null): string {
     return `event: gap\ndata: {"missed":${missed}}\n\n`;
   }

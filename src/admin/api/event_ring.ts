@@ -31,7 +31,7 @@ interface Entry {
   text: string | undefined;
 }
 
-/** Keeps so many events, the oldest dropped first. */
+/** Keeps the latest events, this many at most. */
 export class EventRing {
   /** Number of the latest event; 0 if there was none. */
   latest = 0;
@@ -65,7 +65,7 @@ export class EventRing {
     this.#entries.fill(undefined);
   }
 
-  /** Id of a number, as it stands after `id:`. */
+  /** Id of a number, as written after `id:`. */
   idOf(number: number): string {
     return `${this.#prefix}-${number}`;
   }

@@ -59,7 +59,7 @@ const STREAM_HEADERS: Readonly<Record<string, string>> = {
   "x-accel-buffering": "no",
 };
 
-/** When a client that the limit turned away may come back, s. */
+/** When a client that the limit rejected may come back, s. */
 const FULL_RETRY_S = 10;
 
 /** Handler of the event stream. */

@@ -23,7 +23,7 @@ const LEAST_READ = 5;
  */
 type Spot = readonly [cursor: string | null, shown: string | null] | null;
 
-/** What tells where a job stands in the order. */
+/** What a job is sorted by. */
 type Ranked = Pick<JobRecord, "state" | "createdAtMs" | "dueAtMs" | "endedAtMs">;
 
 /** Where a list over several pools goes on. */
@@ -176,7 +176,7 @@ class Stream {
     if (last === undefined) return jobs;
     if (this.#skip !== undefined) {
       const at = jobs.findIndex(({ id }) => id === this.#skip);
-      // It has moved, or stands further behind by now.
+      // It has moved, or is further back by now.
       const unseen = at === -1 ? jobs.filter((job) => isBefore(last, job)) : jobs.slice(at + 1);
       if (at !== -1 || unseen.length > 0) this.#skip = undefined;
       return unseen;

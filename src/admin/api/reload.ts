@@ -1,5 +1,5 @@
 /**
- * The endpoint that loads the config anew.
+ * The endpoint that reloads the config.
  *
  * @module
  */

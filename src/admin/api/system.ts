@@ -21,7 +21,7 @@ import { StoreLooks } from "./store_looks.ts";
 /** A pool that has waited for its store for so long claims nothing, ms. */
 const LOOP_STANDS_AFTER_MS = 5_000;
 
-/** A store that failed to take a job is not tried again by whoever heeds it: for so long it counts, ms. */
+/** How long the instance is not ready after the store failed to take a job, ms. Balancers send it none then. */
 const REFUSES_FOR_MS = 10_000;
 
 /** A pool whose workers are all stuck is not ready once a job has waited for so long, ms. */

@@ -61,7 +61,7 @@ export async function readJson(request: Request, options: ReadOptions): Promise<
     return parsed(read.text, read.bytes);
   } catch (thrown) {
     if (thrown instanceof UnreadError) throw thrown;
-    // Whoever hung up amid the body reads no answer, and it is no fault of ours to log.
+    // A client that hung up within the body reads no answer, and it is no fault of ours to log.
     if (!(thrown instanceof SyntaxError)) {
       const detail = `The body could not be read: ${messageOf(thrown)}`;
       return { ok: false, refusal: breakingOff(problem(400, detail, atWhole(detail))) };

@@ -45,13 +45,13 @@ type Exchange<Endpoint, Route extends string, Output, Status> = {
   status: Status;
 };
 
-/** What every endpoint may answer, where the guard stands before it, and its own problems. */
+/** What every endpoint behind the guard may answer, and its own problems. */
 type ProblemsOf<Endpoint, Route extends string> =
   | 500
   | (Route extends typeof OPEN_ROUTES[number] ? never : 401 | 403 | 421)
   | (Endpoint extends { problems: infer Problems } ? Problems : never);
 
-/** What stands in the path of a route. */
+/** Parameters in the path of a route. */
 export type PathParts<Route extends string> =
   & (Route extends `${string}/:pool${string}` ? { pool: string } : unknown)
   & (Route extends `${string}/:id${string}` ? { id: string } : unknown);

@@ -9,7 +9,7 @@ import written from "./openapi.json" with { type: "json" };
 
 /** A JSON Schema, as far as it is looked at here. */
 export interface Schema {
-  /** Where the schema is that this one stands for. */
+  /** Where the schema is that this one refers to. */
   readonly $ref?: string;
   /** Schema of what a list has. */
   readonly items?: Schema;
@@ -29,7 +29,7 @@ export interface Message {
 
 /** One endpoint. */
 export interface OperationDoc {
-  /** Where it stands in the documentation. */
+  /** Its group in the documentation. */
   readonly tags: readonly string[];
   /** What it does, as a sentence without a period. */
   readonly summary: string;

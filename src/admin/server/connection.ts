@@ -58,7 +58,7 @@ export function canServeConnections(): boolean {
 export class Connection implements Peer {
   /** Address of the other end. */
   readonly remoteAddr: Deno.Addr;
-  /** Resolves once it is closed, whoever closes it. */
+  /** Resolves once it is closed, by either side. */
   readonly finished: Promise<void>;
   #abort: (() => void) | undefined;
   #latest: Deno.ServeHandlerInfo | undefined;
@@ -73,7 +73,7 @@ export class Connection implements Peer {
     this.remoteAddr = connection.remoteAddr;
     this.#quietSinceMs = nowMs;
     connection.setNoDelay();
-    const served = serveConnection!( // whoever makes one has asked `canServeConnections`
+    const served = serveConnection!( // the caller has asked `canServeConnections`
       connection,
       // Not a real signal: what its listener throws, once the connection has ended, would end the process.
       { addEventListener: (_, abort) => this.#abort = abort },
@@ -136,7 +136,7 @@ function isOpen(info: Deno.ServeHandlerInfo | undefined): boolean {
   try {
     return info?.remoteAddr !== undefined;
   } catch {
-    return false; // it is told no more of a request that is over
+    return false; // a request that is over gets no more of it
   }
 }
 

@@ -18,8 +18,8 @@ export class BatchAnswers<Answer> {
   #reject!: (thrown: unknown) => void;
 
   /**
-   * Waits for so many answers. `failed`: what an entry is answered that failed where others did not.
-   * Omitted: the whole call fails then.
+   * Waits for the answers of `count` entries. `failed`: the answer of an entry that failed where others
+   * did not. Omitted: the whole call fails then.
    */
   constructor(entries: number, failed?: (thrown: unknown) => Answer) {
     this.#entries = entries;

@@ -14,7 +14,7 @@ import { AtomicOperation, type Expected, isAsItWas } from "../io/atomic_operatio
 /** Largest payload, bytes of its JSON. */
 export const LARGEST_PAYLOAD = 1 << 20;
 
-/** Largest payload that stands in its job's line, bytes. */
+/** Largest payload that is part of its job's line, bytes. */
 export const LARGEST_INLINE = 50_000;
 
 const CHUNK = 60_000;
@@ -34,8 +34,8 @@ export function chunksIn(payload: Bytes): readonly Bytes[] {
 }
 
 /**
- * Stores a payload, in the name of a member that lives: whoever declares it dead later finds what has no
- * job. What the commit that stores its job must depend on. `undefined`: the member is dead.
+ * Stores a payload in the name of a live member: once that is declared dead, chunks without a job are
+ * found by it. Returns what the commit that stores the job must depend on. `undefined`: the member is dead.
  */
 export async function writeChunks(
   { db, keys }: QueueContext,

@@ -14,7 +14,7 @@ import { SharedReads } from "../read/reads.ts";
 import { PATIENCE_MS } from "../io/db.ts";
 import { TooLarge } from "../io/atomic_operation.ts";
 
-/** Most jobs of one commit: whoever else commits waits no longer than for those. */
+/** Most jobs of one commit: other commits wait no longer than for those. */
 const MOST_JOBS = 100;
 
 /** What is to be done to one job. */

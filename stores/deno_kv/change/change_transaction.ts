@@ -26,7 +26,7 @@ import { MARK_BYTES, markOf, marksIn } from "../members/membership.ts";
 /** Most running jobs of a process that are to be cancelled at once. */
 const MOST_MARKS = 1000;
 
-/** Most bytes of entries that are written anew without some of their jobs. */
+/** Most bytes of entries that are written again without some of their jobs. */
 const MOST_BYTES = 200_000;
 
 /** An entry that loses jobs: their indexes. */
@@ -123,7 +123,7 @@ export class ChangeTransaction {
     return revived === undefined ? { ok: false, state } : { ok: true, state: revived };
   }
 
-  /** Asks the member of a running job to cancel it. It holds whoever ends it, unless that is as done. */
+  /** Asks the member of a running job to cancel it. Any end but `done` then counts as cancelled. */
   async #mark({ entry, progress, place, job }: RunningAt): Promise<Changed> {
     const { db, keys } = this.#context;
     const transaction = this.#transaction;

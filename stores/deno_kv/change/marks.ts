@@ -7,7 +7,7 @@
 import type { Transaction } from "../transaction.ts";
 import { MARK_BYTES, type Marks, type Membership } from "../members/membership.ts";
 
-/** Whoever cancels changes this key: a job that goes on does so only if nobody has. */
+/** A cancel changes this key: a job goes on only if the key is unchanged. */
 export function checkMarks(
   transaction: Transaction,
   { marks, marked }: Membership,

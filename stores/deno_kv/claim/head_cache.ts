@@ -32,7 +32,7 @@ export class HeadCache {
     return this.#whole;
   }
 
-  /** When the job with so many others before it is due. `undefined`: it is not known. */
+  /** When the job with this many others before it is due. `undefined`: it is not known. */
   dueMs(earlier: number): number | undefined {
     let left = earlier;
     for (const { key, value } of this.#parts) {
@@ -56,7 +56,7 @@ export class HeadCache {
     const since = this.#since;
     this.#since = undefined;
     if (since === undefined || this.#whole) return; // all is known, or others have changed something
-    if (after !== undefined && !this.#reaches(after)) return; // what stands before is not known any more
+    if (after !== undefined && !this.#reaches(after)) return; // what is before it is not known any more
     this.#parts.push(...entries.filter(({ key }) => !this.#reaches(key)));
     this.#upTo = this.#parts.at(-1)?.key;
     this.#whole = whole;

@@ -1,6 +1,6 @@
 /**
- * What time brings: delayed jobs that are due become ready, ready ones expire. Done by whoever claims
- * or counts, when it matters; nobody has to be there at the time.
+ * What time brings: delayed jobs that are due become ready, ready ones expire. A claim or a count does
+ * it when it matters: no process has to be there at the time.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { Transaction } from "../transaction.ts";
 /** Parts moved by one commit, at most. */
 const MOST_PARTS = 90;
 
-/** Parts whose expired jobs end with one commit: whoever else commits waits no longer than for those. */
+/** Most parts whose expired jobs end with one commit: other commits wait no longer than for those. */
 const HEADS = 2;
 
 /** Commits of one call, at most: the rest is moved by the next one. */

@@ -26,7 +26,7 @@ export class ReadyParts {
   readonly #context: QueueContext;
   readonly #backoff: ContentionBackoff;
   readonly #owners = new PartOwners();
-  /** Jobs in a part, as seen lately, by number of the lane: how much is read at once. */
+  /** Jobs in a part, as last seen, by number of the lane: how much is read at once. */
   readonly #density: number[] = [];
 
   /** Those of one queue. */
@@ -35,7 +35,7 @@ export class ReadyParts {
     this.#backoff = backoff;
   }
 
-  /** The parts of a lane of which so many jobs are wanted. `fresh`: what the same commit puts down. */
+  /** The parts of a lane to claim `want` jobs from. `fresh`: what the same commit writes. */
   async *of(
     ordinal: number,
     want: number,
@@ -85,8 +85,8 @@ export class ReadyParts {
   }
 
   /**
-   * The same on a file while others claim too: what this process leaves to them, or stands before where
-   * it keeps, comes last.
+   * The same on a file while others claim too: what this process leaves to them, or has left behind,
+   * comes last.
    */
   async *beside(ordinal: number, want: number, atMs: number): AsyncGenerator<Deno.KvEntry<Bytes>> {
     const { db, keys } = this.#context;
@@ -119,12 +119,12 @@ export class ReadyParts {
     this.#density[ordinal] = Math.max(1, jobs / parts);
   }
 
-  /** In how many parts so many jobs may be. */
+  /** In how many parts this many jobs may be. */
   #guess(ordinal: number, want: number): number {
     return Math.ceil(want / (this.#density[ordinal] ?? 1));
   }
 
-  /** What stands behind the parts that are known. */
+  /** The parts behind those that are known. */
   async *#read(
     ordinal: number,
     want: number,

@@ -54,15 +54,15 @@ export interface DoneEntry {
 type DoneTail = readonly [segment: string, first: number, ...rest: Deno.KvKeyPart[]];
 
 /**
- * What `m` says at the first job of an entry: where that stands, so that a job in it is found without
- * reading what else has ended.
+ * What `m` says at the first job of an entry: where the entry is, so that a job in it is found without
+ * a scan of all that has ended.
  */
 export type DonePointer = readonly [space: "d", atMs: number, name: string, last: number];
 
 /** Most characters of a value with several lines: no more than 60,000 bytes. */
 const MOST_CHARACTERS = 20_000;
 
-/** An entry and the first job of the next one are more than a whole: so many bytes begin no second one. */
+/** An entry and the first job of the next one are more than a whole one: fewer bytes begin no second one. */
 const HALF_ENTRY = MOST_CHARACTERS / 2;
 
 /** Most bytes of a job and of what is special about its end: KV allows 65,536 a value. */

@@ -38,7 +38,7 @@ interface Item extends Asked, Ending {
 
 /** What a loop of ends asks of others. */
 export interface FinishRelations {
-  /** Reads anew which jobs are to be cancelled. */
+  /** Reads again which jobs are to be cancelled. */
   refreshMarks(): Promise<void>;
   /** Jobs that are added, to go along. */
   added(): CommitParticipant | undefined;

@@ -1,6 +1,6 @@
 /**
- * Ends of jobs for those who wait. What ends in this process is told at its commit; what others end
- * is looked for, ever less often.
+ * Ends of jobs for those who wait. Jobs that end in this process answer at their commit; for those of
+ * other processes the database is read, less and less often.
  *
  * @module
  */

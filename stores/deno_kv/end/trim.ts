@@ -24,7 +24,7 @@ const MOST_BYTES = 200_000;
 /** Commits of one call, at most: the rest is dropped by the next one. */
 const MOST_COMMITS = 10;
 
-/** Whoever finds that others are dropping the same leaves it to them for so long, ms. */
+/** How long a process leaves the work to others after it saw them drop the same, ms. */
 const OTHERS_MS = 1000;
 
 /** Drops done and dead jobs that are more, or older, than are kept. Reads nothing if there are none. */
@@ -94,8 +94,8 @@ async function readOldest(
 }
 
 /**
- * How many are kept. Beside others, read after the oldest were: whoever drops some later than that drops
- * the same first, and one of the two is refused.
+ * How many are kept. Beside others, read after the oldest were: a process that drops some later drops
+ * the same ones first, and one of the two is refused.
  */
 async function keptNow(
   { member, counts, db, keys }: QueueContext,

@@ -93,7 +93,7 @@ export class KeySlots {
     const extra = job.line[3];
     if (extra?.h !== 1 || extra.k === undefined) return;
     const use = await this.#use(job.ordinal, extra.k);
-    // Whoever does not know the lane does not know its limit: as many as before may hold a place.
+    // A process without this lane does not know its limit: as many as before may hold a slot.
     const limit = this.#context.lanes.of(job.ordinal)?.maxRunningPerKey ?? Math.max(1, use.held);
     if (--use.held < 0) this.#context.counts.doubt(job.ordinal); // its record was damaged
     await this.#fill(transaction, use, limit);
@@ -129,8 +129,8 @@ export class KeySlots {
         continue;
       }
       const isExpired = (waited.line[3]?.x ?? Infinity) <= transaction.nowMs;
-      // The last one that fits gets the place even so: whoever claims it ends it, and goes on. If nobody
-      // had it, nobody would ever look at those behind.
+      // The last one that fits gets the slot even so: the claim that finds it ends it, and goes on. If it
+      // had none, no claim would ever look at those behind.
       if (isExpired && transaction.checksLeft > 1 && !transaction.isFull) {
         transaction.end(waited, expired(waited));
         continue;

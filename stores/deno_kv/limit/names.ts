@@ -1,6 +1,6 @@
 /**
- * The names of a job: its dedupe key, free once it has ended, and its idempotency key, which stands for
- * it a while longer.
+ * The names of a job: its dedupe key, free once it has ended, and its idempotency key, which names it
+ * a while longer.
  *
  * @module
  */
@@ -24,7 +24,7 @@ export type Owner = readonly [
   untilMs?: number,
 ];
 
-/** The owner that stands in the database. `undefined`: there is none, or it cannot be read. */
+/** The owner in the database. `undefined`: there is none, or it cannot be read. */
 export function ownerAt(value: unknown): Owner | undefined {
   if (!Array.isArray(value)) return undefined;
   const [id, expiresAtMs, fingerprint = "", untilMs = 0] = value;
@@ -33,11 +33,11 @@ export function ownerAt(value: unknown): Owner | undefined {
   return isOwner ? value as unknown as Owner : undefined; // it was just looked at
 }
 
-/** A key of a job. `fingerprint`: what it stands for as an idempotency key. */
+/** A key of a job. `fingerprint`: of the request, if it is an idempotency key. */
 export interface Name {
   /** The key. */
   readonly key: string;
-  /** What it stands for as an idempotency key. `undefined`: it is a dedupe key only. */
+  /** Of the request, if it is an idempotency key. `undefined`: it is a dedupe key only. */
   readonly fingerprint: string | undefined;
 }
 
@@ -82,7 +82,7 @@ export function own(
   return owner;
 }
 
-/** Frees the names of a job that ends, with the commit; its idempotency key stands for it a while longer. */
+/** Frees the names of a job that ends, with the commit; its idempotency key names it a while longer. */
 export function freeNames(
   transaction: Transaction,
   keys: PoolKeys,

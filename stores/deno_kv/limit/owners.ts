@@ -22,7 +22,7 @@ export async function duplicateOf(
   }
 }
 
-/** What stands at a key, and who owns it for one that comes by that name. One that has expired is ended first. */
+/** The entry of a key, and who owns it for a job of that name. An owner that has expired is ended first. */
 export async function ownerOf(
   context: QueueContext,
   name: Name,

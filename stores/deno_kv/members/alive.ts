@@ -49,7 +49,7 @@ export class Alive {
   #sweep(): void {
     const slash = this.#file.lastIndexOf("/");
     const folder = this.#file.slice(0, slash) || "/";
-    // Asked for, a permission would be asked of whoever sits at the terminal.
+    // A request for the permission would prompt the user at the terminal.
     if (Deno.permissions.querySync({ name: "read", path: folder }).state !== "granted") return;
     const prefix = this.#pathOf("").slice(slash + 1);
     try {
@@ -76,7 +76,7 @@ function lock(path: string, create: boolean): Deno.FsFile | undefined {
     file = Deno.openSync(path, { write: true, create });
     if (file.tryLockSync(true)) return file;
   } catch {
-    // Then nothing can be told: whoever asks waits until a lease is over.
+    // Then nothing is known: the caller waits until a lease is over.
   }
   file?.close();
   return undefined;

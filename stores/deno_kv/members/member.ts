@@ -12,9 +12,9 @@ import { type Beat, beatIn, beginMembership, type Membership, noMembership } fro
 
 /** A member. Whether another one lives is judged by silence, unless its process is certain to have ended. */
 export class Member {
-  /** Its latest membership. Another one once it has joined anew: hold on to it from await to await. */
+  /** Its latest membership. Another one once it has joined again: hold on to it from await to await. */
   membership: Membership = noMembership();
-  /** True while the pool has not been told that a membership was lost: until then nothing is leased anew. */
+  /** True while the pool does not know yet that a membership was lost: until then nothing is leased. */
   untold = false;
   /** It is dead once others have seen no change for so long. */
   leaseMs: number;
@@ -42,7 +42,7 @@ export class Member {
     return process === undefined ? { leaseMs } : { leaseMs, process };
   }
 
-  /** Joins, or joins anew. */
+  /** Joins, or joins again. */
   async join(db: Db, keys: PoolKeys): Promise<void> {
     this.membership = await beginMembership(db, keys, this.beat);
   }

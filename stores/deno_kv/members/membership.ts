@@ -21,7 +21,7 @@ export interface Beat {
   readonly atMs?: number;
 }
 
-/** The sign of life that stands in the database. One that cannot be read counts for `leaseMs`. */
+/** The sign of life in the database. One that cannot be read counts for `leaseMs`. */
 export function beatIn(value: unknown, leaseMs: number): Beat {
   const beat: Partial<Record<keyof Beat, unknown>> = typeof value === "object" ? value ?? {} : {};
   const { leaseMs: own, process } = beat;
@@ -76,7 +76,7 @@ export class Membership {
     this.lost = fence.versionstamp === null;
   }
 
-  /** Looks whether its fence still stands. */
+  /** Looks whether its fence still exists. */
   async isAlive(db: Db): Promise<boolean> {
     if (!await isAsItWas(db, this.fence)) this.lost = true;
     return !this.lost;
@@ -110,8 +110,8 @@ function numberIn(value: unknown): number {
 }
 
 /**
- * The highest number of a member of a pool of whom anything is left: should the number of the latest be
- * lost, nobody gets the number of another, whose leases would never come back.
+ * The highest number of a member of a pool that has left any entry. If the number of the latest is
+ * lost, no member gets the number of another, whose leases would never come back.
  */
 export async function highestMember(db: Db, keys: PoolKeys): Promise<number> {
   const last = { limit: 1, reverse: true };

@@ -20,7 +20,7 @@ import { type Beat, markOf, marksIn } from "./membership.ts";
 /** Leases read at once. */
 const PAGE = 100;
 
-/** What is told of an attempt that nobody ended. */
+/** The error of an attempt that no process ended. */
 const LOST = "Its process died, or did not renew its lease for leaseMs, while it ran";
 
 /** How jobs go back. */
@@ -29,13 +29,13 @@ export interface GoingBack {
   readonly memberId: number;
   /** Whether the attempt stays charged. */
   readonly charged: boolean;
-  /** Its fence, which stands or has fallen: what the commits depend on. */
+  /** Its fence, present or deleted: what the commits depend on. */
   readonly fence: Expected;
 }
 
 /**
  * Deletes a member's fence: from then on it can neither claim nor end anything. Its heartbeat goes last:
- * should whoever does this die meanwhile, the next one does it again.
+ * if this process dies before that, the next one does it again.
  */
 export async function declareDead(
   context: QueueContext,
@@ -122,7 +122,7 @@ export async function giveBack(
     transaction.signals = true;
     if (await transaction.commit()) taken += jobs;
     else if (await isAsItWas(db, back.fence)) return undefined;
-    else isOver = true; // declared dead meanwhile: whoever did so takes them back
+    else isOver = true; // declared dead meanwhile: the process that did so takes them back
     return true;
   };
   while (!isOver) {

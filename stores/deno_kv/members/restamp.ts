@@ -1,6 +1,6 @@
 /**
  * Jobs that were stamped by a clock that was ahead: they would come when that time does, in a day or in
- * ten years. Whoever finds that out stamps them anew.
+ * ten years. A process that finds one stamps it again.
  *
  * @module
  */
@@ -71,12 +71,12 @@ async function eachAhead(
       try {
         stamp(transaction, entry);
       } catch {
-        continue; // it cannot be read: whoever claims or lists it sees to that
+        continue; // it cannot be read: a claim or a list sees to that
       }
     }
     if (last === undefined) return "all";
     if (transaction.checks > 0 && !await transaction.commit()) return undefined; // what others leave is looked at again
-    start = [...last, new Uint8Array()]; // no key stands between
+    start = [...last, new Uint8Array()]; // no key lies between
     return "some";
   };
   while (await db.retry(some, Infinity) === "some");
