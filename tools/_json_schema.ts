@@ -18,7 +18,8 @@ import {
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Numbers that may be fractions; the others are counts. */
-const FRACTIONS = /(Ms|MsSq|PerSec|Difference)$|^(mean|p50|p95|p99|weight|share|value|workers)$/;
+const FRACTIONS =
+  /(Ms|MsSq|Log|PerSec|Difference)$|^(mean|p50|p95|p99|weight|share|value|workers)$/;
 
 /** Makes schemas, and those of the types that they name. */
 export class SchemaMaker {

@@ -88,6 +88,8 @@ export interface LaneView {
   readonly timed: number;
   /** Sum of the run times of these, ms. */
   readonly timedMs: number;
+  /** Sum of the natural logarithms of these run times in ms, each taken as 0.01 ms at least. */
+  readonly timedLog: number;
   /** Rates and durations of the last tick's window. */
   readonly window: WindowStats;
 }

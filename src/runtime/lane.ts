@@ -12,6 +12,9 @@ import { Histogram, type LaneCounters } from "../planning/lane_counters.ts";
 import type { LaneView, Summary, WindowStats } from "../contract/view.ts";
 import type { Wall } from "../time/wall.ts";
 
+/** Run times count as so long at least in the sum of their logarithms, ms: 0 has none. */
+const LEAST_TIMED_MS = 0.01;
+
 /** Counters and samples of a lane or pool, with their window. */
 export class Traffic {
   /** Jobs accepted. */
@@ -158,6 +161,7 @@ export class Lane implements LaneView {
   #counted = 0;
   #timed = 0;
   #timedMs = 0;
+  #timedLog = 0;
 
   /** Makes a lane of a queue. */
   constructor(
@@ -203,6 +207,10 @@ export class Lane implements LaneView {
 
   get timedMs(): number {
     return this.#timedMs;
+  }
+
+  get timedLog(): number {
+    return this.#timedLog;
   }
 
   get window(): WindowStats {
@@ -322,6 +330,7 @@ export class Lane implements LaneView {
     if (!measured) return;
     this.#timed++;
     this.#timedMs += serviceMs;
+    this.#timedLog += Math.log(Math.max(serviceMs, LEAST_TIMED_MS));
     this.#service.add(serviceMs);
     this.traffic.serviceTimes.add(nowMs, serviceMs);
     this.#runs.add(serviceMs);

@@ -293,6 +293,7 @@ function freezeLane(lane: LaneView): LaneView {
     servedMs: lane.servedMs,
     timed: lane.timed,
     timedMs: lane.timedMs,
+    timedLog: lane.timedLog,
     window: freezeWindow(lane.window),
   });
 }

@@ -119,6 +119,7 @@ export function makeLane(overrides: LaneOverrides = {}): LaneView {
     servedMs: 0,
     timed: 0,
     timedMs: 0,
+    timedLog: 0,
     ...overrides,
     window: makeWindow(overrides.window),
   });
