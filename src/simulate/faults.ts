@@ -21,25 +21,29 @@ export interface FaultTarget {
   readonly restart: () => void;
 }
 
-/** Sets all faults going. Where slow ones overlap, their factors multiply. */
+/** Sets all faults going. Where those of a factor overlap, their factors multiply. */
 export function playFaults(faults: Scenario["faults"], target: FaultTarget): void {
   const { downstream, failStore, kill, restart } = target;
   const begun = { down: 0, store: 0 };
-  const factors: number[] = [];
-  const slow = (): void => {
-    downstream.factor = factors.reduce((product, factor) => product * factor, 1);
+  const times = { slow: [] as number[], slots: [] as number[] };
+  const apply = (): void => {
+    downstream.factor = product(times.slow);
+    downstream.slots = product(times.slots);
   };
   for (const fault of faults) {
     switch (fault.kind) {
       case "slow":
+      case "slots": {
+        const factors = times[fault.kind];
         span(fault, target, () => {
           factors.push(fault.factor);
-          slow();
+          apply();
         }, () => {
           factors.splice(factors.indexOf(fault.factor), 1);
-          slow();
+          apply();
         });
         break;
+      }
       case "down":
         span(fault, target, () => downstream.down = ++begun.down > 0, () => {
           downstream.down = --begun.down > 0;
@@ -52,6 +56,10 @@ export function playFaults(faults: Scenario["faults"], target: FaultTarget): voi
         span(fault, target, kill, restart);
     }
   }
+}
+
+function product(factors: readonly number[]): number {
+  return factors.reduce((product, factor) => product * factor, 1);
 }
 
 function span(

@@ -19,6 +19,8 @@ import { type Attempt, RecordedAttempts } from "./recorded.ts";
 export interface Downstream {
   /** How many times as long as usual attempts take. */
   factor: number;
+  /** How many times as many jobs as usual knees bear. */
+  slots: number;
   /** True: attempts that end now fail. */
   down: boolean;
 }
@@ -117,7 +119,10 @@ export class SimulatedRun {
     meter.started++;
     meter.running++;
     meter.waited(Math.max(0, parts.clock.nowMs() - readyAtMs(context, job)));
-    this.#serviceMs = usualMs * parts.downstream.factor * crowding(work) + work.lateMs();
+    const crowded = crowding(work, parts.downstream.slots);
+    this.#serviceMs = usualMs * parts.downstream.factor * crowded + work.lateMs();
+    // Once the attempt is known to the pool.
+    if (crowded > 1 && tells(work)) queueMicrotask(() => context.overloaded());
   }
 
   /** Called once by the pool, with what is to be told. */
@@ -176,10 +181,15 @@ function thrownIn(attempt: Attempt | undefined): Error | undefined {
 }
 
 /** How much longer an attempt takes because this many run: this one is counted. */
-function crowding({ load: { serviceMs }, meter: { running } }: LaneWork): number {
-  if (serviceMs.kind !== "knee" || running <= serviceMs.slots) return 1;
-  const { slots, collapse } = serviceMs;
-  return running / slots * (1 + collapse * (running - slots));
+function crowding({ load: { serviceMs }, meter: { running } }: LaneWork, times: number): number {
+  if (serviceMs.kind !== "knee") return 1;
+  const slots = Math.max(1, Math.round(serviceMs.slots * times));
+  if (running <= slots) return 1;
+  return running / slots * (1 + serviceMs.collapse * (running - slots));
+}
+
+function tells({ load: { serviceMs } }: LaneWork): boolean {
+  return serviceMs.kind === "knee" && serviceMs.tells;
 }
 
 /** The pool's own attempt also knows when its job became claimable, which handlers are not told. */

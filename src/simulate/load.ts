@@ -123,7 +123,7 @@ class LaneInflow {
 function payloads(of: ScenarioLane["serviceMs"], random: () => number): () => unknown {
   switch (of.kind) {
     case "knee":
-      return () => of.ms;
+      return durations({ ...of, kind: of.cv > 0 ? "lognormal" : "fixed" }, random);
     case "trace":
       return runsInTurn(of.runs, random);
     default:

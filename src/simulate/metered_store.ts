@@ -36,6 +36,8 @@ export interface DoorOptions {
   readonly fails: () => boolean;
   /** True once the process has died. */
   readonly dead: () => boolean;
+  /** What a request answers, as late as the store is. Omitted: at once. */
+  readonly later?: (<T>(answer: MaybePromise<T>) => MaybePromise<T>) | undefined;
   /** Name of the process. */
   readonly process: string;
   /** True for a process that is certain to have died. */
@@ -46,11 +48,13 @@ export interface DoorOptions {
 export class MeteredStore implements Store {
   readonly #store: Store;
   readonly #options: DoorOptions;
+  readonly #later: NonNullable<DoorOptions["later"]>;
 
   /** Wraps `store`, which others share and nobody closes. */
   constructor(store: Store, options: DoorOptions) {
     this.#store = store;
     this.#options = options;
+    this.#later = options.later ?? ((answer) => answer);
   }
 
   get process(): string {
@@ -68,14 +72,14 @@ export class MeteredStore implements Store {
   }
 
   get(key: string): MaybePromise<StateEntry | undefined> {
-    return this.#store.get(key);
+    return this.#later(this.#store.get(key));
   }
 
   commit(
     checks: Readonly<Record<string, string | undefined>>,
     sets: Readonly<Record<string, unknown>>,
   ): MaybePromise<boolean> {
-    return this.#store.commit(checks, sets);
+    return this.#later(this.#store.commit(checks, sets));
   }
 
   close(): void {}
@@ -100,20 +104,27 @@ function listen(
 
 /** The queue of one pool as one process has it. */
 export class MeteredQueue implements Queue {
+  /** Of the store in memory, that all simulations use: it knows more than the head, if it answers at once. */
+  readonly readyAtMs?: NonNullable<Queue["readyAtMs"]>;
   readonly #queue: Queue;
   readonly #meter: PoolMeter;
   readonly #options: DoorOptions;
+  readonly #later: NonNullable<DoorOptions["later"]>;
 
   /** Wraps `queue`. */
   constructor(queue: Queue, meter: PoolMeter, options: DoorOptions) {
     this.#queue = queue;
     this.#meter = meter;
     this.#options = options;
+    this.#later = options.later ?? ((answer) => answer);
+    if (options.later === undefined) {
+      this.readyAtMs = (lane, earlier) => this.#queue.readyAtMs?.(lane, earlier);
+    }
   }
 
   add(entries: readonly JobEntry[], nowMs: number): MaybePromise<readonly Added[]> {
     this.#check();
-    return this.#queue.add(entries, nowMs);
+    return this.#later(this.#queue.add(entries, nowMs));
   }
 
   lease(
@@ -122,48 +133,46 @@ export class MeteredQueue implements Queue {
     ahead?: readonly number[],
   ): MaybePromise<readonly Leased[]> {
     this.#check();
-    return this.#queue.lease(wants, nowMs, ahead);
+    return this.#later(this.#queue.lease(wants, nowMs, ahead));
   }
 
   settle(settlements: readonly Settlement[], nowMs: number): MaybePromise<readonly boolean[]> {
     this.#check();
     const answer = this.#queue.settle(settlements, nowMs);
-    if (isPromise(answer)) return answer.then((accepted) => this.#settled(settlements, accepted));
-    return this.#settled(settlements, answer);
+    return this.#later(
+      isPromise(answer)
+        ? answer.then((accepted) => this.#settled(settlements, accepted))
+        : this.#settled(settlements, answer),
+    );
   }
 
   renew(nowMs: number, steadyMs?: number): MaybePromise<Renewal> {
     this.#check();
-    return this.#queue.renew(nowMs, steadyMs);
+    return this.#later(this.#queue.renew(nowMs, steadyMs));
   }
 
   count(nowMs: number, anew?: boolean): MaybePromise<readonly LaneCounts[]> {
     this.#check();
-    return this.#queue.count(nowMs, anew);
+    return this.#later(this.#queue.count(nowMs, anew));
   }
 
   readySince(lane: number, atMs: number): number {
     return this.#queue.readySince(lane, atMs);
   }
 
-  /** Of the store in memory, that all simulations use: it knows more than the head. */
-  readyAtMs(lane: number, earlier: number): number | undefined {
-    return this.#queue.readyAtMs?.(lane, earlier);
-  }
-
   find(id: string): MaybePromise<JobRecord | undefined> {
     this.#check();
-    return this.#queue.find(id);
+    return this.#later(this.#queue.find(id));
   }
 
   list(query: JobQuery): MaybePromise<JobPage> {
     this.#check();
-    return this.#queue.list(query);
+    return this.#later(this.#queue.list(query));
   }
 
   change(id: string, change: Change, nowMs: number): MaybePromise<Changed> {
     this.#check();
-    return this.#queue.change(id, change, nowMs);
+    return this.#later(this.#queue.change(id, change, nowMs));
   }
 
   outcome(job: { readonly id: string }): Promise<Outcome> {

@@ -10,7 +10,7 @@ import { randomStream } from "../base/random.ts";
 import { supervise, type Supervisor } from "../runtime/supervisor.ts";
 import type { PoolSettings, Settings } from "../config/settings.ts";
 import type { PoolHandle } from "../runtime/handles.ts";
-import type { Store } from "../contract/store.ts";
+import type { MaybePromise, Store } from "../contract/store.ts";
 import { durations } from "./chance.ts";
 import { Failing } from "./failing.ts";
 import { type Downstream, type LaneWork, simulatedHandler, type SimulatedRun } from "./handler.ts";
@@ -135,10 +135,12 @@ export async function startProcess(world: World, number: number): Promise<Proces
       controller: watching(settings.controller, watch, meter),
     };
   });
+  const latency = new Latency(clock);
   const door = new MeteredStore(store, {
     meters,
     nowMs: () => clock.nowMs(),
     fails: world.storeFails,
+    later: scenario.storeMs > 0 ? latency.later : undefined,
     dead: () => clock.dead,
     process: name,
     isGone: (process) => world.gone?.has(process) ?? false,
@@ -146,6 +148,7 @@ export async function startProcess(world: World, number: number): Promise<Proces
   const failing = new Failing(world.startMs);
   const options = { clock: late, seed, observer: failing.hear };
   const supervisor = await supervise(settingsOf(pools, door), options);
+  latency.ms = scenario.storeMs; // only now: no time passes while a process starts
   const killed = (): void => void world.gone?.add(name);
   return new Process({ supervisor, clock, running, watched, failing, killed });
 }
@@ -163,6 +166,27 @@ function heedsIn(
   if (faults.some(({ kind }) => kind === "store-error")) return () => true;
   const longestMs = drain ? Math.min(timeoutMs, drainMs) : timeoutMs;
   return (serviceMs) => serviceMs > longestMs;
+}
+
+/** How late a process is answered: what it asks for is done at once. */
+class Latency {
+  /** How late answers come, ms. */
+  ms = 0;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  readonly later = <T>(answer: MaybePromise<T>): MaybePromise<T> =>
+    this.ms === 0 ? answer : this.#wait(answer);
+
+  async #wait<T>(answer: MaybePromise<T>): Promise<T> {
+    const answered = await answer;
+    const clock = this.#clock;
+    await new Promise<void>((resolve) => clock.at(clock.nowMs() + this.ms, resolve));
+    return answered;
+  }
 }
 
 /** The same controller, but each time it is asked the meter gets to see the pool. */

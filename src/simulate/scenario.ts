@@ -22,6 +22,8 @@ export interface ScenarioInput {
   readonly timerLateMs?: Duration | undefined;
   /** How many processes share the store, a whole number >= 1. @default {1} */
   readonly peers?: number | undefined;
+  /** How long the store takes to answer a request, ms, >= 0. @default {0} */
+  readonly storeMs?: number | undefined;
   /** Where a recorded load comes from. Omitted: it is made up. */
   readonly recorded?: Recorded | undefined;
   /** What goes wrong, and when. @default {[]} */
@@ -110,12 +112,16 @@ export type Duration =
 export interface Knee {
   /** Which kind of duration it is. */
   readonly kind: "knee";
-  /** Run time while it is not overloaded, ms. */
+  /** Mean run time while it is not overloaded, ms. */
   readonly ms: number;
+  /** Coefficient of variation of these run times, which are lognormal, >= 0. @default {0} */
+  readonly cv?: number | undefined;
   /** How many jobs it bears at once, over all processes, a whole number >= 1. */
   readonly slots: number;
   /** What each job beyond costs all of them, >= 0. @default {0} */
   readonly collapse?: number | undefined;
+  /** Whether it says so: handlers of attempts that start beyond call `context.overloaded()`. @default {false} */
+  readonly tells?: boolean | undefined;
 }
 
 /**
@@ -145,6 +151,14 @@ export type ScenarioFault =
     readonly atMs: number;
     readonly forMs: number;
     /** How many times as long, > 0. @default {3} */
+    readonly factor?: number | undefined;
+  }
+  /** Knees bear `factor` times as many jobs at once, one at least. */
+  | {
+    readonly kind: "slots";
+    readonly atMs: number;
+    readonly forMs: number;
+    /** How many times as many, > 0. @default {0.5} */
     readonly factor?: number | undefined;
   }
   /** Attempts that end meanwhile fail. */

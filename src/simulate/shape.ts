@@ -49,9 +49,14 @@ const entries = {
   }),
   knee: object({
     kind: v.literal("knee"),
-    ms: described(above(0), "Run time while the downstream is not overloaded, ms."),
+    ms: described(above(0), "Mean run time while the downstream is not overloaded, ms."),
+    cv: described(v.optional(atLeast(0), 0), "Coefficient of variation of these run times."),
     slots: described(whole(1), "How many jobs the downstream bears at once."),
     collapse: described(v.optional(atLeast(0), 0), "What each job beyond costs all of them."),
+    tells: described(
+      v.optional(flag(), false),
+      "Handlers of attempts that start beyond call `context.overloaded()`.",
+    ),
   }),
 };
 
@@ -196,10 +201,15 @@ const fault = v.variant("kind", [
     ...span,
     factor: described(v.optional(above(0), 3), "How many times as long attempts take."),
   }),
+  object({
+    kind: v.literal("slots"),
+    ...span,
+    factor: described(v.optional(above(0), 0.5), "How many times as many jobs knees bear."),
+  }),
   object({ kind: v.literal("down"), ...span }),
   object({ kind: v.literal("store-error"), ...span }),
   object({ kind: v.literal("kill"), ...span }),
-], kindOf("a fault", ["slow", "down", "store-error", "kill"]));
+], kindOf("a fault", ["slow", "slots", "down", "store-error", "kill"]));
 
 const recorded = object({
   from: described(text(), "Address of the system that it was recorded from."),
@@ -224,6 +234,10 @@ export const scenarioShape = object({
   ),
   timerLateMs: described(v.optional(duration), "How late timers fire. Default: never late."),
   peers: described(v.optional(whole(1, MOST_PEERS), 1), "How many processes share the store."),
+  storeMs: described(
+    v.optional(played(atLeast(0)), 0),
+    "How long the store takes to answer a request, ms.",
+  ),
   recorded: described(v.optional(recorded), "Where a recorded load comes from. Not simulated."),
   faults: described(
     v.optional(v.array(fault, wants("a list of faults")), []),

@@ -53,7 +53,7 @@ const LANES: NonNullable<ScenarioInput["pools"][string]>["lanes"] = {
   },
   f: {
     arrivals: { kind: "poisson", phases },
-    serviceMs: { kind: "knee", ms: 5, slots: 2, collapse: 0.1 },
+    serviceMs: { kind: "knee", ms: 5, cv: 0.3, slots: 2, collapse: 0.1, tells: true },
   },
   g: {
     arrivals: { kind: "on-off", perSec: 20, onMs: 100, offMs: 100, spacing: "poisson" },
@@ -69,6 +69,7 @@ const REST: Omit<ScenarioInput, "pools" | "durationMs"> = {
   graceMs: 500,
   timerLateMs: { kind: "exponential", ms: 0.3 },
   peers: 2,
+  storeMs: 2,
   recorded: {
     from: "http://127.0.0.1:8787",
     at: "2026-01-01T00:00:00Z",
@@ -77,6 +78,7 @@ const REST: Omit<ScenarioInput, "pools" | "durationMs"> = {
   },
   faults: [
     { kind: "slow", atMs: 100, forMs: 100, factor: 2 },
+    { kind: "slots", atMs: 200, forMs: 100, factor: 0.5 },
     { kind: "down", atMs: 300, forMs: 50 },
     { kind: "store-error", atMs: 400, forMs: 50 },
     { kind: "kill", atMs: 500, forMs: 100 },

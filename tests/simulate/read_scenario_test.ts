@@ -51,6 +51,7 @@ Deno.test("readScenario() fills in all defaults", async () => {
     drain: false,
     graceMs: 0,
     peers: 1,
+    storeMs: 0,
     faults: [],
   });
   assert.deepEqual(pool!.lanes.map(({ settings, ...load }) => [settings.name, load]), [
@@ -88,7 +89,7 @@ Deno.test("readScenario() finds all faults at once, each with its pointer", asyn
     [
       '/durationMs: Expected the key "durationMs" but it is missing: how long jobs arrive, ms',
       '/duration: No key is named "duration": did you mean "durationMs"?',
-      '/faults/0/kind: Expected one of "slow", "down", "store-error", "kill" but received "sloww"',
+      '/faults/0/kind: Expected one of "slow", "slots", "down", "store-error", "kill" but received "sloww"',
       '/faults/1/forMs: Expected the key "forMs" but it is missing: how long it lasts, ms',
       "/graceMs: Expected a number >= 0 but received -1",
       "/peers: Expected a whole number >= 1 but received 0",
