@@ -34,7 +34,8 @@ say("loose files in src/", files.filter(({ path }) => /^src\/[^/]+$/.test(path))
 say("entries of the floor list", await floorEntries());
 say("exported type names with two meanings", doubles());
 say("names exported by mod.ts", await exportedNames());
-say("source files that name a lane key without behaviour (maxDepth)", filesWith(/\bmaxDepth\b/));
+say("source files of a lane key, lint apart (maxDepth)", filesOf("maxDepth"));
+say("source files of a lane's view field (timedMs)", filesOf("timedMs"));
 say("lines: deno-kv", lines((path) => path.startsWith("stores/deno_kv/")));
 say("lines: endpoint descriptions", lines((path) => ENDPOINTS.test(path)));
 say("lines: product in all", lines(() => true) + scripts);
@@ -95,7 +96,9 @@ function doubles(): number {
   return [...found.values()].filter((paths) => paths.size > 1).length;
 }
 
-function filesWith(pattern: RegExp): string {
+/** Files that declare a property, or read it of an object; what only takes objects apart is left out. */
+function filesOf(property: string): string {
+  const pattern = new RegExp(`(?<![\`\\w])${property}\\??:|\\.${property}\\b`);
   const found = files.filter(({ path, text }) => path.startsWith("src/") && pattern.test(text));
   return `${found.length}: ${found.map(({ path }) => path.slice("src/".length)).join(", ")}`;
 }

@@ -6,26 +6,9 @@
 
 import type { ConfigChange } from "../contract/event.ts";
 import type { LaneSettings, PoolSettings } from "./settings.ts";
-import { changesOf, NEXT_TICK } from "./diff_parts.ts";
+import { AT_ONCE, changesOf } from "./diff_parts.ts";
 import { toPointer } from "./faults.ts";
-
-const AT_ONCE = "Holds at once";
-
-/** How a change of each key of a lane takes hold. Its keys are all that a lane has. */
-const EFFECTS: Readonly<Record<keyof Omit<LaneSettings, "name">, string>> = {
-  targetWaitMs: NEXT_TICK,
-  deadlineMs: AT_ONCE,
-  maxDepth: "Applies to new jobs; jobs that wait stay",
-  maxRunning: "Holds for jobs that start from now on",
-  maxRunningPerKey: "Holds for jobs that start from now on",
-  ttlMs: "Applies to new jobs",
-  attempts: "Holds for every attempt that ends from now on",
-  backoff: "Holds for every attempt that fails from now on",
-  weight: AT_ONCE,
-  paused:
-    "Paused or resumed at once, in all processes; if another process has loaded it already, later pauses and resumes by users stay",
-  expect: "Holds for the next check; nothing that runs reads it",
-};
+import { LANE_EFFECTS } from "./shape.ts";
 
 /** True if both have the same lanes in the same order. */
 export function sameLanes(from: PoolSettings, to: PoolSettings): boolean {
@@ -57,7 +40,7 @@ export function diffLanes(from: PoolSettings, to: PoolSettings): readonly Config
     const fields = changesOf(inOrder(old), inOrder(lane), {
       path: path(index),
       lane: lane.name,
-      effects: (key) => isKey(key) ? EFFECTS[key] : AT_ONCE,
+      effects: (key) => isKey(key) ? LANE_EFFECTS[key] : AT_ONCE,
     });
     return [...moved, ...fields];
   });
@@ -79,9 +62,9 @@ function placesOf(lanes: readonly LaneSettings[]): ReadonlyMap<string, number> {
 
 /** What a lane has besides its name, in the order of the table. */
 function inOrder(lane: LaneSettings): object {
-  return Object.fromEntries(Object.keys(EFFECTS).filter(isKey).map((key) => [key, lane[key]]));
+  return Object.fromEntries(Object.keys(LANE_EFFECTS).filter(isKey).map((key) => [key, lane[key]]));
 }
 
-function isKey(key: string): key is keyof typeof EFFECTS {
-  return Object.hasOwn(EFFECTS, key);
+function isKey(key: string): key is keyof typeof LANE_EFFECTS {
+  return Object.hasOwn(LANE_EFFECTS, key);
 }

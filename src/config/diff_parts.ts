@@ -12,6 +12,9 @@ import { toDisplay } from "./display.ts";
 /** Effect of what every tick reads. */
 export const NEXT_TICK = "Applies from the next tick, which comes at once";
 
+/** Effect of what is read whenever it is needed. */
+export const AT_ONCE = "Holds at once";
+
 /**
  * True if both are the same plugin with the same options: an instance of one serves for the other.
  * A secret that has another value than before makes a difference, though it reads the same.

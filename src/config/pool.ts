@@ -4,15 +4,15 @@
  * @module
  */
 
-import type { InferOutput } from "valibot";
 import type { Bound, Kind } from "../contract/plugin.ts";
-import type { LaneSettings, PoolSettings } from "./settings.ts";
+import type { PoolSettings } from "./settings.ts";
 import type { SignalReader } from "../contract/strategy.ts";
 import { type CapDefaults, resolveCaps } from "./caps.ts";
 import { checkShape } from "./check.ts";
 import { type FaultList, isRecord, nameFault, type Path, poolNameFault } from "./faults.ts";
+import { checkLanes, laneSettings } from "./lane.ts";
 import { probeOf } from "./probe.ts";
-import { laneShape, poolShape, slotKinds } from "./shape.ts";
+import { poolShape, slotKinds } from "./shape.ts";
 import { findSignals, type SignalSources } from "./signals.ts";
 import { checkSchedules } from "./schedules.ts";
 import { resolveSlot, type SlotOptions, type SlotPlace } from "./slot.ts";
@@ -110,52 +110,12 @@ function checkSize(raw: unknown, path: Path, faults: FaultList): void {
   faults.add([...path, "min"], `Expected at most max (${max}) but received ${min}`);
 }
 
-type LaneShape = InferOutput<typeof laneShape>;
-
-function checkLanes(raw: unknown, path: Path, faults: FaultList): readonly LaneShape[] {
-  const seen = new Map<string, number>();
-  return (Array.isArray(raw) ? raw : []).flatMap((lane: unknown, index) => {
-    const here = [...path, index];
-    const shape = checkShape(laneShape, lane, { path: here, faults });
-    if (!isRecord(lane)) return [];
-    if (typeof lane.name === "string" && lane.name !== "") {
-      checkLaneName(lane.name, { seen, index, path: [...here, "name"] }, faults);
-    }
-    checkBackoff(lane.backoff, [...here, "backoff"], faults);
-    return shape === undefined ? [] : [shape];
-  });
-}
-
 /** Names of lanes as they stand there: one with a fault has a name too. */
 function namesOf(raw: unknown): ReadonlySet<string> {
   const lanes: readonly unknown[] = Array.isArray(raw) ? raw : [];
   return new Set(
     lanes.flatMap((lane) => isRecord(lane) && typeof lane.name === "string" ? [lane.name] : []),
   );
-}
-
-interface LaneNames {
-  readonly seen: Map<string, number>;
-  readonly index: number;
-  readonly path: Path;
-}
-
-function checkLaneName(name: string, { seen, index, path }: LaneNames, faults: FaultList): void {
-  const fault = nameFault(name);
-  if (fault !== undefined) faults.add(path, fault);
-  const first = seen.get(name);
-  if (first === undefined) seen.set(name, index);
-  else faults.add(path, `Expected a name of its own but lane ${first} is named "${name}" too`);
-}
-
-function checkBackoff(raw: unknown, path: Path, faults: FaultList): void {
-  if (!isRecord(raw)) return;
-  const { baseMs = 1000, maxMs = 60_000 } = raw;
-  if (typeof baseMs !== "number" || typeof maxMs !== "number" || baseMs <= maxMs) return;
-  const [key, message] = raw.maxMs === undefined
-    ? ["baseMs", `Expected at most maxMs (${maxMs}) but received ${baseMs}`]
-    : ["maxMs", `Expected at least baseMs (${baseMs}) but received ${maxMs}`];
-  faults.add([...path, key], message);
 }
 
 async function resolveHandlers(
@@ -213,17 +173,4 @@ function unreadSignals(raw: Readonly<Record<string, unknown>>): ReadonlyMap<stri
 function targetOf({ options }: Bound<"controller">): number {
   const own = isRecord(options) ? options.targetWaitMs : undefined;
   return typeof own === "number" ? own : 50;
-}
-
-function laneSettings(lane: LaneShape, targetWaitMs: number): LaneSettings {
-  return {
-    ...lane,
-    targetWaitMs: lane.targetWaitMs === undefined ? targetWaitMs : lane.targetWaitMs,
-    deadlineMs: lane.deadlineMs,
-    maxDepth: lane.maxDepth ?? Infinity,
-    maxRunning: lane.maxRunning ?? Infinity,
-    maxRunningPerKey: lane.maxRunningPerKey ?? Infinity,
-    ttlMs: lane.ttlMs ?? Infinity,
-    expect: lane.expect,
-  };
 }

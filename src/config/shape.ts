@@ -8,6 +8,7 @@ import * as v from "valibot";
 import words from "./words.json" with { type: "json" };
 import { FINDING_CODES } from "../explain/diagnose.ts";
 import { isRecord } from "./faults.ts";
+import { AT_ONCE, NEXT_TICK } from "./diff_parts.ts";
 import { isEnvRef } from "./secrets.ts";
 import {
   above,
@@ -89,6 +90,27 @@ export const laneShape = documented("lane", {
   paused: v.optional(flag(), false),
   expect: v.optional(expect),
 }, ["minShare", "fairness", "preemptible", "order"]);
+
+/** Keys of a lane that are `Infinity` unless they are given. */
+export const LANE_BOUNDS = ["maxDepth", "maxRunning", "maxRunningPerKey", "ttlMs"] as const;
+
+/** How a change of each key of a lane takes hold at a reload. */
+export const LANE_EFFECTS: Readonly<
+  Record<Exclude<keyof typeof laneShape.entries, "name">, string>
+> = {
+  targetWaitMs: NEXT_TICK,
+  deadlineMs: AT_ONCE,
+  maxDepth: "Applies to new jobs; jobs that wait stay",
+  maxRunning: "Holds for jobs that start from now on",
+  maxRunningPerKey: "Holds for jobs that start from now on",
+  ttlMs: "Applies to new jobs",
+  attempts: "Holds for every attempt that ends from now on",
+  backoff: "Holds for every attempt that fails from now on",
+  weight: AT_ONCE,
+  paused:
+    "Paused or resumed at once, in all processes; if another process has loaded it already, later pauses and resumes by users stay",
+  expect: "Holds for the next check; nothing that runs reads it",
+};
 
 const keep = documented("pool.keep", {
   done: v.optional(whole(0), 1000),

@@ -6,6 +6,7 @@
 
 import { judgeLane } from "../base/answers.ts";
 import type { Path } from "../config/faults.ts";
+import { viewLane } from "../testing/lane_view.ts";
 import { makeView } from "../testing/views.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { Bound, PluginContext } from "../contract/plugin.ts";
@@ -85,14 +86,7 @@ function viewsOf(pool: PoolSettings): readonly PoolView[] {
     const waits = busy === 0
       ? {}
       : { ready: 10, running: 1, oldestWaitMs: 100, arrivalsPerSec: 10 };
-    const lanes = pool.lanes.map(({ name, targetWaitMs, deadlineMs, maxRunning, weight }) => ({
-      name,
-      targetWaitMs,
-      deadlineMs,
-      maxRunning,
-      weight,
-      ...waits,
-    }));
+    const lanes = pool.lanes.map((lane) => ({ ...viewLane(lane), ...waits }));
     return makeView({ pool: pool.name, size: pool.size, live, busy, lanes, signals });
   });
 }

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { makeLane, makeView } from "../testing/views.ts";
+import { viewLane } from "../testing/lane_view.ts";
+import { makeView } from "../testing/views.ts";
 import type { PluginContext } from "../contract/plugin.ts";
 import type { PoolSettings } from "../config/settings.ts";
 import type { LanePolicy } from "../contract/strategy.ts";
@@ -57,19 +58,15 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 function dealer(pool: PoolSettings, workers: number, context: PluginContext): Deal {
   const all = makeView({ live: workers }).workers;
+  const empty = pool.lanes.map((lane, index) => ({
+    ...viewLane(lane, index),
+    arrivalsPerSec: lane.expect?.perSec ?? 0,
+    meanServiceMs: lane.expect?.serviceMs ?? 0,
+  }));
   return (hungry, before) => {
     const policy = pool.lanePolicy.create(context);
-    const lanes: Mutable<LaneView>[] = pool.lanes.map((lane, index) => ({
-      ...makeLane({
-        name: lane.name,
-        index,
-        weight: lane.weight,
-        maxRunning: lane.maxRunning,
-        targetWaitMs: lane.targetWaitMs,
-        deadlineMs: lane.deadlineMs,
-        arrivalsPerSec: lane.expect?.perSec ?? 0,
-        meanServiceMs: lane.expect?.serviceMs ?? 0,
-      }),
+    const lanes: Mutable<LaneView>[] = empty.map((lane, index) => ({
+      ...lane,
       ready: hungry[index] ? 1e6 : 0,
       oldestWaitMs: hungry[index] ? 1e6 : 0,
       running: before[index] ?? 0,

@@ -64,10 +64,15 @@ export class Traffic {
 
   /** The window that ended with the latest tick: computed when read, as most ticks read none. */
   get window(): WindowStats {
-    return this.#window ??= this.#reckon();
+    return this.#window ??= this.#compute();
   }
 
-  #reckon(): WindowStats {
+  /** A frozen copy of that. */
+  freezeWindow(): WindowStats {
+    return Object.freeze({ ...this.window }); // the spread computes the quantiles
+  }
+
+  #compute(): WindowStats {
     const nowMs = this.#seenAtMs;
     const startMs = this.#counters.startMs() ?? nowMs;
     const { serviceTimes, waits } = this;
@@ -334,6 +339,31 @@ export class Lane implements LaneView {
     this.#service.add(serviceMs);
     this.traffic.serviceTimes.add(nowMs, serviceMs);
     this.#runs.add(serviceMs);
+  }
+
+  /** A frozen copy of its view: a field of the view that is missing here does not compile. */
+  freeze(): LaneView {
+    return Object.freeze({
+      name: this.name,
+      index: this.index,
+      weight: this.weight,
+      maxRunning: this.maxRunning,
+      targetWaitMs: this.targetWaitMs,
+      deadlineMs: this.deadlineMs,
+      ready: this.ready,
+      blocked: this.blocked,
+      delayed: this.delayed,
+      running: this.running,
+      oldestWaitMs: this.oldestWaitMs,
+      paused: this.paused,
+      arrivalsPerSec: this.arrivalsPerSec,
+      meanServiceMs: this.meanServiceMs,
+      servedMs: this.servedMs,
+      timed: this.timed,
+      timedMs: this.timedMs,
+      timedLog: this.timedLog,
+      window: this.traffic.freezeWindow(),
+    });
   }
 
   /** What has come of its jobs. */

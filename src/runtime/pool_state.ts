@@ -9,14 +9,7 @@ import { Lane, Traffic } from "./lane.ts";
 import { PoolFace } from "./pool_face.ts";
 import type { PoolSettings } from "../config/settings.ts";
 import type { Leased, Queue } from "../contract/store.ts";
-import type {
-  LaneView,
-  PoolView,
-  Signal,
-  Totals,
-  WindowStats,
-  WorkerView,
-} from "../contract/view.ts";
+import type { PoolView, Signal, Totals, WindowStats, WorkerView } from "../contract/view.ts";
 import type { Wall } from "../time/wall.ts";
 import type { Worker } from "./worker.ts";
 
@@ -236,9 +229,9 @@ export class PoolState implements PoolView {
   }
 }
 
-/** A frozen copy of a view. `readyOlderThan` then knows only the head of each lane. */
-export function freeze(view: PoolView): PoolView {
-  const lanes = view.lanes.map(freezeLane);
+/** A frozen copy of its view. `readyOlderThan` then knows only the head of each lane. */
+export function freeze(view: PoolState): PoolView {
+  const lanes = view.lanes.map((lane) => lane.freeze());
   return Object.freeze({
     pool: view.pool,
     nowMs: view.nowMs,
@@ -265,7 +258,7 @@ export function freeze(view: PoolView): PoolView {
       deferrals: view.totals.deferrals,
       overloads: view.totals.overloads,
     }),
-    window: freezeWindow(view.window),
+    window: view.traffic.freezeWindow(),
     peers: view.peers,
     stale: view.stale,
     signals: Object.freeze({ ...view.signals }),
@@ -274,35 +267,7 @@ export function freeze(view: PoolView): PoolView {
   });
 }
 
-function freezeLane(lane: LaneView): LaneView {
-  return Object.freeze({
-    name: lane.name,
-    index: lane.index,
-    weight: lane.weight,
-    maxRunning: lane.maxRunning,
-    targetWaitMs: lane.targetWaitMs,
-    deadlineMs: lane.deadlineMs,
-    ready: lane.ready,
-    blocked: lane.blocked,
-    delayed: lane.delayed,
-    running: lane.running,
-    oldestWaitMs: lane.oldestWaitMs,
-    paused: lane.paused,
-    arrivalsPerSec: lane.arrivalsPerSec,
-    meanServiceMs: lane.meanServiceMs,
-    servedMs: lane.servedMs,
-    timed: lane.timed,
-    timedMs: lane.timedMs,
-    timedLog: lane.timedLog,
-    window: freezeWindow(lane.window),
-  });
-}
-
 function freezeWorker(worker: WorkerView): WorkerView {
   const { id, state, startedAtMs, sinceMs, jobsDone } = worker;
   return Object.freeze({ id, state, startedAtMs, sinceMs, jobsDone });
-}
-
-function freezeWindow(window: WindowStats): WindowStats {
-  return Object.freeze({ ...window }); // the spread computes the quantiles
 }

@@ -14,6 +14,10 @@ import type {
   WorkerState,
   WorkerView,
 } from "../contract/view.ts";
+import * as v from "valibot";
+import { laneSettings } from "../config/lane.ts";
+import { laneShape } from "../config/shape.ts";
+import { viewLane } from "./lane_view.ts";
 
 /** What `makeWindow` does not take from its defaults. */
 export type WindowOverrides = Partial<WindowStats>;
@@ -99,27 +103,12 @@ export function makeView(overrides: ViewOverrides = {}): PoolView {
   });
 }
 
+const EMPTY_LANE = viewLane(laneSettings(v.parse(laneShape, { name: "lane0" }), 1000));
+
 /** A frozen, empty lane that is never bound: no key, pause or deadline. */
 export function makeLane(overrides: LaneOverrides = {}): LaneView {
   return Object.freeze({
-    name: "lane0",
-    index: 0,
-    weight: 1,
-    maxRunning: Infinity,
-    targetWaitMs: 1000,
-    deadlineMs: undefined,
-    ready: 0,
-    blocked: 0,
-    delayed: 0,
-    running: 0,
-    oldestWaitMs: 0,
-    paused: false,
-    arrivalsPerSec: 0,
-    meanServiceMs: 0,
-    servedMs: 0,
-    timed: 0,
-    timedMs: 0,
-    timedLog: 0,
+    ...EMPTY_LANE,
     ...overrides,
     window: makeWindow(overrides.window),
   });

@@ -9,6 +9,7 @@
 import type { FC } from "hono/jsx";
 import { duration } from "../../base/format.ts";
 import type { LaneSettings, PoolSettings } from "../../config/settings.ts";
+import { laneShape } from "../../config/shape.ts";
 
 /** The numbers of a pool and of its lanes. Nothing without one. */
 export function Effective(
@@ -39,14 +40,14 @@ export function Effective(
           <thead>
             <tr>
               <th scope="col">Lane</th>
-              {Object.keys(COLUMNS).map((key) => <th scope="col">{key}</th>)}
+              {COLUMNS.map((key) => <th scope="col">{key}</th>)}
             </tr>
           </thead>
           <tbody>
             {lanes.map((lane) => (
               <tr>
                 <th scope="row">{lane.name}</th>
-                {Object.values(COLUMNS).map((text) => <td>{text(lane)}</td>)}
+                {COLUMNS.map((key) => <td>{shown(key, lane[key])}</td>)}
               </tr>
             ))}
           </tbody>
@@ -56,21 +57,20 @@ export function Effective(
   );
 }
 
-/** Keys of a lane as the config has them, and their values in words: no key can be forgotten. */
-const COLUMNS: Readonly<
-  Record<keyof Omit<LaneSettings, "name" | "expect">, (lane: LaneSettings) => string>
-> = {
-  targetWaitMs: ({ targetWaitMs }) => targetWaitMs === null ? "no target" : time(targetWaitMs),
-  deadlineMs: ({ deadlineMs }) => deadlineMs === undefined ? "none" : time(deadlineMs),
-  maxDepth: ({ maxDepth }) => count(maxDepth),
-  maxRunning: ({ maxRunning }) => count(maxRunning),
-  maxRunningPerKey: ({ maxRunningPerKey }) => count(maxRunningPerKey),
-  ttlMs: ({ ttlMs }) => time(ttlMs),
-  attempts: ({ attempts }) => count(attempts),
-  backoff: ({ backoff }) => `${time(backoff.baseMs)} to ${time(backoff.maxMs)}`,
-  weight: ({ weight }) => String(weight),
-  paused: ({ paused }) => paused ? "yes" : "no",
-};
+/** Keys of a lane in the order of its shape. What only `check` reads is left out. */
+const COLUMNS = Object.keys(laneShape.entries)
+  .filter((key): key is Column => key !== "name" && key !== "expect");
+
+type Column = Exclude<keyof LaneSettings, "name" | "expect">;
+
+/** A value of a key in words. */
+function shown(key: string, value: unknown): string {
+  if (value === undefined) return "none";
+  if (value === null) return "no target"; // no other key may be null
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "number") return key.endsWith("Ms") ? time(value) : count(value);
+  return Object.entries(value).map(([part, own]) => `${part} ${shown(part, own)}`).join(", ");
+}
 
 function time(ms: number): string {
   return Number.isFinite(ms) ? duration(ms) : "no limit";

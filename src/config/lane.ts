@@ -1,0 +1,65 @@
+/**
+ * From one entry of `lanes` to what a lane runs with.
+ *
+ * @module
+ */
+
+import type { InferOutput } from "valibot";
+import type { LaneSettings } from "./settings.ts";
+import { checkShape } from "./check.ts";
+import { type FaultList, isRecord, nameFault, type Path } from "./faults.ts";
+import { LANE_BOUNDS, laneShape } from "./shape.ts";
+
+/** A lane as a config has it, with the defaults that the shape knows. */
+export type LaneShape = InferOutput<typeof laneShape>;
+
+/** The lanes of a pool that have no fault in their shape. Faults are added to the list. */
+export function checkLanes(raw: unknown, path: Path, faults: FaultList): readonly LaneShape[] {
+  const seen = new Map<string, number>();
+  return (Array.isArray(raw) ? raw : []).flatMap((lane: unknown, index) => {
+    const here = [...path, index];
+    const shape = checkShape(laneShape, lane, { path: here, faults });
+    if (!isRecord(lane)) return [];
+    if (typeof lane.name === "string" && lane.name !== "") {
+      checkLaneName(lane.name, { seen, index, path: [...here, "name"] }, faults);
+    }
+    checkBackoff(lane.backoff, [...here, "backoff"], faults);
+    return shape === undefined ? [] : [shape];
+  });
+}
+
+/** What a lane runs with. `targetWaitMs`: its target unless it has one of its own. */
+export function laneSettings(lane: LaneShape, targetWaitMs: number): LaneSettings {
+  const bounds = Object.fromEntries(LANE_BOUNDS.map((key) => [key, lane[key] ?? Infinity]));
+  return {
+    ...lane,
+    ...bounds as Record<typeof LANE_BOUNDS[number], number>, // made of just these keys
+    targetWaitMs: lane.targetWaitMs === undefined ? targetWaitMs : lane.targetWaitMs,
+    deadlineMs: lane.deadlineMs,
+    expect: lane.expect,
+  };
+}
+
+interface LaneNames {
+  readonly seen: Map<string, number>;
+  readonly index: number;
+  readonly path: Path;
+}
+
+function checkLaneName(name: string, { seen, index, path }: LaneNames, faults: FaultList): void {
+  const fault = nameFault(name);
+  if (fault !== undefined) faults.add(path, fault);
+  const first = seen.get(name);
+  if (first === undefined) seen.set(name, index);
+  else faults.add(path, `Expected a name of its own but lane ${first} is named "${name}" too`);
+}
+
+function checkBackoff(raw: unknown, path: Path, faults: FaultList): void {
+  if (!isRecord(raw)) return;
+  const { baseMs = 1000, maxMs = 60_000 } = raw;
+  if (typeof baseMs !== "number" || typeof maxMs !== "number" || baseMs <= maxMs) return;
+  const [key, message] = raw.maxMs === undefined
+    ? ["baseMs", `Expected at most maxMs (${maxMs}) but received ${baseMs}`]
+    : ["maxMs", `Expected at least baseMs (${baseMs}) but received ${maxMs}`];
+  faults.add([...path, key], message);
+}
