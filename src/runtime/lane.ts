@@ -6,94 +6,15 @@
 
 import type { DeadReason } from "../contract/job.ts";
 import type { LaneSettings } from "../config/settings.ts";
-import { CounterWindow, RateMeter, SampleRing, SmoothMean, WINDOW_MS } from "../base/stats.ts";
+import { RateMeter, SmoothMean } from "../base/stats.ts";
 import type { LaneCounts, Queue } from "../contract/store.ts";
 import { Histogram, type LaneCounters } from "../planning/lane_counters.ts";
-import type { LaneView, Summary, WindowStats } from "../contract/view.ts";
+import { Traffic } from "./traffic.ts";
+import type { LaneView, WindowStats } from "../contract/view.ts";
 import type { Wall } from "../time/wall.ts";
 
 /** Run times count as so long at least in the sum of their logarithms, ms: 0 has none. */
 const LEAST_TIMED_MS = 0.01;
-
-/** Counters and samples of a lane or pool, with their window. */
-export class Traffic {
-  /** Jobs accepted. */
-  arrivals = 0;
-  /** Attempts ended done. */
-  completions = 0;
-  /** Attempts failed. */
-  failures = 0;
-  /** Jobs rejected, or dropped as late. */
-  shed = 0;
-  /** Run times of ended attempts. */
-  readonly serviceTimes = new SampleRing();
-  /** Waits of started jobs. */
-  readonly waits = new SampleRing();
-  readonly #counters = new CounterWindow(4);
-  /** The latest tick and the counters then. */
-  readonly #seen = new Float64Array(4);
-  #seenAtMs: number;
-  #window: WindowStats | undefined;
-
-  /** Its window begins at `nowMs`. */
-  constructor(nowMs: number) {
-    this.#seenAtMs = nowMs;
-  }
-
-  /** Ends a slot of the window. */
-  update(nowMs: number): void {
-    this.#look(nowMs);
-    this.#counters.update(nowMs, this.#seen);
-  }
-
-  /** Takes in that nothing came until now, while nobody called `update`: what has come since came now. */
-  rested(nowMs: number): void {
-    this.#counters.rested(nowMs, this.#seen);
-    this.#look(nowMs);
-  }
-
-  #look(nowMs: number): void {
-    const seen = this.#seen;
-    seen[0] = this.arrivals;
-    seen[1] = this.completions;
-    seen[2] = this.failures;
-    seen[3] = this.shed;
-    this.#seenAtMs = nowMs;
-    this.#window = undefined;
-  }
-
-  /** The window that ended with the latest tick: computed when read, as most ticks read none. */
-  get window(): WindowStats {
-    return this.#window ??= this.#compute();
-  }
-
-  /** A frozen copy of that. */
-  freezeWindow(): WindowStats {
-    return Object.freeze({ ...this.window }); // the spread computes the quantiles
-  }
-
-  #compute(): WindowStats {
-    const nowMs = this.#seenAtMs;
-    const startMs = this.#counters.startMs() ?? nowMs;
-    const { serviceTimes, waits } = this;
-    const perSec = (counter: number) => this.#counters.perSec(nowMs, counter, this.#seen[counter]!);
-    let service: Summary | undefined | null = null;
-    let wait: Summary | undefined | null = null;
-    return {
-      windowMs: nowMs - startMs,
-      arrivalsPerSec: perSec(0),
-      completionsPerSec: perSec(1),
-      failuresPerSec: perSec(2),
-      shedPerSec: perSec(3),
-      get serviceMs() {
-        return service === null ? service = serviceTimes.summary(nowMs - WINDOW_MS) : service;
-      },
-      get waitMs() {
-        return wait === null ? wait = waits.summary(nowMs - WINDOW_MS) : wait;
-      },
-    };
-  }
-}
 
 /** The pool of a lane. */
 interface LanePool {

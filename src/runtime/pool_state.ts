@@ -5,8 +5,9 @@
  */
 
 import type { DeadReason } from "../contract/job.ts";
-import { Lane, Traffic } from "./lane.ts";
+import { Lane } from "./lane.ts";
 import { PoolFace } from "./pool_face.ts";
+import { Traffic } from "./traffic.ts";
 import type { PoolSettings } from "../config/settings.ts";
 import type { Leased, Queue } from "../contract/store.ts";
 import type { PoolView, Signal, Totals, WindowStats, WorkerView } from "../contract/view.ts";
