@@ -109,7 +109,7 @@ export class Dispatch {
     const backAtMs = held > 0 ? this.#prefetch.backAtMs(this.#leasing.ms) : Infinity;
     if (!rateBound) return backAtMs;
     if (cooldown.room(nowMs) <= planned) return Math.min(backAtMs, cooldown.nextAtMs(nowMs));
-    const aheadAtMs = this.#needsAhead()
+    const aheadAtMs = this.#needsAhead(0)
       ? rate.nextAtMs(planned + ahead + held + 1) - LOW * this.#leasing.ms
       : Infinity;
     const startAtMs = rate.nextAtMs(planned + 1);
@@ -142,7 +142,7 @@ export class Dispatch {
       const isClosed = guard.closed("lease", nowMs);
       if (isClosed && this.#state.held === 0) return;
       const planned = this.#plan(nowMs);
-      const ahead = this.#needsAhead() ? this.#planAhead(nowMs) : 0;
+      const ahead = this.#needsAhead(planned) ? this.#planAhead(nowMs) : 0;
       if (planned + ahead === 0) return;
       if (!mayLease || leasing.isFull || isClosed) {
         leasing.unplan();
@@ -203,11 +203,16 @@ export class Dispatch {
     return planned;
   }
 
-  /** True if answers take so long that workers, or a start rate, would wait for what is asked for too late. */
-  #needsAhead(): boolean {
-    const { ms, isFullAhead } = this.#leasing;
+  /**
+   * True if answers take so long that workers, or a start rate, would wait for what is asked for too late.
+   * What is `planned` is asked for in any case, and takes along what is leased ahead: else workers that
+   * get free one by one would take all places, each for one job.
+   */
+  #needsAhead(planned: number): boolean {
+    const { ms, isFull, isFullAhead } = this.#leasing;
+    if (ms === 0 || (planned > 0 ? isFull : isFullAhead)) return false;
     // Without a worker, as while all are stuck, what came would go back at once, and be asked for again.
-    if (ms === 0 || isFullAhead || this.#state.live === 0) return false;
+    if (this.#state.live === 0) return false;
     const isRated = this.#context.rate.perSec < Infinity;
     for (const lane of this.#state.lanes) {
       const isFit = lane.settings.attempts > 1 && lane.claimable > 0;

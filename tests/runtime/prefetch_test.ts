@@ -147,6 +147,18 @@ for (const latencyMs of [10, 20, 60, 200]) {
   }
 }
 
+Deno.test("workers that get free one after the other, each with a question, leave room to lease ahead", async () => {
+  await withWorkers({ latencyMs: 100, leaseCalls: 2 }, async (scene) => {
+    for (let sent = 0; sent < 1_000; sent++) {
+      post(scene, 1, 20);
+      await clock.advance(3); // workers can do more
+    }
+
+    const left = 1_000 - scene.starts().length;
+    assert.ok(left <= 100, `${left} have not started`);
+  });
+});
+
 Deno.test("what is leased ahead counts as ready, and what runs counts as running", async () => {
   await withWorkers({}, async (scene) => {
     const { pool, held, untilHeld } = scene;
