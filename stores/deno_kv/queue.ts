@@ -281,10 +281,11 @@ export class KvQueue implements Queue {
 
   /** Another member of this pool has committed something, in this process or another. */
   changed(): Promise<void> {
-    const { member, counts } = this.#context;
+    const { member, counts, db } = this.#context;
+    if (db.isSerial || member.alone) counts.forgetShelves();
+    else counts.outdateShelves();
     member.alone = false;
     counts.changes++;
-    counts.forgetShelves();
     return this.#readAgain();
   }
 

@@ -11,7 +11,7 @@ import type { KvJob } from "../record/job.ts";
 import { numberAt } from "../record/keys.ts";
 import { Mutex } from "../io/mutex.ts";
 import { expireIn, hasExpired, promote } from "./promote.ts";
-import { type Pages, type ReadyPart, ReadyParts } from "./ready.ts";
+import { type ReadyPart, ReadyParts, type SharedClaim } from "./ready.ts";
 import { beforeLast, type Claim, takePart, type Want } from "./take.ts";
 import type { CommitParticipant, FreshPart } from "../commit_participant.ts";
 import { Transaction } from "../transaction.ts";
@@ -93,12 +93,11 @@ export class Claims {
   ): Promise<readonly Claim[]> {
     const most = this.#context.db.isSerial ? 1 : MOST_COMMITS;
     const claims: Claim[] = [];
-    const pages: Pages = new Map();
     try {
       for (let rest = wants; claims.length < most;) {
         const transaction = new Transaction(this.#context, nowMs);
         transaction.check(membership.fence);
-        const claim = await this.#gather(membership, transaction, rest, undefined, pages);
+        const claim = await this.#gather(membership, transaction, rest);
         if (claim.taken === 0 && claims.length > 0) break;
         claims.push(claim);
         rest = restOf(rest, claim);
@@ -207,7 +206,6 @@ export class Claims {
     transaction: Transaction,
     wants: readonly Want[],
     fresh: Set<FreshPart> = new Set(),
-    pages: Pages = new Map(),
   ): Promise<Claim> {
     const claim: Claim = {
       membership,
@@ -216,7 +214,6 @@ export class Claims {
       jobs: [],
       fresh,
       wants,
-      pages,
       moves: this.#context.counts.moves,
       tries: [],
       left: new Set(),
@@ -241,12 +238,10 @@ export class Claims {
     let room = most;
     let parts = 0;
     const passed: Deno.KvEntry<Bytes>[] = [];
-    const takesOthers = (): boolean => {
-      if (room > most - count + ahead) return true; // a worker waits
-      claim.exhausted = false;
-      return false;
-    };
-    for await (const entry of this.#entries(claim, lane.ordinal, most, takesOthers)) {
+    const leaves = (): boolean => claim.exhausted = false;
+    const takesOthers = (): boolean => room > most - count + ahead || leaves(); // a worker waits
+    const shared = { isUrgent: count > ahead, takesOthers, leaves };
+    for await (const entry of this.#entries(claim, lane.ordinal, most, shared)) {
       if (numberAt(entry.key, 5) > transaction.atMs + 0.5) break; // by the clock of another process
       if (transaction.isFull || transaction.checksLeft < 3) {
         claim.exhausted = false;
@@ -306,14 +301,14 @@ export class Claims {
     claim: Claim,
     ordinal: number,
     want: number,
-    takesOthers: () => boolean,
+    how: Omit<SharedClaim, "nowMs">,
   ): AsyncGenerator<ReadyPart> {
     const isShared = !this.#context.member.alone && claim.fresh.size === 0;
-    const { transaction: { atMs: nowMs }, pages, fresh } = claim;
+    const { transaction: { atMs: nowMs }, fresh } = claim;
     if (!isShared) return this.#ready.of(ordinal, want, fresh);
     return this.#context.db.isSerial
       ? this.#ready.beside(ordinal, want, nowMs)
-      : this.#ready.shared(ordinal, want, { nowMs, pages, takesOthers });
+      : this.#ready.shared(ordinal, want, { nowMs, ...how });
   }
 
   /** Lanes that gave less than was wanted have nothing more to give: nobody need ask until jobs come. */

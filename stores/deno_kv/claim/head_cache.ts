@@ -14,6 +14,10 @@ const MOST_PARTS = 64;
 
 /** The first parts of one lane, none left out. */
 export class HeadCache {
+  /** When it was read from the first part on, by the clock of who asked. */
+  readAtMs = -Infinity;
+  /** True: others may have put something down since. */
+  isOutdated = false;
   #parts: Deno.KvEntry<Bytes>[] = [];
   readonly #jobs = new WeakMap<Bytes, number>(); // in a part, by its bytes: only those that were asked for
   #whole = false;
@@ -42,9 +46,22 @@ export class HeadCache {
     return undefined;
   }
 
+  /** True if any part is known, or that there is none. */
+  get isKnown(): boolean {
+    return this.#whole || this.#upTo !== undefined;
+  }
+
   /** Parts are read from now on. */
   reads(): void {
     this.#since = [];
+  }
+
+  /** All parts are read from now on: nothing that was known before holds. */
+  readsAnew(nowMs: number): void {
+    this.forget();
+    this.reads();
+    this.readAtMs = nowMs;
+    this.isOutdated = false;
   }
 
   /** Adds what was read behind `after`, without that from the start. `whole`: nothing stood behind that. */

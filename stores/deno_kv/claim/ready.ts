@@ -10,16 +10,36 @@ import type { QueueContext } from "../context.ts";
 import { numberAt } from "../record/keys.ts";
 import type { FreshPart } from "../commit_participant.ts";
 import { HeadCache } from "./head_cache.ts";
-import { PartOwners } from "./part_owners.ts";
+import { PartOwners, type SharedParts } from "./part_owners.ts";
 
 /** Entries read at once, at most. */
 const LARGEST_BATCH = 50;
 
+/** What is known of a lane is read again after so long, ms: others take, cut and put back. */
+const HEAD_MS = 500;
+
+/** And after so long, ms, where others have put something down and no worker waits for it. */
+const PAGE_MS = 100;
+
+/** One page of a lane suffices for this many claims. */
+const CLAIMS_A_PAGE = 3;
+
+/** Pages that one claim reads of a lane, at most. */
+const MOST_PAGES = 4;
+
 /** Ready jobs: those that are there, or that the commit of their claim puts down. */
 export type ReadyPart = Deno.KvEntry<Bytes> | FreshPart;
 
-/** Pages of ready parts that were read, by number of the lane. */
-export type Pages = Map<number, (readonly Deno.KvEntry<Bytes>[])[]>;
+/** How a claim looks for parts beside others. */
+export interface SharedClaim {
+  readonly nowMs: number;
+  /** True: a worker waits. */
+  readonly isUrgent: boolean;
+  /** Asked before what is others'. */
+  readonly takesOthers: () => boolean;
+  /** Told that there may be more than it was given. */
+  readonly leaves: () => void;
+}
 
 /** Finds ready parts; reads no more than it must. */
 export class ReadyParts {
@@ -54,34 +74,62 @@ export class ReadyParts {
   }
 
   /**
-   * The same over a network while others claim too: first what is its own. `pages`: what was read for
-   * this call already; `takesOthers`: asked before what is others'.
+   * The same over a network while others claim too: first what is its own, of what is known of the lane,
+   * which is read again only if that is not enough, or old.
    */
   async *shared(
     ordinal: number,
     want: number,
-    { nowMs, pages, takesOthers }: {
-      readonly nowMs: number;
-      readonly pages: Pages;
-      readonly takesOthers: () => boolean;
-    },
+    { nowMs, isUrgent, takesOthers, leaves }: SharedClaim,
   ): AsyncGenerator<Deno.KvEntry<Bytes>> {
+    const { counts, member } = this.#context;
+    const live = counts.of(ordinal);
+    const headCache = live?.headCache ?? new HeadCache();
+    const ageMs = Math.abs(nowMs - headCache.readAtMs);
+    const isEmpty = live?.free === 0 && !headCache.isOutdated;
+    if (!isEmpty && (!headCache.isKnown || ageMs >= HEAD_MS)) {
+      await this.#readPage(ordinal, { want, headCache, nowMs, anew: true });
+    }
+    const share = (): SharedParts => {
+      const due = headCache.parts.filter(({ key }) => numberAt(key, 5) <= nowMs + 0.5); // by another's clock
+      return this.#owners.share(ordinal, due, member);
+    };
+    let shared = share();
+    yield* shared.own;
+    for (let page = 1; page < MOST_PAGES && !isEmpty; page++) {
+      const known = new Set(shared.own);
+      const anew = headCache.whole;
+      const againMs = isUrgent ? 0 : PAGE_MS;
+      const isNews = headCache.isOutdated && Math.abs(nowMs - headCache.readAtMs) >= againMs;
+      if (anew && !isNews) break;
+      await this.#readPage(ordinal, { want, headCache, nowMs, anew });
+      shared = share();
+      yield* shared.own.filter((part) => !known.has(part));
+    }
+    if (shared.others.length > 0 && takesOthers()) yield* shared.others;
+    if (!isEmpty && (!headCache.whole || headCache.isOutdated)) leaves();
+  }
+
+  /** Reads on behind what is known of a lane, or all of it again. */
+  async #readPage(ordinal: number, { want, headCache, nowMs, anew }: {
+    readonly want: number;
+    readonly headCache: HeadCache;
+    readonly nowMs: number;
+    readonly anew: boolean;
+  }): Promise<void> {
     const { db, keys, member } = this.#context;
     const prefix = keys.of("r", ordinal);
-    const { members, membership: { memberId }, peers } = member;
-    const limit = Math.min(this.#guess(ordinal, want) * Math.max(2, peers) + 1, LARGEST_BATCH);
-    let known = pages.get(ordinal);
-    if (known === undefined) pages.set(ordinal, known = []);
-    for (let page = 0;; page++) {
-      const last: Deno.KvEntry<Bytes> | undefined = known[page - 1]?.at(-1);
-      const selector = last === undefined ? { prefix } : { prefix, start: [...last.key, 0] };
-      const parts = known[page] ??= await db.list<Bytes>(selector, { limit, batchSize: limit });
-      const due = parts.filter(({ key }) => numberAt(key, 5) <= nowMs + 0.5); // by another's clock
-      const { own, others } = this.#owners.share(due, { member: memberId, members, nowMs });
-      yield* own;
-      if (others.length > 0 && takesOthers()) yield* others;
-      if (due.length < limit) return;
-    }
+    const limit = Math.min(
+      this.#guess(ordinal, want) * Math.max(2, member.peers) * CLAIMS_A_PAGE + 1,
+      LARGEST_BATCH,
+    );
+    if (anew) headCache.readsAnew(nowMs);
+    else headCache.reads();
+    const last = headCache.parts.at(-1);
+    const selector = last === undefined ? { prefix } : { prefix, start: [...last.key, 0] };
+    const parts = await db.list<Bytes>(selector, { limit, batchSize: limit });
+    headCache.extend(last?.key, parts, parts.length < limit);
+    if (anew) this.#owners.looks(ordinal, parts, { nowMs, members: member.members });
   }
 
   /**

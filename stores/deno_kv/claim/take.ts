@@ -11,7 +11,7 @@ import type { FreshPart } from "../commit_participant.ts";
 import type { QueueContext } from "../context.ts";
 import { expired } from "../end/ended.ts";
 import type { Membership } from "../members/membership.ts";
-import type { Pages, ReadyPart } from "./ready.ts";
+import type { ReadyPart } from "./ready.ts";
 import { type HeldPart, KvJob, type StoredJob } from "../record/job.ts";
 import type { KvLane } from "../record/lanes.ts";
 import type { Transaction } from "../transaction.ts";
@@ -29,8 +29,6 @@ export interface Claim {
   readonly fresh: Set<FreshPart>;
   /** What is wanted. */
   readonly wants: readonly Want[];
-  /** What was read for it, and for those beside it. */
-  readonly pages: Pages;
   /** Own commits when it was gathered. */
   readonly moves: number;
   /** Names of parts that it takes: no other claim does meanwhile. */

@@ -46,7 +46,7 @@ export class Heartbeat {
 
   /** Beats, looks at the others, and takes back what the dead hold. */
   async renew(nowMs: number, steadyMs: number): Promise<Renewal> {
-    const { db, keys, member } = this.#context;
+    const { db, keys, member, counts } = this.#context;
     const sinceMs = Math.max(0, steadyMs - this.#renewedAtMs);
     this.#renewedAtMs = steadyMs;
     db.file?.checkAll();
@@ -94,6 +94,7 @@ export class Heartbeat {
     await this.#dropStaleMarks(nowMs);
     member.peers = live.size;
     member.members = [...live];
+    if (live.size === 1 && !member.alone) counts.forgetShelves(); // others may have put something down
     member.alone = live.size === 1;
     const nextAtMs = steadyMs + member.leaseMs / BEATS;
     const alive = !member.untold; // a renewal that failed midway has not told it

@@ -161,6 +161,11 @@ export class Counts {
     this.doubted.add(ordinal);
   }
 
+  /** Others may have put down more: what is known of what is ready may not be all. */
+  outdateShelves(): void {
+    for (const { headCache } of this.#lanes) headCache.isOutdated = true;
+  }
+
   /** Others may have changed what is ready. */
   forgetShelves(): void {
     for (const { headCache } of this.#lanes) headCache.forget();

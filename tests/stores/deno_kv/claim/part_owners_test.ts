@@ -17,8 +17,8 @@ function placesOf(parts: readonly Deno.KvEntry<Bytes>[]): readonly number[] {
   return parts.map((part) => PARTS.indexOf(part));
 }
 
-function shareOf(member: number, members: readonly number[], owners = new PartOwners(), nowMs = 0) {
-  const { own, others } = owners.share(PARTS, { member, members, nowMs });
+function shareOf(memberId: number, members: readonly number[], owners = new PartOwners()) {
+  const { own, others } = owners.share(0, PARTS, { members, membership: { memberId } });
   return { own: placesOf(own), others: placesOf(others) };
 }
 
@@ -46,10 +46,30 @@ Deno.test("a process that goes leaves its parts to the others, and moves none of
   assert.ok(after.length > before.length);
 });
 
-Deno.test("a part that has not moved for 3 s is anybody's", () => {
+Deno.test("an owner whose first part has not moved for 3 s hangs: its parts are the others'", () => {
   const owners = new PartOwners();
-  shareOf(3, [3, 4], owners, 0);
+  const members = [3, 4, 8];
+  const looks = (nowMs: number, parts = PARTS) => owners.looks(0, parts, { nowMs, members });
+  looks(0);
 
-  assert.ok(shareOf(3, [3, 4], owners, 2_999).others.length > 0);
-  assert.deepEqual(shareOf(3, [3, 4], owners, 3_000).others, []);
+  looks(2_999);
+  assert.deepEqual(shareOf(3, members, owners), shareOf(3, members));
+  looks(3_000);
+  assert.deepEqual(shareOf(3, members, owners).others, []);
+  const [first] = shareOf(4, members).own;
+  const others = PARTS.filter((_, place) => place !== first);
+  looks(3_500, others); // whoever took it
+  assert.deepEqual(shareOf(3, members, owners).others, []);
+  looks(13_500, others.slice(20));
+  assert.deepEqual(shareOf(3, members, owners), shareOf(3, members));
+});
+
+Deno.test("in a lane that is long for any time, who takes its first part is not taken for one that hangs", () => {
+  const owners = new PartOwners();
+  const members = [3, 4];
+  for (let nowMs = 0; nowMs <= 30_000; nowMs += 500) {
+    owners.looks(0, PARTS.slice(nowMs / 500), { nowMs, members });
+  }
+
+  assert.deepEqual(shareOf(3, members, owners).own, shareOf(3, members).own);
 });

@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import type { Queue } from "../../../../src/contract/store.ts";
+import { audit } from "../../../../stores/deno_kv/doctor/audit.ts";
+import type { KvStore } from "../../../../stores/deno_kv/store.ts";
+import type { Server } from "../../../_kvconnect/server.ts";
+import { openRemote, until, withServer } from "../_remote.ts";
+import { end, entry, NOW, openQueue } from "../_store.ts";
+
+/** Some members of one pool, that know each other. */
+interface Members {
+  readonly server: Server;
+  readonly stores: readonly KvStore[];
+  readonly queues: readonly Queue[];
+}
+
+async function withMembers(
+  count: number,
+  test: (members: Members) => Promise<void>,
+): Promise<void> {
+  await withServer({ maxChecks: 10 }, async (server) => {
+    const stores = await Promise.all(Array.from({ length: count }, () => openRemote(server)));
+    const queues: Queue[] = [];
+    for (const store of stores) queues.push(await openQueue(store));
+    for (const queue of queues) await queue.renew(NOW);
+    try {
+      await test({ server, stores, queues });
+    } finally {
+      await Promise.all(stores.map((store) => store.close()));
+    }
+  });
+}
+
+/** Adds jobs, so many a part. */
+async function addParts(queue: Queue, parts: number, each: number): Promise<void> {
+  for (let part = 0; part < parts; part++) {
+    await queue.add(Array.from({ length: each }, () => entry()), NOW);
+  }
+}
+
+/** What it takes to lease a long lane by several members at once: reads a job, and claims that failed. */
+async function costOf(count: number): Promise<{ reads: number; lost: number }> {
+  let cost = { reads: 0, lost: 0 };
+  await withMembers(count, async ({ server, queues }) => {
+    await addParts(queues[0]!, 160, 10);
+    for (const queue of queues) await queue.count(NOW);
+    const before = { ...server.requests };
+    const ids: string[] = [];
+    let claims = 0;
+    for (let round = 0; ids.length < 1000; round++) {
+      const leases = await Promise.all(
+        queues.map((queue) => queue.lease([40], NOW + round, [32])),
+      );
+      for (const jobs of leases) ids.push(...jobs.map(({ id }) => id));
+      claims += leases.length;
+    }
+    assert.equal(new Set(ids).size, ids.length);
+    const { snapshot_read: reads, atomic_write: writes } = server.requests;
+    cost = {
+      reads: (reads - before.snapshot_read) / ids.length,
+      lost: writes - before.atomic_write - claims,
+    };
+  });
+  return cost;
+}
+
+Deno.test("members that claim beside each other over a network lose no claim, and read no more for it", async () => {
+  const [one, two, four] = [await costOf(1), await costOf(2), await costOf(4)];
+
+  for (const { lost } of [one, two, four]) assert.equal(lost, 0);
+  for (const { reads } of [two, four]) {
+    assert.ok(reads <= 1.3 * one.reads, `${reads} reads a job, one alone ${one.reads}`);
+  }
+});
+
+Deno.test("what a member that hangs leaves of a lane, and what nobody owns, is leased by the others", async () => {
+  await withMembers(3, async ({ queues: [one, other] }) => {
+    await addParts(one!, 30, 2);
+    let nowMs = NOW;
+    const leased: string[] = [];
+    const lease = async (queue: Queue, ahead: number): Promise<number> => {
+      const jobs = await queue.lease([4], nowMs, [ahead]);
+      leased.push(...jobs.map(({ id }) => id));
+      return jobs.length;
+    };
+    // Ahead of their start, each takes its own only.
+    while (await lease(one!, 4) + await lease(other!, 4) > 0) nowMs += 100;
+    const own = leased.length;
+    assert.ok(own >= 20 && own < 60, `${own} of 60`);
+    nowMs += 3_000;
+    await lease(one!, 4); // the third one's first part has not moved
+    while (await lease(one!, 4) + await lease(other!, 4) > 0) nowMs += 100;
+
+    assert.equal(leased.length, 60);
+    assert.equal(new Set(leased).size, 60);
+  });
+});
+
+Deno.test("a worker that waits gets a job of another member's part at once", async () => {
+  await withMembers(2, async ({ queues }) => {
+    for (let round = 0; round < 10; round++) {
+      await addParts(queues[0]!, 1, 1);
+      await until(() => queues[1]!.counts![0]!.ready > 0);
+      assert.equal((await queues[1]!.lease([1], NOW + round)).length, 1);
+    }
+  });
+});
+
+Deno.test("whatever members believe of each other, each job is leased once and none is lost", async () => {
+  await withMembers(3, async ({ stores, queues, server }) => {
+    await addParts(queues[0]!, 60, 5);
+    const late = await openQueue(stores[0]!); // the others do not know of it
+    const all = [...queues, late];
+    const ended = new Set<string>();
+    for (let round = 0; ended.size < 300 && round < 200; round++) {
+      const nowMs = NOW + round * 100;
+      const leases = await Promise.all(
+        all.map((queue, index) => queue.lease([7], nowMs, [index % 2 === 0 ? 3 : 0])),
+      );
+      for (const { id } of leases.flat()) {
+        assert.ok(!ended.has(id), `${id} twice`);
+        ended.add(id);
+      }
+      await Promise.all(
+        leases.map((jobs, index) => all[index]!.settle(jobs.map((job) => end(job)), nowMs)),
+      );
+      if (round === 5) await queues[2]!.leave(nowMs); // its parts are the others'
+      if (round === 5) all.splice(2, 1);
+    }
+
+    assert.equal(ended.size, 300);
+    const kv = await Deno.openKv(server.url);
+    assert.deepEqual(await audit(kv, "p"), []);
+    kv.close();
+  });
+});
