@@ -5,14 +5,15 @@
  * @module
  */
 
+import { Ahead } from "./ahead.ts";
 import type { Cooldown } from "./cooldown.ts";
 import type { Crew } from "./crew.ts";
 import { judgeTake } from "../base/answers.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { Lane } from "./lane.ts";
-import { LaneChoice, mayStart, mayStartOnceLeased, mayStartSoon } from "./lane_choice.ts";
+import { LaneChoice, mayStart, mayStartOnceLeased } from "./lane_choice.ts";
 import { Leasing } from "./leasing.ts";
-import { HIGH, isLastAttempt, isShort, LOW, Prefetch } from "./prefetch.ts";
+import { isLastAttempt, Prefetch } from "./prefetch.ts";
 import type { Overruns } from "./overruns.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Runner } from "./runner.ts";
@@ -59,9 +60,12 @@ export class Dispatch {
   readonly #choice: LaneChoice;
   readonly #leasing: Leasing;
   readonly #prefetch: Prefetch;
+  readonly #ahead: Ahead;
   readonly #unstarted: Unstarted;
   /** The lanes that the policy chose last and that had no job here, in its order. */
   #chosen: Lane[] = [];
+  /** True if the highest lane has jobs that wait for the start rate, or the cool-down. */
+  #isTopBound = false;
   #open = true;
 
   /** Begins with the gate open. */
@@ -76,6 +80,13 @@ export class Dispatch {
       ...{ state, queue, guard, now },
       failed: changed,
       refused: (held, nowMs) => this.#unstarted.goesBack(held, nowMs),
+    });
+    const { crew, cooldown, rate } = context;
+    this.#ahead = new Ahead({
+      ...{ state, crew, cooldown, rate },
+      choice: this.#choice,
+      leasing: this.#leasing,
+      prefetch: this.#prefetch,
     });
   }
 
@@ -104,15 +115,13 @@ export class Dispatch {
 
   /** When time lets it do more. `Infinity`: it waits for something else. */
   nextAtMs(nowMs: number): number {
-    const { held, rateBound, planned, ahead } = this.#state;
+    const { held, rateBound, planned } = this.#state;
     const { cooldown, rate } = this.#context;
     const backAtMs = held > 0 ? this.#prefetch.backAtMs(this.#leasing.ms) : Infinity;
     if (!rateBound) return backAtMs;
     if (cooldown.room(nowMs) <= planned) return Math.min(backAtMs, cooldown.nextAtMs(nowMs));
-    const aheadAtMs = this.#needsAhead(0)
-      ? rate.nextAtMs(planned + ahead + held + 1) - LOW * this.#leasing.ms
-      : Infinity;
-    const startAtMs = rate.nextAtMs(planned + 1);
+    const aheadAtMs = this.#ahead.isNeeded(0) ? this.#ahead.atMs(nowMs) : Infinity;
+    const startAtMs = rate.nextAtMs(nowMs, planned + 1, this.#isTopBound);
     // What is due and was not done has other reasons, or is being asked for.
     const isAsked = startAtMs <= nowMs && (held > 0 || this.#leasing.isOpen);
     return Math.min(
@@ -142,7 +151,7 @@ export class Dispatch {
       const isClosed = guard.closed("lease", nowMs);
       if (isClosed && this.#state.held === 0) return;
       const planned = this.#plan(nowMs);
-      const ahead = this.#needsAhead(planned) ? this.#planAhead(nowMs) : 0;
+      const ahead = this.#ahead.isNeeded(planned) ? this.#ahead.plan(nowMs) : 0;
       if (planned + ahead === 0) return;
       if (!mayLease || leasing.isFull || isClosed) {
         leasing.unplan();
@@ -170,9 +179,12 @@ export class Dispatch {
   #plan(nowMs: number): number {
     const { crew, cooldown, rate } = this.#context;
     const state = this.#state;
-    const room = crew.idleCount - state.planned;
-    const most = Math.min(room, cooldown.room(nowMs) - state.planned);
-    let free = most > 0 ? rate.allowed(nowMs, most + state.planned) - state.planned : 0;
+    rate.leaseMs = this.#leasing.ms;
+    const before = state.planned;
+    const room = crew.idleCount - before;
+    const most = Math.min(room, cooldown.room(nowMs) - before);
+    let free = most > 0 ? rate.allowed(nowMs, most + before, true) - before : 0;
+    let paced = free > 0 ? rate.allowed(nowMs, most + before, false) - before : 0;
     const isBound = free < room;
     this.#chosen.length = 0;
     let planned = 0;
@@ -181,7 +193,12 @@ export class Dispatch {
     const { isStrict } = this.#leasing;
     const isEligible = isStrict && state.ahead > 0 ? mayStartOnceLeased : mayStart;
     if (room <= 0 || this.#choice.among(isEligible) === 0) return 0;
+    let onlyTop = false;
     while (free > 0 && this.#choice.count > 0) {
+      if (paced <= 0 && !onlyTop) { // the others keep the pace
+        onlyTop = true;
+        if (this.#choice.among((lane) => lane.index === 0 && isEligible(lane)) === 0) break;
+      }
       const lane = this.#choice.next();
       if (lane === undefined) break;
       if (state.guessed && this.#choice.count > 1) break;
@@ -189,68 +206,26 @@ export class Dispatch {
       if (isStrict && state.planned > 0 && lane.held > 0) break;
       if (lane.held === 0 && lane.claimable === 0) break;
       const held = lane.held > 0 ? this.#prefetch.next(lane) : undefined;
+      let isTaken = true;
       if (held === undefined) {
         this.#chosen.push(lane);
         this.#leasing.plan(lane);
         planned++;
+      } else isTaken = this.#begin(held.job, lane, nowMs);
+      if (isTaken) {
         free--;
-      } else if (this.#begin(held.job, lane, nowMs)) free--;
+        paced--;
+      }
       this.#choice.gave(lane);
       if (crew.idleCount <= state.planned) break;
     }
     state.guessed &&= free > 0 && this.#choice.count > 1;
-    state.rateBound = isBound && free <= 0 && this.#choice.count > 0;
+    const isHeld = isBound && free <= 0;
+    const isPaced = onlyTop && crew.idleCount > state.planned;
+    if (isPaced) this.#choice.among(isEligible);
+    state.rateBound = (isHeld || isPaced) && this.#choice.count > 0;
+    this.#isTopBound = isHeld && isEligible(state.lanes[0]!);
     return planned;
-  }
-
-  /**
-   * True if answers take so long that workers, or a start rate, would wait for what is asked for too late.
-   * What is `planned` is asked for in any case, and takes along what is leased ahead: else workers that
-   * get free one by one would take all places, each for one job.
-   */
-  #needsAhead(planned: number): boolean {
-    const { ms, isFull, isFullAhead } = this.#leasing;
-    if (ms === 0 || (planned > 0 ? isFull : isFullAhead)) return false;
-    // Without a worker, as while all are stuck, what came would go back at once, and be asked for again.
-    if (this.#state.live === 0) return false;
-    const isRated = this.#context.rate.perSec < Infinity;
-    for (const lane of this.#state.lanes) {
-      const isFit = lane.settings.attempts > 1 && lane.claimable > 0;
-      if (isFit && (isRated || isShort(lane, ms))) return true;
-    }
-    return false;
-  }
-
-  /** Plans what to lease ahead. How many jobs those are. */
-  #planAhead(nowMs: number): number {
-    const { crew, cooldown, rate } = this.#context;
-    const { ms } = this.#leasing;
-    const { held, planned, ahead } = this.#state;
-    const here = held + planned + ahead;
-    const room = cooldown.room(nowMs) - here;
-    if (room <= 0) return 0;
-    if (rate.perSec === Infinity) return this.#prefetch.plan(this.#leasing, nowMs, room);
-    if (rate.nextAtMs(here + 1) > nowMs + LOW * ms) return 0;
-    const idle = crew.idleCount - here;
-    const most = rate.by(nowMs + HIGH * ms, here + Math.max(idle, this.#state.live)) - here;
-    return crew.idleCount > 0
-      ? this.#planForRate(Math.min(room, idle, most))
-      : this.#prefetch.plan(this.#leasing, nowMs, Math.min(room, most));
-  }
-
-  /** Replays the policy over starts that the rate will allow soon. */
-  #planForRate(most: number): number {
-    if (most <= 0) return 0;
-    let count = 0;
-    this.#choice.among((lane) => lane.settings.attempts > 1 && mayStartSoon(lane));
-    while (count < most && this.#choice.count > 0) {
-      const lane = this.#choice.next();
-      if (lane === undefined) break;
-      this.#leasing.planAhead(lane, 1);
-      this.#choice.gave(lane);
-      count++;
-    }
-    return count;
   }
 
   /** Starts what was leased for free workers; what was leased ahead is chosen among with all that is held. */
@@ -278,10 +253,10 @@ export class Dispatch {
     const { crew, rate, cooldown } = this.#context;
     for (let index = 0; index < jobs.length; index++) {
       const job = jobs[index]!;
-      const isFree = this.#open && crew.idleCount > 0 && cooldown.room(nowMs) > 0 &&
-        rate.allowed(nowMs, 1) > 0;
       const lane = this.#leasing.laneOf(job);
       if (lane === undefined) continue;
+      const isFree = this.#open && crew.idleCount > 0 && cooldown.room(nowMs) > 0 &&
+        rate.allowed(nowMs, 1, lane.index === 0) > 0;
       if (isFree) this.#begin(job, lane, nowMs);
       else this.#prefetch.hold(job, lane, nowMs);
     }

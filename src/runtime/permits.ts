@@ -118,7 +118,7 @@ export class Permits implements Shares {
 
   starts(cap: NamedCap, whole: number, room: number): number {
     if (whole === 0) return 0;
-    const { rate, now } = this.#context;
+    const { rate, state, now } = this.#context;
     const key = `${this.#keys.get(cap) ?? cap.name}/starts`;
     const nowMs = now();
     const { starts: permits, perMs } = windowOf(whole);
@@ -127,7 +127,10 @@ export class Permits implements Shares {
     const unused = this.#holder.inForce(key, permits, nowMs) - count;
     // A part that it is only late to use is kept while work waits: to move it costs a window.
     const late = room > 0 || count >= unused ? unused : 0;
-    const wants = count + Math.min(this.#ready, Math.max(1, room, late));
+    // Who starts by the pace has some unused at any time, now more, now fewer: all who do want all.
+    const isPaced = state.rateBound && state.holdUntilMs === 0;
+    const more = isPaced ? permits : Math.max(1, room, late);
+    const wants = count + Math.min(this.#ready, more);
     this.#need(key, { cap: permits, wants, cools: true, used });
     if (perMs > this.#coolMs) {
       this.#coolMs = perMs;

@@ -13,8 +13,8 @@ const ROUNDING = 1e-9;
 /** Times since 1970 in ms have no finer grain than this: windows are whole multiples, so that sums are exact. */
 const GRAIN_MS = 2 ** -12;
 
-/** While the rate is used in full, no more start within this than at twice the rate, ms; one at least. */
-const SPREAD_MS = 10;
+/** Starts that come late are made up for as far as this, ms, and a lease: a timer's lateness, not a pause. */
+const LATE_MS = 20;
 
 /** It is used in full if a start takes the place of another no later than this times the window. */
 const FULL = 1.25;
@@ -33,29 +33,39 @@ export interface StartWindow {
  */
 export function windowOf(perSec: number): StartWindow {
   const starts = Math.max(1, Math.ceil(perSec - ROUNDING));
-  const grains = Math.max(1000, starts * 1000 / perSec) / GRAIN_MS;
-  return { starts, perMs: Math.ceil(grains - 1e-6) * GRAIN_MS };
+  return { starts, perMs: grainsUp(Math.max(1000, starts * 1000 / perSec)) };
+}
+
+function grainsUp(ms: number): number {
+  return Math.ceil(ms / GRAIN_MS - 1e-6) * GRAIN_MS;
+}
+
+function grainsDown(ms: number): number {
+  return Math.floor(ms / GRAIN_MS + 1e-6) * GRAIN_MS;
 }
 
 /**
- * Holds a rate by its window: a start and the N-th after it lie at least the window apart. A bucket
- * with a burst would allow twice the rate across a window's edge. At a rate with a fraction, the
- * (N + 1)-th lies apart by as much longer as one start takes: such a rate is most often a greater one
- * less its headroom, and that one's window may hold one start more.
+ * Holds a rate by a window and a pace. The window is the guard: a start and the N-th after it lie at
+ * least the window apart. A bucket with a burst would allow twice the rate across a window's edge. At a
+ * rate with a fraction, the (N + 1)-th lies apart by as much longer as one start takes: such a rate is
+ * most often a greater one less its headroom, and that one's window may hold one start more.
  *
- * N at once are allowed after a pause. Once the rate is used in full they would come at once in every
- * window, and where they arrive a little later the one time than the other, nearly twice as many as
- * N would arrive in a second. So they are spread then, at twice the rate at most: what is late can
- * catch up.
+ * With the window alone a backlog would use up at once what a window holds, and a job of a higher lane
+ * that comes then would wait for the next. So starts keep a pace, 1 / rate apart; what comes late is
+ * made up for, as far as timers are late. Only the highest lane may jump the pace: after a pause it has
+ * all that the window leaves, until the rate is used in full.
  */
 export class StartRate {
+  /** How long leases take, ms: starts may be late by that as well. */
+  leaseMs = 0;
   #perSec = Infinity;
   #isShare = false;
   #most = 0;
   #spanMs = 0;
   #longerMs = 0; // the window of one start more. 0: it follows from the other
-  #few = 0; // this many within `#fewMs`, while the rate is used in full
-  #fewMs = 0;
+  #fullMs = 0; // the rate is used in full if its starts take no longer than this
+  #paceMs = 0; // between starts that keep the pace
+  #dueAtMs = -Infinity; // when the next of them may be
   #stamps = new Float64Array(0); // a ring: the latest is the one before `#started`
   #started = 0;
   #before = { perSec: 0, untilMs: -Infinity }; // a faster rate, and until when its starts count
@@ -81,58 +91,38 @@ export class StartRate {
     this.#most = Math.floor(starts / parts);
     this.#spanMs = perMs / parts;
     const isWhole = isShare || parts > 1 || Math.abs(starts - perSec) < ROUNDING;
-    this.#longerMs = isWhole ? 0 : perMs + Math.ceil(1000 / perSec / GRAIN_MS) * GRAIN_MS;
-    const gapMs = this.#spanMs / this.#most / 2;
-    this.#few = this.#most === 1 ? 1 : Math.max(1, Math.ceil(SPREAD_MS / gapMs));
-    this.#fewMs = this.#few * gapMs;
+    this.#longerMs = isWhole ? 0 : perMs + grainsUp(1000 / perSec);
+    this.#fullMs = grainsUp(FULL * this.#spanMs);
     const size = parts === 1 ? this.#most + 1 : MOST_STARTS + 1;
     if (size > this.#stamps.length) this.#remember(size);
-  }
-
-  /** How many jobs may start at `nowMs`, at most `wanted`. */
-  allowed(nowMs: number, wanted: number): number {
-    const most = this.room(nowMs, wanted);
-    if (this.#perSec === Infinity || this.#perSec === 0) return most;
-    let count = 0;
-    while (count < most && (!this.#isFull(count, nowMs) || this.#isSpread(count, nowMs))) count++;
-    return count;
-  }
-
-  /** How many jobs the window leaves room for at `nowMs`, at most `wanted`. */
-  room(nowMs: number, wanted: number): number {
-    if (this.#perSec === Infinity) return wanted;
-    if (this.#perSec === 0) return 0;
-    let count = 0;
-    while (count < wanted && count < this.#most && this.#freeAtMs(count) <= nowMs) count++;
-    return count;
-  }
-
-  /** How many jobs may have started by `untilMs`, if each starts when it may; at most `wanted`. */
-  by(untilMs: number, wanted: number): number {
-    if (this.#perSec === Infinity) return wanted;
-    const times: number[] = [];
-    while (times.length < wanted) {
-      const atMs = this.#next(times.length + 1, times);
-      if (atMs > untilMs) break;
-      times.push(atMs);
-    }
-    return times.length;
-  }
-
-  /** Records a start. */
-  stamp(atMs: number): void {
-    if (this.#stamps.length > 0) this.#stamps[this.#started++ % this.#stamps.length] = atMs;
+    this.#keepPace(grainsDown(this.#spanMs / this.#most));
   }
 
   /**
-   * When the `count`-th next job may start. -Infinity if at once, `Infinity` at a rate of 0, or if that
-   * depends on when those before it start.
+   * How many jobs may start at `nowMs`, at most `wanted`.
+   *
+   * @param jumps They are of the highest lane: after a pause they need not keep the pace.
    */
-  nextAtMs(count = 1): number {
-    if (this.#perSec === Infinity) return -Infinity;
-    const times: number[] = [];
-    while (times.length < count) times.push(this.#next(times.length + 1, times));
-    return times[count - 1]!; // the last that was added
+  allowed(nowMs: number, wanted: number, jumps: boolean): number {
+    return this.by(nowMs, nowMs, wanted, jumps);
+  }
+
+  /** How many jobs may have started by `untilMs`, if from `nowMs` on each starts when it may; at most `wanted`. */
+  by(untilMs: number, nowMs: number, wanted: number, jumps: boolean): number {
+    if (this.#perSec === Infinity) return wanted;
+    return this.#foresee(nowMs, jumps, { count: wanted, untilMs }).count;
+  }
+
+  /** When the `count`-th next job may start, if those before it start when they may. `Infinity`: that is too far to see. */
+  nextAtMs(nowMs: number, count: number, jumps: boolean): number {
+    if (this.#perSec === Infinity) return nowMs;
+    return this.#foresee(nowMs, jumps, { count, untilMs: Infinity }).atMs;
+  }
+
+  /** Records a start, of whichever lane. */
+  stamp(atMs: number): void {
+    if (this.#stamps.length > 0) this.#stamps[this.#started++ % this.#stamps.length] = atMs;
+    this.#dueAtMs = this.#dueAfter(this.#dueAtMs, atMs);
   }
 
   /** Starts in the last `spanMs`, no fewer than there were. */
@@ -145,14 +135,41 @@ export class StartRate {
     return Math.max(count, Math.floor(nowMs < untilMs ? perSec : this.#perSec));
   }
 
-  /** When the `count`-th next may start; `times`: when those before it may. */
-  #next(count: number, times: readonly number[]): number {
-    if (this.#perSec === 0 || count > this.#most) return Infinity;
-    const windowMs = this.#freeAtMs(count - 1);
-    if (!this.#isFull(0, -Infinity)) return windowMs;
-    const few = this.#few;
-    const before = count > few ? times[count - few - 1]! : this.#ago(few - count + 1);
-    return Math.max(windowMs, before + this.#fewMs);
+  /** Lets up to `count` start one after the other, each when it may: how many have by `untilMs`, and when the last does. */
+  #foresee(
+    nowMs: number,
+    jumps: boolean,
+    { count, untilMs }: { readonly count: number; readonly untilMs: number },
+  ): { readonly count: number; readonly atMs: number } {
+    const seen = this.#perSec === 0 ? 0 : Math.min(count, this.#most);
+    let atMs = nowMs;
+    let lastMs = this.#ago(1);
+    let dueAtMs = this.#dueAtMs;
+    for (let started = 0; started < seen; started++) {
+      atMs = Math.max(atMs, this.#freeAtMs(started));
+      // The rate is used in full if the latest start took the place of another.
+      const isFull = lastMs - this.#ago(this.#most + 1 - started) < this.#fullMs;
+      if (!jumps || isFull) atMs = Math.max(atMs, dueAtMs);
+      if (atMs > untilMs) return { count: started, atMs };
+      dueAtMs = this.#dueAfter(dueAtMs, atMs);
+      lastMs = atMs;
+    }
+    return { count: seen, atMs: seen < count ? Infinity : atMs };
+  }
+
+  /** When the pace lets the next start, after one at `atMs` for which it was `dueAtMs`. */
+  #dueAfter(dueAtMs: number, atMs: number): number {
+    return Math.max(dueAtMs, atMs - LATE_MS - 2 * this.leaseMs) + this.#paceMs;
+  }
+
+  /** Another pace, from the last start on. */
+  #keepPace(paceMs: number): void {
+    const lastMs = this.#ago(1);
+    if (lastMs > -Infinity && this.#paceMs > 0) {
+      const leftMs = (this.#dueAtMs - lastMs) * paceMs / this.#paceMs;
+      this.#dueAtMs = lastMs + Math.min(leftMs, this.#spanMs); // longer is for the window to say
+    }
+    this.#paceMs = paceMs;
   }
 
   /** When the window lets another start, after `count` others by then. */
@@ -162,17 +179,6 @@ export class StartRate {
       this.#ago(places) + this.#spanMs,
       this.#ago(places + 1) + this.#longerMs,
     );
-  }
-
-  /** True if the last of `count` starts at `nowMs` takes the place of another; at 0, the latest that there was. */
-  #isFull(count: number, nowMs: number): boolean {
-    const lastMs = count === 0 ? this.#ago(1) : nowMs;
-    return lastMs - this.#ago(this.#most + 1 - count) <= FULL * this.#spanMs;
-  }
-
-  /** True if after `count` starts at `nowMs` another keeps apart from those before. */
-  #isSpread(count: number, nowMs: number): boolean {
-    return count < this.#few && this.#ago(this.#few - count) + this.#fewMs <= nowMs;
   }
 
   /** When the start before `count - 1` others was. `-Infinity`: there were fewer. */

@@ -160,7 +160,10 @@ export class Steering {
       target: this.override?.target,
       starting: state.starting,
       shares: permits,
-      startable: Math.min(rate.room(nowMs, state.size.max), cooldown.room(nowMs)),
+      startable: Math.min(
+        rate.allowed(nowMs, state.size.max, state.lanes[0]!.ready > 0),
+        cooldown.room(nowMs),
+      ),
     });
     for (const part of plan.proposals) {
       const failure = plan.failures.find(({ plugin }) => plugin === part.by);

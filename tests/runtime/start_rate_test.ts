@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { randomStream } from "../../src/base/random.ts";
 import { StartRate, windowOf } from "../../src/runtime/start_rate.ts";
 import { assertRate, mostInASecond } from "../_rate.ts";
 
-/** Starts as many as allowed at each time; the stamps. */
-function play(rate: StartRate, times: readonly number[], wanted: number): number[] {
+/** Starts as many as allowed at each time; the stamps. @param jumps They are of the highest lane. */
+function play(rate: StartRate, times: readonly number[], wanted: number, jumps = true): number[] {
   const stamps: number[] = [];
   for (const atMs of times) {
-    for (let left = rate.allowed(atMs, wanted); left > 0; left--) {
+    for (let left = rate.allowed(atMs, wanted, jumps); left > 0; left--) {
       rate.stamp(atMs);
       stamps.push(atMs);
     }
@@ -42,25 +43,77 @@ Deno.test("StartRate never lets more than N = ceil(rate) start in N / rate secon
 });
 
 // B6
-Deno.test("StartRate is used in full at any rate, with fractions", () => {
-  fc.assert(
-    fc.property(rates, (perSec) => {
-      const rate = new StartRate();
-      rate.set(perSec);
-      const fromMs = 1.7e12;
-      const endMs = fromMs + Math.max(2000, 200_000 / perSec);
-      const stamps: number[] = [];
-      for (let nowMs = fromMs; nowMs < endMs; nowMs = Math.max(nowMs, rate.nextAtMs())) {
-        assert.equal(rate.allowed(nowMs, 1), 1, `the time that nextAtMs() names, ${nowMs}`);
-        rate.stamp(nowMs);
-        stamps.push(nowMs);
-      }
+for (const jumps of [true, false]) {
+  const whose = jumps ? "the highest lane" : "others";
+  Deno.test(`StartRate is used in full by ${whose} at any rate, with fractions, by timers that are late`, () => {
+    const lateness = fc.array(fc.double({ min: 0, max: 15, noNaN: true }), { minLength: 7 });
+    fc.assert(
+      fc.property(rates, lateness, (perSec, lateness) => {
+        const rate = new StartRate();
+        rate.set(perSec);
+        const fromMs = 1.7e12;
+        const endMs = fromMs + Math.max(20_000, 200_000 / perSec);
+        const stamps: number[] = [];
+        for (let nowMs = fromMs, turn = 0; nowMs < endMs; turn++) {
+          assert.ok(
+            rate.allowed(nowMs, 1, jumps) === 1,
+            `the time that nextAtMs() names, ${nowMs}`,
+          );
+          for (let left = rate.allowed(nowMs, 50, jumps); left > 0; left--) {
+            rate.stamp(nowMs);
+            stamps.push(nowMs);
+          }
+          nowMs = Math.max(nowMs, rate.nextAtMs(nowMs, 1, jumps)) +
+            (turn % 50 === 0 ? lateness[turn % lateness.length]! : 0);
+        }
 
-      assertRate(stamps, perSec);
-      const share = stamps.length * 1000 / (endMs - fromMs) / perSec;
-      assert.ok(share >= 0.99, `${share} of ${perSec} a second`);
-    }),
-    { numRuns: 300 },
+        assertRate(stamps, perSec);
+        const share = stamps.length * 1000 / (endMs - fromMs) / perSec;
+        assert.ok(share >= 0.99, `${share} of ${perSec} a second`);
+      }),
+      { numRuns: 100 },
+    );
+  });
+}
+
+// C6
+Deno.test("StartRate makes a job of the highest lane wait an interval at most, whatever others wait", () => {
+  fc.assert(
+    fc.property(
+      rates,
+      fc.double({ min: 0, max: 0.04, noNaN: true }),
+      fc.nat(),
+      (calls, headroom, seed) => {
+        const perSec = calls * (1 - headroom);
+        const rate = new StartRate();
+        rate.set(perSec);
+        const random = randomStream(seed, "urgent");
+        const intervalMs = 1000 / perSec;
+        const endMs = 1.7e12 + 300 * intervalMs;
+        const stamps: number[] = [];
+        let urgentAtMs = 1.7e12 + random() * 20 * intervalMs;
+        let longestMs = 0;
+        for (let nowMs = 1.7e12; nowMs < endMs;) {
+          const isUrgent = urgentAtMs <= nowMs;
+          if (rate.allowed(nowMs, 1, isUrgent) === 1) {
+            rate.stamp(nowMs);
+            stamps.push(nowMs);
+            if (!isUrgent) continue;
+            longestMs = Math.max(longestMs, nowMs - urgentAtMs);
+            urgentAtMs = nowMs + (5 + random() * 10) * intervalMs; // none waits ahead of it
+            continue;
+          }
+          nowMs = Math.min(
+            rate.nextAtMs(nowMs, 1, isUrgent),
+            isUrgent ? Infinity : Math.max(nowMs, urgentAtMs),
+          );
+        }
+
+        assertRate(stamps, perSec);
+        assert.ok(longestMs <= 1.001 * intervalMs + 20, `${longestMs} ms at ${perSec} a second`);
+      },
+    ),
+    { numRuns: 200 },
   );
 });
 
@@ -79,16 +132,40 @@ Deno.test("StartRate is used in full while work waits", () => {
   assert.equal(play(rate, times, 99).length, 300);
 });
 
-Deno.test("StartRate spreads starts while it is used in full, at twice the rate at most", () => {
+Deno.test("StartRate lets the highest lane start all at once after a pause, and then keeps the pace", () => {
   const rate = new StartRate();
   rate.set(100);
-  assert.equal(play(rate, [0], 200).length, 100); // at once after a pause
+  assert.equal(play(rate, [0], 200).length, 100);
   const times = Array.from({ length: 1_000 }, (_, index) => 1_000 + index);
   const stamps = play(rate, times, 200);
 
   assert.equal(stamps.length, 100);
-  assert.deepEqual(stamps.slice(0, 5), [1_000, 1_000, 1_010, 1_010, 1_020]);
+  assert.deepEqual(stamps.slice(0, 5), [1_000, 1_000, 1_000, 1_010, 1_020]); // late by 20 ms
   assert.equal(play(rate, [4_000], 200).length, 100); // and again after another
+});
+
+Deno.test("StartRate lets lower lanes keep the pace after a pause too, late by 20 ms", () => {
+  const rate = new StartRate();
+  rate.set(100);
+  const times = Array.from({ length: 1_000 }, (_, index) => index);
+  const stamps = play(rate, times, 200, false);
+
+  assert.deepEqual(stamps.slice(0, 5), [0, 0, 0, 10, 20]);
+  assert.equal(play(rate, [4_000], 200, false).length, 3);
+  assert.equal(play(rate, [4_000], 200).length, 97); // what they left is the highest lane's
+});
+
+// To be due by 0 or by the old pace would let a burst through, or hold all for as long as 100 s.
+Deno.test("StartRate keeps another pace from the last start on", () => {
+  const rate = new StartRate();
+  rate.set(0.01);
+  rate.stamp(1_000);
+  rate.set(100);
+  assert.ok(Math.abs(rate.nextAtMs(1_001, 1, false) - 1_010) < 0.01);
+  play(rate, [2_000], 50);
+  assert.equal(rate.nextAtMs(2_000, 1, false), 2_480);
+  rate.set(50);
+  assert.equal(rate.nextAtMs(2_000, 1, false), 3_000); // by the window
 });
 
 Deno.test("StartRate allows what it says will be allowed, and when", () => {
@@ -97,25 +174,33 @@ Deno.test("StartRate allows what it says will be allowed, and when", () => {
     minLength: 20,
     maxLength: 200,
   });
-  const property = fc.property(perSec, gaps, fc.nat(20), (perSec, gaps, wanted) => {
-    const rate = new StartRate();
-    rate.set(perSec);
-    let nowMs = 1e12;
-    play(rate, gaps.map((gap) => nowMs += gap), wanted);
-    const soonMs = nowMs + 300;
-    const foreseen = rate.by(soonMs, 50);
-    const times = Array.from({ length: foreseen }, (_, index) => rate.nextAtMs(index + 1));
-    const stamps: number[] = [];
-    for (const atMs of times) {
-      const laterMs = Math.max(nowMs, atMs);
-      if (rate.allowed(laterMs, 1) === 0) break;
-      rate.stamp(laterMs);
-      stamps.push(laterMs);
-    }
+  const property = fc.property(
+    perSec,
+    gaps,
+    fc.nat(20),
+    fc.boolean(),
+    (perSec, gaps, wanted, jumps) => {
+      const rate = new StartRate();
+      rate.set(perSec);
+      let nowMs = 1e12;
+      play(rate, gaps.map((gap) => nowMs += gap), wanted);
+      const soonMs = nowMs + 300;
+      const foreseen = rate.by(soonMs, nowMs, 50, jumps);
+      const times = Array.from(
+        { length: foreseen },
+        (_, index) => rate.nextAtMs(nowMs, index + 1, jumps),
+      );
+      const stamps: number[] = [];
+      for (const atMs of times) {
+        if (rate.allowed(atMs, 1, jumps) === 0) break;
+        rate.stamp(atMs);
+        stamps.push(atMs);
+      }
 
-    assert.equal(stamps.length, foreseen);
-    assert.ok(stamps.every((atMs) => atMs <= soonMs));
-  });
+      assert.equal(stamps.length, foreseen);
+      assert.ok(stamps.every((atMs) => atMs <= soonMs));
+    },
+  );
   fc.assert(property);
 });
 
@@ -144,9 +229,9 @@ Deno.test("StartRate counts earlier starts against a new rate", () => {
   rate.set(20);
   assert.equal(play(rate, [500], 99).length, 10);
   rate.set(5);
-  assert.equal(rate.room(1200, 99), 0);
-  assert.equal(rate.nextAtMs(), 1500);
-  assert.equal(rate.room(1500, 99), 5);
+  assert.equal(rate.allowed(1200, 99, true), 0);
+  assert.equal(rate.nextAtMs(1200, 1, true), 1500);
+  assert.equal(rate.allowed(1500, 99, true), 1);
 });
 
 Deno.test("StartRate remembers its starts while it is slower, or 0", () => {
@@ -155,10 +240,10 @@ Deno.test("StartRate remembers its starts while it is slower, or 0", () => {
   assert.equal(play(rate, [0], 99).length, 10);
   rate.set(0);
   rate.set(3);
-  assert.deepEqual([rate.room(999, 9), rate.room(1000, 9)], [0, 3]);
+  assert.deepEqual([rate.allowed(999, 9, true), rate.allowed(1000, 9, true)], [0, 1]);
   assert.deepEqual([rate.used(999, 1000), rate.used(1000, 1000)], [10, 0]);
   rate.set(10);
-  assert.equal(rate.allowed(999, 99), 0);
+  assert.equal(rate.allowed(999, 99, true), 0);
 });
 
 Deno.test("StartRate counts no fewer starts of a fast rate than there were", () => {
@@ -174,9 +259,9 @@ Deno.test("StartRate counts no fewer starts of a fast rate than there were", () 
 
 Deno.test("StartRate of 0 lets nothing start, of Infinity everything", () => {
   const rate = new StartRate();
-  assert.equal(rate.allowed(0, 7), 7);
-  assert.equal(rate.nextAtMs(), -Infinity);
+  assert.equal(rate.allowed(0, 7, false), 7);
+  assert.equal(rate.nextAtMs(5, 1, false), 5);
   rate.set(0);
-  assert.equal(rate.allowed(0, 7), 0);
-  assert.equal(rate.nextAtMs(), Infinity);
+  assert.equal(rate.allowed(0, 7, true), 0);
+  assert.equal(rate.nextAtMs(5, 1, true), Infinity);
 });

@@ -249,7 +249,11 @@ Deno.test("A rate that holds jobs back forbids growth, and the decision names th
     create: () => () => ({ workers: 10, startsPerSec: 5, reason: "5 a second" }),
   });
   const parts = { caps: [brake], handler: sleeper(() => clock, 10), size: { min: 2, max: 10 } };
-  await withPool({ ...parts, admission: "admit-all" }, async ({ pool }) => {
+  const controller = defineController({ // the built-in ones do not ask for more then
+    name: "eager",
+    create: () => ({ rateBound, target }) => ({ workers: rateBound ? 10 : target, reason: "more" }),
+  });
+  await withPool({ ...parts, controller, admission: "admit-all" }, async ({ pool }) => {
     for (let index = 0; index < 100; index++) pool.post({ lane: "high", payload: null });
     await clock.advance(3000);
 
