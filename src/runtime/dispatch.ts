@@ -149,7 +149,10 @@ export class Dispatch {
     const leasing = this.#leasing;
     while (this.#open) {
       const isClosed = guard.closed("lease", nowMs);
-      if (isClosed && this.#state.held === 0) return;
+      if (isClosed && this.#state.held === 0) {
+        this.#state.rateBound = false; // the store holds jobs back, as long as the guard says
+        return;
+      }
       const planned = this.#plan(nowMs);
       const ahead = this.#ahead.isNeeded(planned) ? this.#ahead.plan(nowMs) : 0;
       if (planned + ahead === 0) return;

@@ -3,6 +3,9 @@ import { start } from "../../mod.ts";
 import { pause, type Timer } from "../../src/time/clock.ts";
 import type { PoolEvent } from "../../src/contract/event.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
+import { MemoryStore } from "../../stores/memory/mod.ts";
+import { defineStore } from "../../src/contract/plugin.ts";
+import type { QueueOptions } from "../../src/contract/store.ts";
 import { config } from "./_reload.ts";
 import { slowStore } from "./_slow_store.ts";
 
@@ -64,6 +67,37 @@ Deno.test("A pool that a start rate holds back waits for a lease that is late, w
     void sluice.enqueue("p", { lane: "high", payload: count });
   }
   await clock.advance(3_000);
+
+  assert.equal(sluice.pool("p").snapshot().totals.completions, 15);
+  const stopping = sluice.stop();
+  await clock.advance(1_000);
+  await stopping;
+});
+
+Deno.test("A pool that a start rate holds back waits for a store that fails, without a busy loop", async () => {
+  const clock = new WatchfulClock();
+  let fails = false;
+  class FailingStore extends MemoryStore {
+    override open(options: QueueOptions): ReturnType<MemoryStore["open"]> {
+      const queue = super.open(options);
+      const lease = queue.lease.bind(queue);
+      queue.lease = (wants, nowMs) => {
+        if (fails) throw new Error("disk I/O error");
+        return lease(wants, nowMs);
+      };
+      return queue;
+    }
+  }
+  const caps = [{ use: "api-rate-cap", with: { callsPerSec: 10, headroom: 0 } }];
+  const parts = { caps, size: { min: 4, max: 4 } };
+  const store = defineStore({ name: "failing", create: () => new FailingStore() });
+  const sluice = await start({ ...config(parts), store }, { clock, seed: 1 });
+  for (let count = 0; count < 15; count++) sluice.pool("p").post({ lane: "low", payload: count });
+  await clock.advance(250);
+  fails = true;
+  await clock.advance(3_000);
+  fails = false;
+  await clock.advance(10_000);
 
   assert.equal(sluice.pool("p").snapshot().totals.completions, 15);
   const stopping = sluice.stop();
