@@ -6,15 +6,8 @@
 
 import assert from "node:assert/strict";
 import type { JobState } from "../contract/job.ts";
-import type { JobEntry, QueueOptions } from "../contract/store.ts";
-import { endOf, openTrial, type StoreCheck } from "./_trial.ts";
-
-const SERIAL: Pick<QueueOptions, "lanes"> = {
-  lanes: [
-    { name: "high", maxRunningPerKey: 1 },
-    { name: "low", maxRunningPerKey: Infinity },
-  ],
-};
+import type { JobEntry } from "../contract/store.ts";
+import { endOf, openTrial, SERIAL, type StoreCheck } from "./_trial.ts";
 
 /** `maxRunningPerKey`, `dedupeKey` and `precondition`. */
 export const keyChecks: readonly StoreCheck[] = [

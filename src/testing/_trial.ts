@@ -81,6 +81,14 @@ export const START_MS: number = Date.UTC(2026, 0, 1);
 /** How long a lease lasts in trials. */
 export const LEASE_MS = 30_000;
 
+/** Lanes of which the first runs one job of each key. */
+export const SERIAL: Pick<QueueOptions, "lanes"> = {
+  lanes: [
+    { name: "high", maxRunningPerKey: 1 },
+    { name: "low", maxRunningPerKey: Infinity },
+  ],
+};
+
 /** How long a store may take to tell what happened, ms of real time. */
 const PATIENCE_MS = 1000;
 

@@ -9,6 +9,7 @@ import { bindSubject, makeContext, type Subject } from "./subject.ts";
 import { changeChecks } from "./_store_changes.ts";
 import { idempotencyChecks } from "./_store_idempotency.ts";
 import { keyChecks } from "./_store_keys.ts";
+import { deadMemberChecks } from "./_store_dead_members.ts";
 import { leaseChecks } from "./_store_leases.ts";
 import { queueChecks } from "./_store_queue.ts";
 import { randomChecks } from "./_store_random.ts";
@@ -50,6 +51,7 @@ export async function checkStore(
     const { name, run } of [
       ...queueChecks,
       ...leaseChecks,
+      ...deadMemberChecks,
       ...keyChecks,
       ...idempotencyChecks,
       ...changeChecks,

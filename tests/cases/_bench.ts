@@ -4,14 +4,14 @@
  * @module
  */
 
-import { start, type StartOptions } from "../../mod.ts";
+import type { StartOptions } from "../../mod.ts";
 import { MemoryStore } from "../../stores/memory/mod.ts";
 import type { ConfigInput } from "../../src/config/input.ts";
 import { defineStore } from "../../src/contract/plugin.ts";
 import type { PoolHandle, PoolSnapshot, Sluice } from "../../src/runtime/handles.ts";
 import type { Queue, QueueOptions, Store } from "../../src/contract/store.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
-import type { PoolParts } from "../_virtual.ts";
+import { configOf, type PoolParts, startPool } from "../_virtual.ts";
 import { Referee, type Rules, type Seat } from "./_referee.ts";
 
 /** One process: a pool named `p` on a clock of its own, or a shared one. */
@@ -57,26 +57,19 @@ export class Bench {
       close: () => {},
     };
     const shared = defineStore({ name: "shared", create: () => store });
-    const config = {
-      store: "shared",
-      pools: {
-        p: {
-          handler: () => "ok",
-          size: { min: 1, max: 4 },
-          lanes: [{ name: "high" }, { name: "low" }],
-          keep: { done: 1e6, dead: 1e6 }, // the referee looks every job up at the end
-          ...parts,
-          ...(typeof parts.handler === "function"
-            ? { handler: seat.counted(parts.handler, rules.cap ?? parts.size?.max ?? 4) }
-            : {}),
-        },
-      },
-    } as ConfigInput; // the parts of a test may leave no handler beside its handlers
-    const plugins = { shared };
-    const { observe: observer } = seat;
-    const sluice = await start(config, { seed, clock, observer, plugins, signals, log });
-    const given = config.pools["p"]!; // as just made
-    const process = { sluice, pool: sluice.pool("p"), clock, seat, rules, given };
+    const given = {
+      keep: { done: 1e6, dead: 1e6 }, // the referee looks every job up at the end
+      ...parts,
+      ...(typeof parts.handler === "function"
+        ? { handler: seat.counted(parts.handler, rules.cap ?? parts.size?.max ?? 4) }
+        : {}),
+    } as PoolParts; // a handler takes the place of a handler
+    const observer = seat.observe;
+    const { sluice, pool } = await startPool(given, {
+      ...{ seed, clock, observer, signals, log },
+      ...{ plugins: { shared }, store: "shared" },
+    });
+    const process = { sluice, pool, clock, seat, rules, given: configOf(given).pools["p"]! };
     this.processes.push(process);
     return process;
   }

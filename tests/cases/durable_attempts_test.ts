@@ -12,37 +12,6 @@ const NO_WORKERS = {
   caps: [{ use: "fixed-cap", with: { workers: 0 } }],
 } as const;
 
-for (const [where, withDatabase] of DATABASES) {
-  // E2
-  Deno.test(`a job ${where} that kills whoever runs it is charged at the claim, and dead after its attempts`, async () => {
-    await withDatabase(async (bench) => {
-      const parts = (clock: VirtualClock) => ({
-        handler: sleeper(() => clock, 60_000),
-        lanes: [{ name: "high", attempts: 3 }],
-        leaseMs: 3000,
-      });
-      const watching = await bench.start({ ...parts(bench.clock), ...NO_WORKERS });
-      const poison = await watching.pool.enqueue({ lane: "high", payload: 60_000 });
-      for (let attempt = 1; attempt <= 3; attempt++) {
-        const clock = new VirtualClock(bench.clock.nowMs());
-        const victim = await bench.start(parts(clock), { clock });
-        await bench.until(() => victim.seat.running.size > 0);
-        assert.equal((await watching.pool.find(poison.id))?.attempt, attempt);
-        bench.kill(victim);
-        await bench.until(async () => (await watching.pool.find(poison.id))?.state !== "running");
-      }
-
-      const record = await watching.pool.find(poison.id);
-      assert.deepEqual([record?.state, record?.reason, record?.attempt], ["dead", "attempts", 3]);
-      assert.equal((await poison.done).state, "dead");
-      assert.deepEqual(await watching.pool.change(poison.id, "remove"), {
-        ok: true,
-        state: "removed",
-      });
-    });
-  });
-}
-
 // E2
 Deno.test("a cancel works in any state of a job on a file, from another process too", async () => {
   await withFile(async (bench) => {
@@ -98,92 +67,6 @@ Deno.test("a cancel works in any state of a job on a file, from another process 
     }
   });
 });
-
-// E4
-Deno.test("a drain keeps the leases of what it waits for on a file, beside another holder", async () => {
-  await withFile(async (bench) => {
-    const parts = {
-      handler: sleeper(() => bench.clock, 7500),
-      leaseMs: 3000,
-      drainMs: 30_000,
-      size: { min: 2, max: 2 },
-    };
-    const leaving = await bench.start(parts);
-    const given = { lane: "high", payload: 7500 };
-    const jobs = await leaving.pool.enqueueAll([given, given]) as JobHandle[];
-    await bench.advance(100);
-    const draining = leaving.pool.drain();
-    const other = await bench.start(parts);
-    await bench.advance(12_000);
-
-    const report = await draining;
-    assert.deepEqual([report.handedBack, report.stuck], [[], []]);
-    const kinds = bench.referee.events.map(({ kind }) => kind);
-    assert.equal(kinds.filter((kind) => kind === "job-started").length, 2);
-    assert.equal(kinds.filter((kind) => kind === "job-done").length, 2);
-    assert.equal(kinds.includes("jobs-reaped") || kinds.includes("lease-lost"), false);
-    await bench.referee.account(other.pool, jobs);
-  });
-});
-
-// E6
-Deno.test("a job on a file that a stop interrupts is back at once, uncharged, though it has one attempt", async () => {
-  await withFile(async (bench) => {
-    const parts = {
-      handler: sleeper(() => bench.clock, 20_000),
-      lanes: [{ name: "high", attempts: 1 }],
-      drainMs: 5000,
-      timeoutMs: 60_000,
-      size: { min: 1, max: 1 },
-    };
-    const first = await bench.start(parts);
-    const job = await first.pool.enqueue({ lane: "high", payload: 20_000 });
-    await bench.advance(1000);
-    const next = await bench.start(parts);
-    const stopping = first.sluice.stop();
-    await bench.advance(5500);
-    assert.deepEqual((await stopping).handedBack, [job.id]);
-
-    const starts = bench.referee.events.flatMap((event) =>
-      event.kind === "job-started" ? [{ attempt: event.attempt, atMs: event.atMs }] : []
-    );
-    assert.deepEqual(starts.map(({ attempt }) => attempt), [1, 1]);
-    const back = bench.referee.events.find(({ kind }) => kind === "job-handed-back")!;
-    assert.ok(starts[1]!.atMs - back.atMs <= 100);
-    await bench.advance(21_000, { stepMs: 250 });
-    assert.equal((await next.pool.find(job.id))?.state, "done");
-    await bench.referee.account(next.pool, [job]);
-  });
-});
-
-for (const aheadMs of [40_000, -40_000]) {
-  // E8
-  Deno.test(`clocks ${aheadMs} ms apart take no job on a file from a holder that lives, nor its places`, async () => {
-    await withFile(async (bench) => {
-      const other = new VirtualClock(bench.clock.nowMs() + aheadMs);
-      const parts = (clock: VirtualClock) => ({
-        handler: sleeper(() => clock, 45_000),
-        lanes: [{ name: "high", maxRunningPerKey: 1 }],
-        leaseMs: 30_000,
-        size: { min: 2, max: 2 },
-        tickMs: 500,
-      });
-      const { pool } = await bench.start(parts(bench.clock));
-      await bench.start(parts(other), { clock: other });
-      const given = { lane: "high", payload: 45_000 };
-      const jobs = await pool.enqueueAll(
-        Array.from({ length: 8 }, (_, index) => ({ ...given, key: `k${index % 4}` })),
-      ) as JobHandle[];
-      await bench.advance(150_000, { stepMs: 1000 });
-
-      const kinds = bench.referee.events.map(({ kind }) => kind);
-      assert.equal(kinds.filter((kind) => kind === "job-started").length, 8);
-      assert.equal(kinds.filter((kind) => kind === "job-done").length, 8);
-      assert.equal(kinds.includes("jobs-reaped") || kinds.includes("lease-lost"), false);
-      await bench.referee.account(pool, jobs);
-    });
-  });
-}
 
 for (const [where, withDatabase] of DATABASES) {
   // F2

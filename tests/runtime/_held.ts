@@ -5,21 +5,14 @@
  */
 
 import assert from "node:assert/strict";
-import { start } from "../../mod.ts";
 import type { PoolEvent } from "../../src/contract/event.ts";
-import type { PoolHandle, Sluice } from "../../src/runtime/handles.ts";
 import type { Clock } from "../../src/time/clock.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
-import type { PoolParts } from "../_virtual.ts";
-import { config } from "./_reload.ts";
+import { type PoolParts, startPool, stopPool, type Virtual } from "../_virtual.ts";
 import { type SlowOptions, slowStore } from "./_slow_store.ts";
 
 /** What a test holds. */
-export interface Scene {
-  readonly clock: VirtualClock;
-  readonly sluice: Sluice;
-  readonly pool: PoolHandle;
-  readonly events: readonly PoolEvent[];
+export interface Scene extends Virtual {
   /** How many jobs each lease gave. */
   readonly leases: readonly number[];
   /** When jobs started, ms. */
@@ -46,7 +39,6 @@ export async function withHeld(
   test: (scene: Scene) => Promise<void>,
 ): Promise<void> {
   const clock = new VirtualClock();
-  const events: PoolEvent[] = [];
   const leases: number[] = [];
   const leasedAtMs = new Map<string, number>();
   const leased: SlowOptions["leased"] = (jobs) => {
@@ -57,16 +49,16 @@ export async function withHeld(
   const running = own(clock);
   const store = slowStore(running, latencyMs, { ...slow, leased });
   const observer = (event: PoolEvent): void => {
-    events.push(event);
     const isOver = event.kind === "job-started" || event.kind === "job-handed-back" ||
       event.kind === "job-cancelled" || event.kind === "job-dead";
     if (isOver) leasedAtMs.delete(event.id);
   };
-  const sluice = await start({ ...config(parts), store }, { clock: running, seed: 1, observer });
+  const virtual = await startPool(parts, { clock, own: running, store, observer });
+  const { events } = virtual;
   const held = (): readonly string[] =>
     [...leasedAtMs].filter(([, atMs]) => atMs + latencyMs < clock.nowMs()).map(([id]) => id);
   await test({
-    ...{ clock, sluice, pool: sluice.pool("p"), events, leases, held },
+    ...{ ...virtual, leases, held },
     starts: () => events.flatMap((event) => event.kind === "job-started" ? [event.atMs] : []),
     told: (kind) =>
       events.flatMap((event) => event.kind === kind && "id" in event ? [event.id!] : []),
@@ -78,7 +70,5 @@ export async function withHeld(
       assert.fail("No job was leased ahead");
     },
   });
-  const stopping = sluice.stop();
-  await clock.advance(60_000);
-  await stopping;
+  await stopPool(virtual);
 }

@@ -23,8 +23,7 @@ import type { StandardSchema } from "../../src/contract/standard_schema.ts";
 import type { Queue, QueueOptions } from "../../src/contract/store.ts";
 import type { PoolView } from "../../src/contract/view.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
-import { type PoolParts, withPool } from "../_virtual.ts";
-import { config } from "./_reload.ts";
+import { configOf, type PoolParts, withPool } from "../_virtual.ts";
 
 function broken(): never {
   throw new Error("in getter");
@@ -354,7 +353,7 @@ for (const call of ["count", "lease", "settle", "renew", "add"] as const) {
       const store = oddStore({ [call]: answer }, () => isOdd);
       const ran: unknown[] = [];
       const handler = ({ payload }: Job): void => void ran.push(payload);
-      const sluice = await start({ ...config({ handler }), store }, {
+      const sluice = await start({ ...configOf({ handler }), store }, {
         clock,
         seed: 1,
         observer: (event) => void events.push(event),

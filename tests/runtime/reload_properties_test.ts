@@ -15,8 +15,8 @@ import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { start } from "../../mod.ts";
 import type { ConfigInput } from "../../src/config/input.ts";
 import type { PoolParts } from "../_virtual.ts";
-import { config } from "./_reload.ts";
 import { slowStore } from "./_slow_store.ts";
+import { configOf } from "../_virtual.ts";
 
 const CAP = 5;
 const PER_KEY = 2;
@@ -231,7 +231,7 @@ async function play(schedule: readonly Step[], latencyMs: number): Promise<void>
   const clock = new VirtualClock();
   const referee = new Referee(clock);
   const store = latencyMs === 0 ? "memory" : slowStore(clock, latencyMs);
-  const at = (index: number): ConfigInput => ({ ...config(referee.configs[index]!), store });
+  const at = (index: number): ConfigInput => ({ ...configOf(referee.configs[index]!), store });
   const events: PoolEvent[] = [];
   const jobs: Promise<JobHandle>[] = [];
   const sluice = await start(at(0), { clock, seed: 1, observer: (event) => events.push(event) });

@@ -7,8 +7,8 @@ import { resolveConfig } from "../../src/config/resolve.ts";
 import { builtins, defaults } from "../../plugins/mod.ts";
 import { start } from "../../mod.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
-import { sleeper, withPool } from "../_virtual.ts";
-import { config, faultsOf, ok } from "./_reload.ts";
+import { configOf, ok, sleeper, withPool } from "../_virtual.ts";
+import { faultsOf } from "./_reload.ts";
 import { slowStore } from "./_slow_store.ts";
 
 Deno.test("reload() refuses what only a restart can change, all of it at once, and changes nothing", async () => {
@@ -17,7 +17,7 @@ Deno.test("reload() refuses what only a restart can change, all of it at once, a
     const before = sluice.config;
 
     const faults = await faultsOf(
-      sluice.reload({ ...config({ tickMs: 7 }), store, admin: { port: 0 } }),
+      sluice.reload({ ...configOf({ tickMs: 7 }), store, admin: { port: 0 } }),
     );
 
     assert.deepEqual(faults, [
@@ -39,7 +39,7 @@ Deno.test("reload() with a fault throws all faults and leaves the old config run
     await clock.advance(10);
     const before = { settings: pool.settings, workers: pool.snapshot().workers };
 
-    const faults = await faultsOf(sluice.reload(config({
+    const faults = await faultsOf(sluice.reload(configOf({
       ...parts,
       size: { min: 3, max: 2 },
       controller: "age-scalr",
@@ -67,7 +67,7 @@ Deno.test("reload() changes nothing when one of several pools cannot be made", a
     const good = { handler: ok, size: { min: 1, max: 1 }, lanes: [{ name: "only" }] };
 
     const faults = await faultsOf(
-      sluice.reload(config({ tickMs: 7 }, { good, bad: { ...good, handler } })),
+      sluice.reload(configOf({ tickMs: 7 }, { good, bad: { ...good, handler } })),
     );
     await clock.advance(100);
 
@@ -76,7 +76,7 @@ Deno.test("reload() changes nothing when one of several pools cannot be made", a
     ]);
     assert.deepEqual(sluice.pools.map(({ name }) => name), ["p"]);
     assert.equal(pool.settings.tickMs, 50);
-    const { changes } = await sluice.reload(config({}, { good })); // its queue was left again
+    const { changes } = await sluice.reload(configOf({}, { good })); // its queue was left again
     await clock.advance(100);
     assert.equal(changes.length, 1);
     assert.equal(sluice.pool("good").snapshot().peers, 1);
@@ -91,7 +91,7 @@ Deno.test("reload() refuses to remove a lane with jobs and says how many; empty,
     await pool.enqueue({ lane: "low", payload: 100 });
     await pool.enqueue({ lane: "low", payload: 100, delayMs: 150 });
     await clock.advance(10);
-    const next = config({ ...parts, lanes: [{ name: "high" }] });
+    const next = configOf({ ...parts, lanes: [{ name: "high" }] });
 
     const faults = await faultsOf(sluice.reload(next));
     await clock.advance(240);
@@ -119,10 +119,10 @@ Deno.test("reload() refuses other lanes, when the store cannot change them while
   }
   const store = defineStore({ name: "fixed", create: () => new Fixed() });
   const clock = new VirtualClock();
-  await using sluice = await start({ ...config({}), store }, { clock, seed: 1 });
+  await using sluice = await start({ ...configOf({}), store }, { clock, seed: 1 });
 
   const faults = await faultsOf(sluice.reload({
-    ...config({
+    ...configOf({
       leaseMs: 1_000,
       handlers: { keep: ok },
       handler: undefined,
@@ -131,7 +131,7 @@ Deno.test("reload() refuses other lanes, when the store cannot change them while
     store,
   }));
   await sluice.reload({
-    ...config({ lanes: [{ name: "high", weight: 2 }, { name: "low" }] }),
+    ...configOf({ lanes: [{ name: "high", weight: 2 }, { name: "low" }] }),
     store,
   });
 
@@ -151,7 +151,7 @@ Deno.test("reload() refuses to change a pool that is draining", async () => {
     await clock.advance(1_000);
     await drained;
 
-    const faults = await faultsOf(sluice.reload(config({ tickMs: 20 })));
+    const faults = await faultsOf(sluice.reload(configOf({ tickMs: 20 })));
 
     assert.deepEqual(faults, [
       '/pools/p/tickMs: Pool "p" is draining: stop, then start with the new config',
@@ -162,7 +162,7 @@ Deno.test("reload() refuses to change a pool that is draining", async () => {
 Deno.test("reload() as a dry run says what would change and what is refused, and changes nothing", async () => {
   const store = defineStore({ name: "other", create: () => new MemoryStore() });
   await withPool({ handler: ok }, async ({ sluice, pool }) => {
-    const report = await sluice.reload({ ...config({ tickMs: 7 }), store }, { dryRun: true });
+    const report = await sluice.reload({ ...configOf({ tickMs: 7 }), store }, { dryRun: true });
 
     assert.deepEqual(report.changes.map(({ pointer, refused }) => [pointer, refused]), [
       ["/store", true],
@@ -176,7 +176,7 @@ Deno.test("reload() as a dry run says what would change and what is refused, and
 Deno.test("reload() calls made at once run one after the other", async () => {
   await withPool({ handler: ok }, async ({ sluice, pool }) => {
     const reports = await Promise.all(
-      [10, 20, 30].map((tickMs) => sluice.reload(config({ tickMs }))),
+      [10, 20, 30].map((tickMs) => sluice.reload(configOf({ tickMs }))),
     );
 
     assert.deepEqual(reports.map(({ changes }) => [changes[0]?.from, changes[0]?.to]), [
@@ -190,11 +190,11 @@ Deno.test("reload() calls made at once run one after the other", async () => {
 
 Deno.test("reload() fails once the pools are stopping, and when nothing can be resolved again", async () => {
   const clock = new VirtualClock();
-  const sluice = await start(config({}), { clock, seed: 1 });
-  const settings = await resolveConfig(config({}), { builtins, defaults });
+  const sluice = await start(configOf({}), { clock, seed: 1 });
+  const settings = await resolveConfig(configOf({}), { builtins, defaults });
   await using other = await supervise(settings, { clock, seed: 1 });
 
-  const under = sluice.reload(config({ tickMs: 7 }));
+  const under = sluice.reload(configOf({ tickMs: 7 }));
   const stopping = sluice.stop();
   const after = sluice.reload();
 
@@ -212,7 +212,7 @@ Deno.test("reload() counts jobs that were just added once, on a store that answe
   const clock = new VirtualClock();
   const parts = { lanes: [{ name: "high" }, { name: "low", paused: true }] };
   const store = slowStore(clock, 40);
-  const sluice = await start({ ...config(parts), store }, { clock, seed: 1 });
+  const sluice = await start({ ...configOf(parts), store }, { clock, seed: 1 });
   await clock.advance(1_000);
 
   const adding = sluice.pool("p").enqueueAll(
@@ -220,7 +220,7 @@ Deno.test("reload() counts jobs that were just added once, on a store that answe
   );
   await clock.advance(40);
   await adding;
-  const faults = faultsOf(sluice.reload({ ...config({ lanes: [{ name: "high" }] }), store }));
+  const faults = faultsOf(sluice.reload({ ...configOf({ lanes: [{ name: "high" }] }), store }));
   await clock.advance(40); // it waits for a count of its own
   const fault = await faults;
 
@@ -242,7 +242,9 @@ Deno.test("reload() gives up when a job comes to a lane that goes, while the res
     });
     const added = { handler, size: { min: 1, max: 1 }, lanes: [{ name: "only" }] };
 
-    const faults = await faultsOf(sluice.reload(config({ lanes: [{ name: "high" }] }, { added })));
+    const faults = await faultsOf(
+      sluice.reload(configOf({ lanes: [{ name: "high" }] }, { added })),
+    );
 
     assert.match(faults[0] ?? "", /^\/pools\/p\/lanes\/1: Lane "low" still holds 1 job:/);
     assert.deepEqual(sluice.pools.map(({ name }) => name), ["p"]);
@@ -264,10 +266,10 @@ Deno.test("reload() changes nothing when the store fails to make ready for other
     }
   }
   const store = defineStore({ name: "failing", create: () => new Failing() });
-  await using sluice = await start({ ...config({}), store }, { clock, seed: 1 });
+  await using sluice = await start({ ...configOf({}), store }, { clock, seed: 1 });
 
   const reloading = sluice.reload({
-    ...config({ tickMs: 7, lanes: [{ name: "low" }, { name: "high" }] }),
+    ...configOf({ tickMs: 7, lanes: [{ name: "low" }, { name: "high" }] }),
     store,
   });
 

@@ -3,8 +3,7 @@ import type { NamedSlot, PoolInput } from "../../src/config/input.ts";
 import { defineCap, defineController, defineHandler } from "../../src/contract/plugin.ts";
 import { NEXT_TICK } from "../../src/config/diff_parts.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
-import { sleeper, withPool } from "../_virtual.ts";
-import { config, ok } from "./_reload.ts";
+import { configOf, ok, sleeper, withPool } from "../_virtual.ts";
 
 /** A slot as JSON writes it. */
 function named(use: string, options: unknown): NamedSlot {
@@ -41,7 +40,7 @@ Deno.test("reload() swaps a strategy between two ticks and touches no worker, wh
     const before = pool.snapshot();
 
     const report = await sluice.reload(
-      config({ ...parts, controller: named("depth-scaler", { growAbove: 1 }) }),
+      configOf({ ...parts, controller: named("depth-scaler", { growAbove: 1 }) }),
     );
 
     const after = pool.snapshot();
@@ -76,7 +75,7 @@ Deno.test("reload() keeps the instance and the memory of a slot that is configur
     await clock.advance(1_000);
     const [made, asked, capsMade] = [counts.made, counts.asked, caps];
 
-    const report = await sluice.reload(config({ ...parts, tickMs: 10, retirement: "idle-only" }));
+    const report = await sluice.reload(configOf({ ...parts, tickMs: 10, retirement: "idle-only" }));
     await clock.advance(100);
 
     assert.deepEqual(report.changes.map(({ pointer, from, to }) => [pointer, from, to]), [
@@ -98,7 +97,7 @@ Deno.test("reload() makes controller, lane policy and admission anew when lanes 
     const { made } = counts;
     const lanes = [{ name: "top" }, { name: "low" }, { name: "high" }];
 
-    const { changes } = await sluice.reload(config({ ...parts, lanes }));
+    const { changes } = await sluice.reload(configOf({ ...parts, lanes }));
     const job = await pool.enqueue({ lane: "top", payload: 1 });
     await clock.advance(100);
 
@@ -139,7 +138,7 @@ Deno.test("reload() reorders lanes under load: every job runs, by its new priori
     }
     await clock.advance(15); // the first runs, and the first of `high`
 
-    await sluice.reload(config({ ...parts, lanes: [{ name: "low" }, { name: "high" }] }));
+    await sluice.reload(configOf({ ...parts, lanes: [{ name: "low" }, { name: "high" }] }));
     await clock.advance(200);
 
     assert.deepEqual(order, ["low", "high", "low", "low", "high", "high"]);
@@ -160,7 +159,7 @@ Deno.test("reload() takes changed numbers over", async () => {
     const under = await pool.enqueue({ lane: "low", payload: 100 });
     await clock.advance(10);
 
-    await sluice.reload(config({
+    await sluice.reload(configOf({
       ...parts,
       size: { min: 2, max: 6 },
       tickMs: 200,
@@ -209,7 +208,7 @@ Deno.test("reload() with a smaller size lets workers go after their jobs; an ove
     await clock.advance(60);
     assert.equal(pool.snapshot().busy, 4);
 
-    await sluice.reload(config({ ...parts, size: { min: 1, max: 2 } }));
+    await sluice.reload(configOf({ ...parts, size: { min: 1, max: 2 } }));
     await clock.advance(60);
     const during = pool.snapshot();
     await clock.advance(1_000);
@@ -247,7 +246,7 @@ Deno.test("reload() with another handler: new workers run it, busy ones end with
     await clock.advance(10);
     log.length = 0;
 
-    await sluice.reload(config({ ...parts, handler: version("new") }));
+    await sluice.reload(configOf({ ...parts, handler: version("new") }));
     await clock.settle();
     const during = [...log];
     const next = await pool.enqueue({ lane: "high", payload: 0 });
@@ -269,14 +268,14 @@ Deno.test("reload() starts added pools and drains removed ones, whose waiting jo
   const handler = sleeper(() => clock, 100);
   const q: PoolInput = { handler, size: { min: 1, max: 1 }, lanes: [{ name: "only" }] };
   await withPool({ handler: ok }, async ({ sluice, events }) => {
-    await sluice.reload(config({}, { q }));
+    await sluice.reload(configOf({}, { q }));
     await clock.advance(60);
     const removed = sluice.pool("q");
     const first = await sluice.enqueue("q", { lane: "only", payload: 100 });
     const second = await sluice.enqueue("q", { lane: "only", payload: 100 });
     await clock.advance(10);
 
-    const report = await sluice.reload(config({}));
+    const report = await sluice.reload(configOf({}));
     const names = sluice.pools.map(({ name }) => name);
     await clock.advance(200);
 
@@ -290,7 +289,7 @@ Deno.test("reload() starts added pools and drains removed ones, whose waiting jo
     await assert.rejects(removed.enqueue({ lane: "only", payload: 1 }), /pool "q" is stopping/);
     assert.ok(events.some(({ kind, pool }) => kind === "stopped" && pool === "q"));
 
-    await sluice.reload(config({}, { q }));
+    await sluice.reload(configOf({}, { q }));
     await clock.advance(300);
     assert.equal((await sluice.pool("q").find(second.id))?.state, "done");
   }, { clock });
@@ -300,12 +299,12 @@ Deno.test("reload() pauses and resumes lanes as their new config says, and keeps
   await withPool({ handler: ok }, async ({ sluice, pool, clock }) => {
     await pool.pause("high");
 
-    await sluice.reload(config({
+    await sluice.reload(configOf({
       lanes: [{ name: "high" }, { name: "low", paused: true }, { name: "new", paused: true }],
     }));
     await clock.settle();
     const paused = pool.snapshot().lanes.map((lane) => lane.paused);
-    await sluice.reload(config({ lanes: [{ name: "high" }, { name: "low" }, { name: "new" }] }));
+    await sluice.reload(configOf({ lanes: [{ name: "high" }, { name: "low" }, { name: "new" }] }));
     await clock.settle();
 
     assert.deepEqual(paused, [true, true, true]);
@@ -324,7 +323,7 @@ Deno.test("reload() reads added signals and no removed ones; a strategy that fai
     await clock.advance(100);
     const { degraded } = pool.snapshot();
 
-    await sluice.reload(config({ signals: { lag: () => 7 } }));
+    await sluice.reload(configOf({ signals: { lag: () => 7 } }));
     await clock.advance(100);
 
     assert.deepEqual([degraded, pool.snapshot().degraded], [true, false]);
@@ -335,8 +334,8 @@ Deno.test("reload() reads added signals and no removed ones; a strategy that fai
 Deno.test("reload() tells the observers what has changed, pool by pool; nothing when nothing has", async () => {
   const q: PoolInput = { handler: ok, size: { min: 0, max: 1 }, lanes: [{ name: "only" }] };
   await withPool({ handler: ok }, async ({ sluice, events }) => {
-    const same = await sluice.reload(config({}));
-    await sluice.reload({ ...config({ tickMs: 20 }, { q }), redact: ["password"] });
+    const same = await sluice.reload(configOf({}));
+    await sluice.reload({ ...configOf({ tickMs: 20 }, { q }), redact: ["password"] });
 
     const told = events.filter((event) => event.kind === "reloaded");
     assert.deepEqual(same, { changes: [], stale: [], dryRun: false });

@@ -11,8 +11,7 @@ import type { PoolState } from "../../src/runtime/pool_state.ts";
 import type { PoolHandle } from "../../src/runtime/handles.ts";
 import type { ShadowReport } from "../../src/contract/decision.ts";
 import { makeView } from "../../src/testing/views.ts";
-import { sleeper, withPool } from "../_virtual.ts";
-import { config, ok } from "./_reload.ts";
+import { configOf, ok, sleeper, withPool } from "../_virtual.ts";
 
 function shadowOf(pool: PoolHandle): ShadowReport {
   const { shadow } = pool.snapshot();
@@ -189,7 +188,7 @@ Deno.test("reload() brings a shadow, changes it, keeps it with its counts, and t
   await withPool({ handler: ok }, async ({ clock, pool, sluice }) => {
     const told: unknown[] = [];
     const reload = async (parts: object): Promise<number | undefined> => {
-      const { changes } = await sluice.reload(config({ handler: ok, ...parts }));
+      const { changes } = await sluice.reload(configOf({ handler: ok, ...parts }));
       told.push(...changes.map(({ change, pointer }) => `${change} ${pointer}`));
       const { shadow } = pool.snapshot();
       await busy(pool, clock);

@@ -6,12 +6,12 @@ import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { MemoryStore } from "../../stores/memory/mod.ts";
 import { defineStore } from "../../src/contract/plugin.ts";
 import type { QueueOptions } from "../../src/contract/store.ts";
-import { config } from "./_reload.ts";
 import { slowStore } from "./_slow_store.ts";
+import { configOf } from "../_virtual.ts";
 
 Deno.test("An override that ends while counts are on their way ends with their tick, without a busy loop", async () => {
   const clock = new VirtualClock();
-  const sluice = await start({ ...config({}), store: slowStore(clock, 40) }, { clock, seed: 1 });
+  const sluice = await start({ ...configOf({}), store: slowStore(clock, 40) }, { clock, seed: 1 });
   const pool = sluice.pool("p");
   await clock.advance(1_000);
 
@@ -42,7 +42,7 @@ class WatchfulClock extends VirtualClock {
 Deno.test("A pool waits for a renewal that is late, without a busy loop", async () => {
   const clock = new WatchfulClock();
   const store = slowStore(clock, 2_000); // a renewal is due every 1,000 ms
-  const sluice = await start({ ...config({ leaseMs: 3_000 }), store }, { clock, seed: 1 });
+  const sluice = await start({ ...configOf({ leaseMs: 3_000 }), store }, { clock, seed: 1 });
 
   await sluice.pool("p").resume(); // asks for a turn while the first one is on its way
   await clock.advance(1_500);
@@ -60,7 +60,7 @@ Deno.test("A pool that a start rate holds back waits for a lease that is late, w
   const caps = [{ use: "api-rate-cap", with: { callsPerSec: 10, headroom: 0 } }];
   const parts = { caps, size: { min: 4, max: 4 } };
   const store = slowStore(clock, 40);
-  const sluice = await start({ ...config(parts), store }, { clock, seed: 1 });
+  const sluice = await start({ ...configOf(parts), store }, { clock, seed: 1 });
   await clock.advance(1_000);
 
   for (let count = 0; count < 15; count++) {
@@ -91,7 +91,7 @@ Deno.test("A pool that a start rate holds back waits for a store that fails, wit
   const caps = [{ use: "api-rate-cap", with: { callsPerSec: 10, headroom: 0 } }];
   const parts = { caps, size: { min: 4, max: 4 } };
   const store = defineStore({ name: "failing", create: () => new FailingStore() });
-  const sluice = await start({ ...config(parts), store }, { clock, seed: 1 });
+  const sluice = await start({ ...configOf(parts), store }, { clock, seed: 1 });
   for (let count = 0; count < 15; count++) sluice.pool("p").post({ lane: "low", payload: count });
   await clock.advance(250);
   fails = true;
@@ -111,7 +111,7 @@ Deno.test("A job that is leased while its pool shrinks goes back as not started,
   const parts = { size: { min: 0, max: 4 }, controller: { use: "fixed", with: { workers: 4 } } };
   const store = slowStore(clock, 100);
   const observer = (event: PoolEvent): void => void events.push(event);
-  const sluice = await start({ ...config(parts), store }, { clock, seed: 1, observer });
+  const sluice = await start({ ...configOf(parts), store }, { clock, seed: 1, observer });
   const pool = sluice.pool("p");
   await clock.advance(1_000);
 
@@ -135,7 +135,7 @@ Deno.test("A pool whose lanes a reload moves while counts are on their way takes
   const store = slowStore(clock, 40, { countsLate: true });
   const lanes = [{ name: "top" }, { name: "held", paused: true }, { name: "low" }];
   const parts = { size: { min: 1, max: 1 }, tickMs: 50, handler: () => pause(clock, 10) };
-  const sluice = await start({ ...config({ ...parts, lanes }), store }, { clock, seed: 1 });
+  const sluice = await start({ ...configOf({ ...parts, lanes }), store }, { clock, seed: 1 });
   const pool = sluice.pool("p");
   const held = [1, 2, 3].map((payload) => ({ lane: "held", payload }));
   const work = Array.from({ length: 300 }, (_, payload) => ({ lane: "low", payload }));
@@ -145,7 +145,7 @@ Deno.test("A pool whose lanes a reload moves while counts are on their way takes
 
   for (const offsetMs of [0, 7, 14, 21, 28, 35, 42]) {
     for (const moved of [lanes.slice(1), lanes, lanes.toReversed()]) {
-      const reload = sluice.reload({ ...config({ ...parts, lanes: moved }), store });
+      const reload = sluice.reload({ ...configOf({ ...parts, lanes: moved }), store });
       let isOver = false;
       reload.finally(() => isOver = true);
       while (!isOver) await clock.advance(1);
@@ -170,7 +170,7 @@ Deno.test("A job that expires while its lease is on its way is dead with no atte
   const store = slowStore(clock, 40);
   const observer = (event: PoolEvent): void => void events.push(event);
   const parts = { handler, size: { min: 2, max: 2 } };
-  const sluice = await start({ ...config(parts), store }, { clock, seed: 1, observer });
+  const sluice = await start({ ...configOf(parts), store }, { clock, seed: 1, observer });
   const pool = sluice.pool("p");
   await clock.advance(1_000);
 

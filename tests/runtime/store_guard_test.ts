@@ -9,7 +9,7 @@ import type { PoolEvent } from "../../src/contract/event.ts";
 import type { PoolHandle, StopReport } from "../../src/runtime/handles.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { FaultyStore } from "../cases/_bench.ts";
-import { config } from "./_reload.ts";
+import { configOf } from "../_virtual.ts";
 
 Deno.test("a pool is stale no longer than until the store works, though what failed is not wanted again", async () => {
   const clock = new VirtualClock();
@@ -26,7 +26,7 @@ Deno.test("a pool is stale no longer than until the store works, though what fai
     }
   }
   const store = defineStore({ name: "faulty", create: () => new FaultyStore() });
-  const sluice = await start({ ...config({}), store }, { clock, seed: 1 });
+  const sluice = await start({ ...configOf({}), store }, { clock, seed: 1 });
   const pool = sluice.pool("p");
   const lane = pool.snapshot().lanes[0]!.name;
   await clock.advance(100);
@@ -59,7 +59,7 @@ async function withFaults(
   const events: PoolEvent[] = [];
   const observer = (event: PoolEvent): void => void events.push(event);
   const bound = defineStore({ name: "faulty", create: () => store });
-  const sluice = await start({ ...config({}), store: bound }, { clock, seed: 1, observer });
+  const sluice = await start({ ...configOf({}), store: bound }, { clock, seed: 1, observer });
   const stop = async (): Promise<StopReport> => {
     const stopping = sluice.stop();
     await clock.advance(60_000);
@@ -150,7 +150,7 @@ Deno.test("post() tells the observers of a job that the store gives no answer fo
     const events: PoolEvent[] = [];
     const store = defineStore({ name: "nonsense", create: () => new NonsenseStore() });
     const observer = (event: PoolEvent): void => void events.push(event);
-    const sluice = await start({ ...config({}), store }, { clock, seed: 1, observer });
+    const sluice = await start({ ...configOf({}), store }, { clock, seed: 1, observer });
     const lane = sluice.pool("p").snapshot().lanes[0]!.name;
 
     sluice.post("p", { lane, payload: null });
@@ -186,7 +186,7 @@ for (const call of ["count", "lease", "settle", "renew"] as const) {
     const ran: unknown[] = [];
     const handler = ({ payload }: Job): void => void ran.push(payload);
     const parts = { handler, leaseMs: 5000, size: { min: 2, max: 2 } };
-    const sluice = await start({ ...config(parts), store }, {
+    const sluice = await start({ ...configOf(parts), store }, {
       clock,
       seed: 1,
       observer: (event) => void events.push(event),
@@ -234,7 +234,7 @@ for (const call of ["count", "lease", "settle", "renew"] as const) {
       }
     }
     const store = defineStore({ name: "hanging", create: () => new HangingStore() });
-    const sluice = await start({ ...config({ drainMs: 1000 }), store }, { clock, seed: 1 });
+    const sluice = await start({ ...configOf({ drainMs: 1000 }), store }, { clock, seed: 1 });
     await clock.advance(100);
     hangs = true;
     for (let payload = 0; payload < 5; payload++) {

@@ -5,7 +5,7 @@ import { defineStore, type Plugin } from "../../src/contract/plugin.ts";
 import type { Store } from "../../src/contract/store.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { SkewedClock } from "../chaos/clock.ts";
-import { config } from "./_reload.ts";
+import { configOf } from "../_virtual.ts";
 
 /** One process's door to a store that others share. */
 function shared(
@@ -30,9 +30,9 @@ Deno.test("A pool that was suspended learns what it has lost before it leases ag
   const handler = (_job: unknown, { signal }: { readonly signal: AbortSignal }): Promise<void> =>
     new Promise((resolve) => runs.push({ signal, end: resolve }));
   const own = new SkewedClock(clock, 0);
-  const working = config({ handler, size: { min: 2, max: 2 }, leaseMs: 3_000 });
+  const working = configOf({ handler, size: { min: 2, max: 2 }, leaseMs: 3_000 });
   const sluice = await start({ ...working, store: shared(store) }, { clock: own, seed: 1 });
-  const watching = config({ caps: [{ use: "fixed-cap", with: { workers: 0 } }], leaseMs: 3_000 });
+  const watching = configOf({ caps: [{ use: "fixed-cap", with: { workers: 0 } }], leaseMs: 3_000 });
   const other = await start({ ...watching, store: shared(store) }, { clock, seed: 1 });
   const job = await sluice.enqueue("p", { lane: "high", payload: 1 });
   await clock.advance(2_000);
@@ -58,7 +58,7 @@ Deno.test("A pool that was alone when it was suspended keeps what it leases afte
   const handler = (_job: unknown, { signal }: { readonly signal: AbortSignal }): Promise<void> =>
     new Promise((resolve) => runs.push({ signal, end: resolve }));
   const own = new SkewedClock(clock, 0);
-  const working = config({ handler, size: { min: 2, max: 2 }, leaseMs: 3_000 });
+  const working = configOf({ handler, size: { min: 2, max: 2 }, leaseMs: 3_000 });
   // The word that another has joined comes late, as it does from another process.
   const late = shared(store, (options) => {
     const { listener } = options;
@@ -79,7 +79,7 @@ Deno.test("A pool that was alone when it was suspended keeps what it leases afte
   await clock.advance(10);
 
   own.stall(8_000);
-  const watching = config({ caps: [{ use: "fixed-cap", with: { workers: 0 } }], leaseMs: 3_000 });
+  const watching = configOf({ caps: [{ use: "fixed-cap", with: { workers: 0 } }], leaseMs: 3_000 });
   const other = await start({ ...watching, store: shared(store) }, { clock, seed: 1 });
   await clock.advance(7_000);
   own.stall(0);

@@ -7,7 +7,7 @@ import { defineStore } from "../../src/contract/plugin.ts";
 import type { Plugin } from "../../src/contract/plugin.ts";
 import type { Queue, QueueOptions, StateEntry } from "../../src/contract/store.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
-import { config } from "./_reload.ts";
+import { configOf } from "../_virtual.ts";
 
 /** A store whose `add` is answered when its test says so. */
 class Held extends MemoryStore {
@@ -35,7 +35,7 @@ Deno.test("a job that the store never answers for is given up after leaseMs, wit
   const store = new Held();
   const events: PoolEvent[] = [];
   const parts = { leaseMs: 5000, lanes: [{ name: "high", maxDepth: 3 }] };
-  const sluice = await start({ ...config(parts), store: storeOf(store) }, {
+  const sluice = await start({ ...configOf(parts), store: storeOf(store) }, {
     clock,
     seed: 1,
     observer: (event) => void events.push(event),
@@ -69,7 +69,7 @@ Deno.test("a job that the store never answers for is given up after leaseMs, wit
 
 Deno.test("a stop ends the wait of those who enqueue into a store that never answers", async () => {
   const clock = new VirtualClock();
-  const sluice = await start({ ...config({ leaseMs: 600_000 }), store: storeOf(new Held()) }, {
+  const sluice = await start({ ...configOf({ leaseMs: 600_000 }), store: storeOf(new Held()) }, {
     clock,
     seed: 1,
   });
@@ -100,7 +100,7 @@ for (const call of ["open", "get", "close"] as const) {
         if (call === "close") return new Promise(() => {}) as never;
       }
     }
-    const given = { ...config({ leaseMs: 5000 }), store: storeOf(new Hanging()) };
+    const given = { ...configOf({ leaseMs: 5000 }), store: storeOf(new Hanging()) };
 
     const failed = start(given, { clock, seed: 1 }).catch((thrown) => thrown);
     await clock.advance(30_000);
@@ -128,7 +128,7 @@ Deno.test("a queue that opens after its start has failed is left", async () => {
       ) as never;
     }
   }
-  const given = { ...config({ leaseMs: 5000 }), store: storeOf(new Slow()) };
+  const given = { ...configOf({ leaseMs: 5000 }), store: storeOf(new Slow()) };
   const failed = start(given, { clock, seed: 1 }).catch((thrown) => thrown);
 
   await clock.advance(10_000);
@@ -144,7 +144,10 @@ Deno.test("a stop ends where the store never closes", async () => {
       return new Promise(() => {}) as never;
     }
   }
-  const sluice = await start({ ...config({}), store: storeOf(new Endless()) }, { clock, seed: 1 });
+  const sluice = await start({ ...configOf({}), store: storeOf(new Endless()) }, {
+    clock,
+    seed: 1,
+  });
   let report: unknown;
 
   sluice.stop().then((given) => report = given);

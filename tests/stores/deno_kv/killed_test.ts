@@ -41,24 +41,6 @@ Deno.test("renew() takes the jobs of a killed process back at once on a file, an
   });
 });
 
-Deno.test("a job whose process was killed in its last attempt is dead, and says of what", async () => {
-  await withFolder(async (folder) => {
-    const path = `${folder}/queue.db`;
-    const store = await openStore({ path });
-    const queue = await openQueue(store, { attempts: [1] });
-    const [job] = await queue.add([entry(), entry()], NOW);
-    const outcome = queue.outcome(job!);
-    const child = await leaseholder(path);
-
-    child.kill("SIGKILL");
-    await child.status;
-    await until(async () => (await queue.renew(NOW)).reaped > 0);
-
-    assert.deepEqual(await outcome, { state: "dead", reason: "attempts", error: LOST });
-    await store.close();
-  });
-});
-
 Deno.test("renew() takes back at once what a store held that was closed and could not be left", async () => {
   await withFolder(async (folder) => {
     const path = `${folder}/queue.db`;

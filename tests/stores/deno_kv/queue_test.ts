@@ -223,28 +223,6 @@ Deno.test("KvQueue puts a retry behind those that were claimable before it, in i
   });
 });
 
-Deno.test("KvQueue takes no place of a key twice when its holder comes back from the dead", async () => {
-  await withDatabase(async (store, kv) => { // C3
-    const zombie = await openQueue(store, LIMITED);
-    const other = await openQueue(store, LIMITED);
-    await zombie.add([1, 2, 3].map((payload) => entry({ key: "k", payload })), NOW);
-    const [lost] = await zombie.lease([1], NOW);
-    let nowMs = NOW;
-    while ((await other.renew(nowMs)).peers > 1) nowMs += 10_000;
-    const [again] = await other.lease([9], nowMs);
-    assert.equal(again!.id, lost!.id);
-
-    assert.deepEqual(await zombie.settle([end(lost!)], nowMs), [false]);
-    await zombie.renew(nowMs);
-
-    assert.deepEqual(await zombie.lease([9], nowMs), []);
-    assert.deepEqual(await other.settle([end(again!)], nowMs), [true]);
-    assert.equal((await zombie.lease([9], nowMs)).length, 1);
-    assert.deepEqual(await other.lease([9], nowMs), []);
-    assert.deepEqual(await audit(kv, "p"), []);
-  });
-});
-
 Deno.test("KvQueue leaves lanes that it does not have to others", async () => {
   await withDatabase(async (store) => {
     const old = await openQueue(store, { lanes: [{ name: "gone", maxRunningPerKey: Infinity }] });

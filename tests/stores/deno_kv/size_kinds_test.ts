@@ -173,7 +173,7 @@ Deno.test("KvQueue adds many jobs to many lanes at many times, under a long name
   });
 });
 
-Deno.test("Care repairs more than one commit takes", async () => {
+Deno.test("Doctor repairs more than one commit takes", async () => {
   const kv = await Deno.openKv(":memory:");
   try {
     const db = new Db(kv, { remote: false, maxChecks: 100, random: () => 0.1 });

@@ -3,7 +3,7 @@ import { ContentionBackoff } from "../../../../stores/deno_kv/claim/contention_b
 import { openRemote, withServer } from "../_remote.ts";
 import { entry, NOW, openQueue } from "../_store.ts";
 
-Deno.test("Aside begins at the head, and beside it for a while once others were quicker", () => {
+Deno.test("ContentionBackoff begins at the head, and beside it for a while once others were quicker", () => {
   const aside = new ContentionBackoff(() => 0.5);
   assert.deepEqual([aside.skips, aside.of(1, 0)], [0, undefined]);
 
@@ -15,7 +15,7 @@ Deno.test("Aside begins at the head, and beside it for a while once others were 
   assert.equal(aside.of(1, 1100), undefined);
 });
 
-Deno.test("Aside leaves its place once others were quicker there too", () => {
+Deno.test("ContentionBackoff leaves its place once others were quicker there too", () => {
   const aside = new ContentionBackoff(() => 0);
   aside.keeps(1, ["here"], 100);
   aside.steps(2);

@@ -17,7 +17,7 @@ function names(parts: readonly Deno.KvEntry<unknown>[]): string[] {
   return parts.map(({ versionstamp }) => versionstamp);
 }
 
-Deno.test("Shelf has the first parts of its lane, none left out, whatever is put down and taken away", () => {
+Deno.test("HeadCache has the first parts of its lane, none left out, whatever is put down and taken away", () => {
   const step = fc.record({
     what: fc.constantFrom("put", "put", "drop", "read", "see", "readEnd", "forget", "empty"),
     n: fc.integer({ min: 0, max: 200 }),
@@ -69,7 +69,7 @@ Deno.test("Shelf has the first parts of its lane, none left out, whatever is put
   }));
 });
 
-Deno.test("Shelf grows no larger than its bound, and knows that there is more", () => {
+Deno.test("HeadCache grows no larger than its bound, and knows that there is more", () => {
   const shelf = new HeadCache();
   shelf.clear();
 

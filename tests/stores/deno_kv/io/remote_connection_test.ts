@@ -31,7 +31,7 @@ const BROKEN_OFF = "KV Connect failed to read response body: connection reset";
 // What Deno up to 2.5 says of a token that has expired; later ones get another by themselves.
 const LOCKED_OUT = "KV Connect failed to call 'http://x/' (status=401 Unauthorized): expired";
 
-Deno.test("Line reads again what broke off, some times", async () => {
+Deno.test("RemoteConnection reads again what broke off, some times", async () => {
   await withLine(async (line) => {
     assert.equal(await line.read(failing(3, BROKEN_OFF)), 4);
     await assert.rejects(line.read(failing(4, BROKEN_OFF)), { message: BROKEN_OFF });
@@ -39,7 +39,7 @@ Deno.test("Line reads again what broke off, some times", async () => {
   });
 });
 
-Deno.test("Line opens another handle when it is not let in any more, and reads by that", async () => {
+Deno.test("RemoteConnection opens another handle when it is not let in any more, and reads by that", async () => {
   await withLine(async (line, opened) => {
     const { kv } = line;
 
@@ -50,7 +50,7 @@ Deno.test("Line opens another handle when it is not let in any more, and reads b
   });
 });
 
-Deno.test("Line calls nothing while nothing is answered, and goes on with a handle that is", async () => {
+Deno.test("RemoteConnection calls nothing while nothing is answered, and goes on with a handle that is", async () => {
   let isOut = false;
   let handles = 0;
   const open = async (): Promise<Deno.Kv> => {
@@ -79,7 +79,7 @@ Deno.test("Line calls nothing while nothing is answered, and goes on with a hand
   }
 });
 
-Deno.test("Line takes a late answer for the end of an outage", async () => {
+Deno.test("RemoteConnection takes a late answer for the end of an outage", async () => {
   await withLine(async (line, opened) => {
     const late = Promise.withResolvers<string>();
     await assert.rejects(line.call(() => late.promise));
