@@ -9,6 +9,7 @@ import * as v from "valibot";
 import { defineAdmission, type Plugin, type PluginContext } from "../../src/contract/plugin.ts";
 import type { Admission, Verdict } from "../../src/contract/strategy.ts";
 import type { LaneView, PoolView } from "../../src/contract/view.ts";
+import { laneFinder } from "./_lane_finder.ts";
 import { predictWaitMs, serviceMsOf } from "./_predict.ts";
 
 /** Options of `shed-at-cap`. */
@@ -53,6 +54,7 @@ export const shedAtCap: Plugin<"admission", ShedAtCapOptions> = defineAdmission(
 
 function shed(afterMs: number, { random }: PluginContext): Admission {
   const overForMs = ageWatch(afterMs);
+  const laneNamed = laneFinder();
 
   return {
     submit: (job, view) => {
@@ -115,7 +117,7 @@ function ageWatch(
   const watched = new Map<string, { sinceMs: number; seenMs: number }>();
   return (lane, boundMs, nowMs) => {
     if (lane.oldestWaitMs <= boundMs) {
-      watched.delete(lane.name);
+      if (watched.size > 0) watched.delete(lane.name);
       return 0;
     }
     const crossedMs = nowMs - (lane.oldestWaitMs - boundMs); // when the present head passed the bound
@@ -127,11 +129,6 @@ function ageWatch(
     watch.seenMs = nowMs;
     return nowMs - watch.sinceMs;
   };
-}
-
-function laneNamed(view: PoolView, name: string): LaneView | undefined {
-  for (const lane of view.lanes) if (lane.name === name) return lane;
-  return undefined;
 }
 
 function p95Of(lane: LaneView): number {

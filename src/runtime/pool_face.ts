@@ -15,7 +15,8 @@ import type {
 
 /** What a face shows. */
 interface FacedState extends PoolView {
-  /** The workers, in a list that cannot be changed. */
+  /** The lanes and workers, in lists that cannot be changed. */
+  readonly shownLanes: readonly LaneView[];
   readonly shownWorkers: readonly WorkerView[];
 }
 
@@ -36,7 +37,7 @@ export class PoolFace implements PoolView {
     return this.#state.nowMs;
   }
   get lanes(): readonly LaneView[] {
-    return this.#state.lanes;
+    return this.#state.shownLanes;
   }
   get workers(): readonly WorkerView[] {
     return this.#state.shownWorkers;

@@ -60,13 +60,15 @@ export class PoolState implements PoolView {
   readonly pool: string;
   /** What the pool runs with: other settings after a reload. */
   settings: PoolSettings;
+  /** Not frozen: V8 runs loops over a frozen list ten times slower, and each start has some. */
   lanes: readonly Lane[];
+  /** The lanes as strategies get them: a list that cannot be changed. */
+  shownLanes: readonly Lane[];
   readonly workers: readonly Worker[];
   readonly totals: LiveTotals;
   readonly traffic: Traffic;
-  /** Live workers, and those that run a job. Owned by the crew. */
+  /** Live workers. Owned by the crew. */
   live = 0;
-  running = 0;
   /** Workers with other states. Owned by the crew. */
   starting = 0;
   retiring = 0;
@@ -118,9 +120,8 @@ export class PoolState implements PoolView {
     this.size = Object.freeze({ ...settings.size });
     this.target = settings.size.min;
     this.limit = settings.size.max;
-    this.lanes = Object.freeze(
-      settings.lanes.map((lane, index) => new Lane(lane, index, this, queue)),
-    );
+    this.lanes = settings.lanes.map((lane, index) => new Lane(lane, index, this, queue));
+    this.shownLanes = Object.freeze([...this.lanes]);
     this.totals = new LiveTotals(this);
     this.traffic = new Traffic(nowMs);
     this.workers = this.#workers;
@@ -173,12 +174,13 @@ export class PoolState implements PoolView {
   adopt(settings: PoolSettings): void {
     const known = new Map(this.lanes.map((lane) => [lane.name, lane]));
     this.settings = settings;
-    this.lanes = Object.freeze(settings.lanes.map((own, index) => {
+    this.lanes = settings.lanes.map((own, index) => {
       const lane = known.get(own.name);
       if (lane === undefined) return new Lane(own, index, this, this.#queue);
       lane.adopt(own, index);
       return lane;
-    }));
+    });
+    this.shownLanes = Object.freeze([...this.lanes]);
   }
 
   /** Counts a job that ended without a worker of this pool. */
