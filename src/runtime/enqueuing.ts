@@ -4,7 +4,7 @@
  * @module
  */
 
-import { messageOf, StoreError } from "../contract/errors.ts";
+import { messageOf, type RejectedError, StoreError } from "../contract/errors.ts";
 import type { Intake } from "./intake.ts";
 import type { NewJob } from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
@@ -30,9 +30,6 @@ export interface EnqueuingContext extends PoolCore {
   readonly loop: PoolLoop;
 }
 
-/** What became of a job: it is stored, maybe as a duplicate, or it is not. */
-type Taken = Added | Error;
-
 /** Owns the way of a job into the store: one for all who enqueue. */
 export class Enqueuing {
   readonly #context: EnqueuingContext;
@@ -52,29 +49,52 @@ export class Enqueuing {
   /** Takes one job. */
   enqueue(job: NewJob): Promise<JobHandle> {
     try {
-      const taken = this.#take([job]);
-      if (!isPromise(taken)) return Promise.resolve(this.#handle(stored(taken[0]!)));
-      return taken.then((taken) => this.#handle(stored(taken[0]!)));
+      const added = this.#take(job);
+      if (!isPromise(added)) return Promise.resolve(this.#handle(added));
+      return added.then((added) => this.#handle(added));
     } catch (thrown) {
-      return Promise.reject(thrown);
+      return Promise.reject(errorOf(thrown));
     }
   }
 
-  /** Takes many: one that is rejected fails no other. */
+  /**
+   * Takes many: one that is rejected fails no other.
+   *
+   * @throws {StoreError} If the store fails at all that were let in.
+   */
   async enqueueAll(jobs: readonly NewJob[]): Promise<readonly (JobHandle | Error)[]> {
-    const taken = await this.#take(jobs);
-    return taken.map((one) => one instanceof Error ? one : one.error ?? this.#handle(one));
+    const { intake, clock, state: { lanes } } = this.#context; // a reload may change them meanwhile
+    const nowMs = clock.nowMs();
+    const entries: JobEntry[] = [];
+    const rejected: Rejected[] = [];
+    const taken = [...jobs].map((job): Error | "added" | "rejected" => {
+      try {
+        const entry = this.#admit(job, lanes, nowMs);
+        if (!isRejected(entry)) return entries.push(entry), "added";
+        if (mayBeDuplicate(entry.entry)) return rejected.push(entry), "rejected";
+        return intake.reject(entry, nowMs);
+      } catch (thrown) {
+        return errorOf(thrown);
+      }
+    });
+    const added = (await this.#store(lanes, entries, nowMs)).values();
+    const looks = rejected.map((one) => this.#lookUp(one));
+    const known = (looks.length === 0 ? [] : await Promise.all(looks)).values();
+    return taken.map((how) => {
+      if (how instanceof Error) return how;
+      const one = (how === "added" ? added : known).next().value!; // one for each
+      return one instanceof Error ? one : one.error ?? this.#handle(one);
+    });
   }
 
   /** Takes one that nobody waits for. */
   post(job: NewJob): void {
     const { intake } = this.#context;
     try {
-      const taken = this.#take([job]);
-      if (!isPromise(taken)) stored(taken[0]!);
-      else taken.then((taken) => stored(taken[0]!)).catch((thrown) => intake.lost(job, thrown));
+      const added = this.#take(job);
+      if (isPromise(added)) added.catch((thrown) => intake.lost(job, thrown));
     } catch (thrown) {
-      if (!(thrown instanceof StoreError)) throw thrown;
+      if (!(thrown instanceof StoreError)) throw errorOf(thrown);
       intake.lost(job, thrown);
     }
   }
@@ -87,37 +107,37 @@ export class Enqueuing {
     return stored(added!);
   }
 
-  /**
-   * Takes jobs. What became of each, in their order.
-   *
-   * @throws {StoreError} If the store fails at all that were let in.
-   */
-  #take(jobs: readonly NewJob[]): MaybePromise<readonly Taken[]> {
-    const { intake, clock, state: { lanes } } = this.#context; // a reload may change them meanwhile
+  /** Takes a job. @throws {Error} If it is not stored. */
+  #take(job: NewJob): MaybePromise<Added> {
+    const { clock, state: { lanes } } = this.#context;
     const nowMs = clock.nowMs();
-    const entries: JobEntry[] = [];
-    let rejected: Map<number, Rejected | Error> | undefined; // by place
-    for (let place = 0; place < jobs.length; place++) {
-      try {
-        const job = jobs[place]!;
-        const entry = intake.check(job, nowMs);
-        const one = intake.rejection(job, entry);
-        if (one === undefined) {
-          lanes[entry.lane]!.adding++; // counts against the depth of those that follow
-          entries.push(entry);
-        } else {
-          rejected ??= new Map();
-          rejected.set(place, mayBeDuplicate(entry) ? one : intake.reject(one, nowMs));
-        }
-      } catch (thrown) {
-        rejected ??= new Map();
-        rejected.set(place, thrown instanceof Error ? thrown : new Error(messageOf(thrown)));
-      }
-    }
-    const added = this.#store(lanes, entries, nowMs);
-    if (rejected === undefined) return added;
-    const others = rejected;
-    return whenReady(added, (added) => this.#among(jobs.length, added, others));
+    const entry = this.#admit(job, lanes, nowMs);
+    if (isRejected(entry)) return whenReady(this.#lookUp(entry), stored);
+    const added = this.#store(lanes, [entry], nowMs);
+    return isPromise(added) ? added.then(([added]) => stored(added!)) : stored(added[0]!);
+  }
+
+  /**
+   * Checks a job. One that is let in counts against the depth of those that follow.
+   *
+   * @throws {Error} If something does not fit.
+   */
+  #admit(job: NewJob, lanes: readonly Lane[], nowMs: number): JobEntry | Rejected {
+    const { intake } = this.#context;
+    const entry = intake.check(job, nowMs);
+    const rejected = intake.rejection(job, entry);
+    if (rejected !== undefined) return rejected;
+    lanes[entry.lane]!.adding++;
+    return entry;
+  }
+
+  /** The job that the store has already, which is no news, in place of one that is rejected. */
+  #lookUp(rejected: Rejected): MaybePromise<Added | RejectedError> {
+    const { queue, clock, intake } = this.#context;
+    return whenReady(
+      knownJob(queue, rejected, clock),
+      (known) => known ?? intake.reject(rejected, clock.nowMs()),
+    );
   }
 
   /** Stores jobs that were let in. @throws {StoreError} If the store fails at all of them. */
@@ -163,29 +183,6 @@ export class Enqueuing {
     }
     this.#addedAll(lanes, entries, added);
     return added;
-  }
-
-  /** Those that are stored, and in their places those that are not. One that the store has already is no news. */
-  #among(
-    count: number,
-    added: readonly Added[],
-    rejected: ReadonlyMap<number, Rejected | Error>,
-  ): MaybePromise<readonly Taken[]> {
-    const { queue, clock, intake } = this.#context;
-    const taken: Taken[] = [];
-    const looks: Promise<void>[] = [];
-    for (let place = 0, next = 0; place < count; place++) {
-      const other = rejected.get(place);
-      taken.push(
-        other === undefined ? added[next++]! : other instanceof Error ? other : other.error,
-      );
-      if (other === undefined || other instanceof Error) continue;
-      const look = whenReady(knownJob(queue, other, clock), (known) => {
-        taken[place] = known ?? intake.reject(other, clock.nowMs());
-      });
-      if (isPromise(look)) looks.push(look);
-    }
-    return looks.length === 0 ? taken : Promise.all(looks).then(() => taken);
   }
 
   #handle(added: Added): JobHandle {
@@ -239,8 +236,17 @@ export class Enqueuing {
 }
 
 /** @throws {Error} If it is not stored. */
-function stored(one: Taken): Added {
+function stored(one: Added | RejectedError): Added {
   if (one instanceof Error) throw one;
   if (one.error !== undefined) throw one.error;
   return one;
+}
+
+function isRejected(one: JobEntry | Rejected): one is Rejected {
+  return "error" in one;
+}
+
+/** A getter of a job may throw anything. */
+function errorOf(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(messageOf(thrown));
 }
