@@ -62,7 +62,7 @@ export class Dispatch {
   readonly #prefetch: Prefetch;
   readonly #ahead: Ahead;
   readonly #unstarted: Unstarted;
-  /** The lanes that the policy chose last and that had no job here, in its order. */
+  /** The lanes that the policy chose last and that had no job here, in its order: as many as were planned. */
   #chosen: Lane[] = [];
   /** True if the highest lane has jobs that wait for the start rate, or the cool-down. */
   #isTopBound = false;
@@ -161,7 +161,7 @@ export class Dispatch {
         leasing.isBehind = true;
         return;
       }
-      const came = this.#lease(nowMs, ahead > 0);
+      const came = this.#lease(nowMs, planned, ahead > 0);
       if (this.#state.guessed) changed(); // the rest is planned by what is known then
       // Workers that are free again by now wait for the next turn: endings go out, timers get theirs.
       if (came === undefined || came === 0 || came === planned) return;
@@ -169,10 +169,11 @@ export class Dispatch {
   }
 
   /** Asks for what was planned. Answers how many jobs came, or `undefined` if that is still open. */
-  #lease(nowMs: number, isAhead: boolean): number | undefined {
+  #lease(nowMs: number, planned: number, isAhead: boolean): number | undefined {
     const chosen = this.#chosen;
     const came = this.#leasing.ask(nowMs, (jobs, atMs, isLate) => {
-      this.#leased(isAhead ? jobs : inOrder(jobs, chosen), { nowMs: atMs, isLate, isAhead });
+      const ordered = isAhead ? jobs : inOrder(jobs, chosen, planned);
+      this.#leased(ordered, { nowMs: atMs, isLate, isAhead });
     });
     if (came === undefined) this.#chosen = [];
     return came;
@@ -189,7 +190,6 @@ export class Dispatch {
     let free = most > 0 ? rate.allowed(nowMs, most + before, true) - before : 0;
     let paced = free > 0 ? rate.allowed(nowMs, most + before, false) - before : 0;
     const isBound = free < room;
-    this.#chosen.length = 0;
     let planned = 0;
     state.guessed = false;
     state.rateBound = false;
@@ -211,9 +211,8 @@ export class Dispatch {
       const held = lane.held > 0 ? this.#prefetch.next(lane) : undefined;
       let isTaken = true;
       if (held === undefined) {
-        this.#chosen.push(lane);
+        this.#chosen[planned++] = lane;
         this.#leasing.plan(lane);
-        planned++;
       } else isTaken = this.#begin(held.job, lane, nowMs);
       if (isTaken) {
         free--;
@@ -334,14 +333,18 @@ interface Answer {
   readonly isAhead: boolean;
 }
 
-/** What was leased, which comes lane by lane, in the order in which the policy chose the lanes. */
-function inOrder(leased: readonly Leased[], chosen: readonly Lane[]): readonly Leased[] {
+/** What was leased, which comes lane by lane, in the order in which the policy chose `planned` lanes. */
+function inOrder(
+  leased: readonly Leased[],
+  chosen: readonly Lane[],
+  planned: number,
+): readonly Leased[] {
   let same = 0;
   while (same < leased.length && leased[same]?.lane === chosen[same]?.name) same++;
   if (same === leased.length) return leased;
   const byLane = Map.groupBy(leased.toReversed(), (job) => job?.lane);
   const jobs: Leased[] = [];
-  for (const { name } of chosen) {
+  for (const { name } of chosen.slice(0, planned)) {
     const job = byLane.get(name)?.pop();
     if (job !== undefined) jobs.push(job);
   }

@@ -53,10 +53,6 @@ export class Lane implements LaneView {
   held = 0;
   /** When the next of them became claimable. `Infinity`: there are none. */
   heldAtMs = Infinity;
-  /** Handlers that run on though their attempt was given up: `maxRunning` is less by them. */
-  overrun = 0;
-  /** Those of pools that have ended. */
-  orphans = 0;
   /** Waits count from then at the earliest: when a pause ended. */
   resumedAtMs = -Infinity;
   /** Counters and samples. */
@@ -80,6 +76,9 @@ export class Lane implements LaneView {
   readonly #arrivalRate: RateMeter;
   readonly #service = new SmoothMean();
   #index: number;
+  #maxRunning: number;
+  #overrun = 0;
+  #orphans = 0;
   #paused: boolean;
   #running = 0;
   #startSumMs = 0;
@@ -99,6 +98,7 @@ export class Lane implements LaneView {
     this.name = settings.name;
     this.#index = index;
     this.settings = settings;
+    this.#maxRunning = settings.maxRunning;
     this.#paused = settings.paused;
     this.#pool = pool;
     this.#queue = queue;
@@ -110,6 +110,14 @@ export class Lane implements LaneView {
   adopt(settings: LaneSettings, index: number): void {
     this.#index = index;
     this.settings = settings;
+    this.runsOn(0);
+  }
+
+  /** `more` handlers run on though their attempt was given up, `orphans` do of pools that have ended: they count. */
+  runsOn(more: number, orphans = this.#orphans): void {
+    this.#overrun += more;
+    this.#orphans = orphans;
+    this.#maxRunning = Math.max(0, this.settings.maxRunning - this.#overrun - orphans);
   }
 
   /** Pauses or resumes it: waits count from now if it was paused. */
@@ -148,7 +156,7 @@ export class Lane implements LaneView {
   }
 
   get maxRunning(): number {
-    return Math.max(0, this.settings.maxRunning - this.overrun - this.orphans);
+    return this.#maxRunning;
   }
 
   get targetWaitMs(): number | null {

@@ -43,7 +43,7 @@ export class LaneChoice {
     const { length } = eligible;
     try {
       const answer = lanePolicy.run(this.#state.face, eligible);
-      const lane = this.#state.lanes[answer?.index ?? -1];
+      const lane = answer === undefined ? undefined : this.#state.lanes[answer.index];
       if (lane === answer && (lane === undefined || this.#isEligible(lane))) {
         this.#slots.works("lane", lanePolicy.name);
         if (eligible.length !== length) this.#gather(); // it is the policy's to read only
@@ -65,8 +65,9 @@ export class LaneChoice {
 
   #gather(): void {
     const eligible = this.#eligible;
-    eligible.length = 0;
-    for (const lane of this.#state.lanes) if (this.#isEligible(lane)) eligible.push(lane);
+    let count = 0;
+    for (const lane of this.#state.lanes) if (this.#isEligible(lane)) eligible[count++] = lane;
+    if (eligible.length > count) eligible.length = count; // seldom: it costs more than the rest
   }
 }
 

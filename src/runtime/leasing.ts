@@ -195,7 +195,7 @@ export class Leasing {
   }
 
   #clear(): void {
-    this.#starts.fill(0);
+    for (let index = 0; index < this.#starts.length; index++) this.#starts[index] = 0;
     if (!this.#isAhead) return;
     this.#ahead.fill(0);
     this.#isAhead = false;

@@ -13,7 +13,7 @@ import type { Settler } from "./settler.ts";
 import type { Leased } from "../contract/store.ts";
 import type { Worker } from "./worker.ts";
 
-/** What overruns need of their pool. Of its state they own `orphans`, and `overrun` and `orphans` of its lanes. */
+/** What overruns need of their pool. Of its state they own `orphans`, and what runs on in its lanes. */
 export interface OverrunsContext extends PoolCore {
   /** Where ends go once their handlers have ended. */
   readonly settler: Settler;
@@ -50,7 +50,7 @@ export class Overruns {
   adopt(): void {
     const { state, leftovers } = this.#context;
     state.orphans = leftovers.workers();
-    for (const lane of state.lanes) lane.orphans = leftovers.workers(lane.name);
+    for (const lane of state.lanes) lane.runsOn(0, leftovers.workers(lane.name));
   }
 
   /** Ids of their jobs. */
@@ -96,7 +96,7 @@ export class Overruns {
     const isHeld = run.job.key !== undefined && settings.maxRunningPerKey < Infinity;
     this.#all.set(worker, { run, isHeld });
     run.wallAheadMs = this.#context.state.wall.aheadMs;
-    run.lane.overrun++;
+    run.lane.runsOn(1);
     if (!isHeld) this.#context.settler.add(run);
   }
 
@@ -106,7 +106,7 @@ export class Overruns {
     this.release(worker);
     if (overrun === undefined) return;
     this.#all.delete(worker);
-    overrun.run.lane.overrun--;
+    overrun.run.lane.runsOn(-1);
     this.#settle(overrun);
   }
 

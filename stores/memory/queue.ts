@@ -65,7 +65,11 @@ export class MemoryQueue implements Queue {
 
   /** Stores jobs. */
   add(entries: readonly JobEntry[], nowMs: number): readonly Added[] {
-    const added = entries.map((entry) => this.#pool.add(entry, this.#lanes[entry.lane]!, nowMs));
+    const added = new Array<Added>(entries.length);
+    for (let index = 0; index < added.length; index++) {
+      const entry = entries[index]!;
+      added[index] = this.#pool.add(entry, this.#lanes[entry.lane]!, nowMs);
+    }
     this.#tell(true);
     return added;
   }
@@ -108,13 +112,16 @@ export class MemoryQueue implements Queue {
   /** Ends leases. */
   settle(settlements: readonly Settlement[], nowMs: number): readonly boolean[] {
     let freed = false;
-    const answers = settlements.map((settlement) => {
+    const answers = new Array<boolean>(settlements.length);
+    for (let index = 0; index < answers.length; index++) {
+      const settlement = settlements[index]!;
       const job = this.#known(settlement.job);
-      if (job?.holder !== this.#member || job.fence !== settlement.fence) return false;
+      const isHeld = job?.holder === this.#member && job.fence === settlement.fence;
+      answers[index] = isHeld;
+      if (!isHeld) continue;
       this.#member.letGo(job);
       if (settleLease(this.#pool, job, settlement, nowMs)) freed = true;
-      return true;
-    });
+    }
     this.#tell(freed);
     return answers;
   }
