@@ -150,6 +150,12 @@ export interface Settlement {
   readonly charged: boolean;
   /** When a retry becomes claimable. */
   readonly dueAtMs: number;
+  /**
+   * True: a retry keeps the slot of its key until it has run again, so that no other job of the key takes
+   * its place meanwhile. A store may leave that out: others are leased then, and deferred one by one. Omitted:
+   * it gives it up.
+   */
+  readonly keepsSlot?: boolean | undefined;
   /** What the handler returned: JSON. Only when done. */
   readonly result: unknown;
   /** Why there is no `result` although the handler returned one. Omitted: it did not. */

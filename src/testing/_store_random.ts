@@ -61,7 +61,7 @@ async function settleOne(trial: StoreTrial, held: Held[], random: () => number):
   else if (chance < 0.7) assert.ok(await trial.settle(one, "back", { charged: false }));
   else if (chance < 0.9) {
     const dueAtMs = trial.nowMs + Math.floor(random() * 50);
-    assert.ok(await trial.settle(one, "retry", { dueAtMs }));
+    assert.ok(await trial.settle(one, "retry", { dueAtMs, keepsSlot: random() < 0.5 }));
   } else assert.ok(await trial.settle(one, "dead"));
 }
 

@@ -76,6 +76,8 @@ export interface JobExtra {
   resultError: string | undefined;
   /** True once a cancel was asked for while it ran. */
   cancelling: boolean;
+  /** True while it is delayed and has the slot of its key. */
+  keepsSlot: boolean;
 }
 
 /** One job. */
@@ -210,6 +212,7 @@ export class MemoryJob implements Leased, Added {
       error: undefined,
       resultError: undefined,
       cancelling: false,
+      keepsSlot: false,
     };
   }
 
@@ -294,5 +297,6 @@ export function extraOf(entry: JobEntry): JobExtra | undefined {
     error: undefined,
     resultError: undefined,
     cancelling: false,
+    keepsSlot: false,
   };
 }

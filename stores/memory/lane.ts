@@ -87,7 +87,7 @@ export class MemoryLane implements LaneCounts {
     this.#enter(job);
   }
 
-  /** Puts a job that ran in again. It has given its key's place up. */
+  /** Puts a job that ran in again. It has given its key's place up, or keeps it. */
   again(job: MemoryJob, dueAtMs: number, nowMs: number): void {
     job.restamp(Math.max(dueAtMs, nowMs));
     this.add(job, nowMs);
@@ -123,8 +123,10 @@ export class MemoryLane implements LaneCounts {
 
   /** Takes a waiting job out from anywhere. Its code was `was` and has been changed. */
   drop(job: MemoryJob, was: Code, nowMs: number): void {
-    if (was === DELAYED) this.#delayed.leave();
-    else if (was === READY) {
+    if (was === DELAYED) {
+      this.#delayed.leave();
+      if (takeSlot(job)) this.release(job, nowMs);
+    } else if (was === READY) {
       this.#ready.leaveGap();
       this.release(job, nowMs);
     } else if (was === BLOCKED) {
@@ -168,8 +170,8 @@ export class MemoryLane implements LaneCounts {
     return this.#ready.at(earlier)?.readyAtMs ?? Infinity;
   }
 
-  /** Changes how many jobs of a key may run. `running`: jobs of this lane that do now. */
-  limitKeys(maxRunningPerKey: number, running: Iterable<MemoryJob>): void {
+  /** Changes how many jobs of a key may run. `holding`: jobs of this lane that do now, or keep their place. */
+  limitKeys(maxRunningPerKey: number, holding: Iterable<MemoryJob>): void {
     if (maxRunningPerKey === this.#maxRunningPerKey) return;
     this.#maxRunningPerKey = maxRunningPerKey;
     const waiting = this.#ready.drain();
@@ -177,15 +179,16 @@ export class MemoryLane implements LaneCounts {
     waiting.sort((a, b) => a.readyAtMs - b.readyAtMs || a.sequence - b.sequence);
     this.blocked = 0;
     this.#keys = maxRunningPerKey === Infinity ? undefined : new KeyPlaces(maxRunningPerKey);
-    for (const job of running) {
+    for (const job of holding) {
       if (job.key !== undefined) this.#keys?.force(job.key);
     }
     for (const job of waiting) this.#enter(job);
   }
 
   #enter(job: MemoryJob): void {
+    const hasSlot = job.extra !== undefined && takeSlot(job);
     const key = this.#keys === undefined ? undefined : job.extra?.key;
-    if (key === undefined || this.#keys!.take(key, job)) this.#toReady(job);
+    if (key === undefined || hasSlot || this.#keys!.take(key, job)) this.#toReady(job);
     else this.blocked++;
   }
 
@@ -209,6 +212,13 @@ export class MemoryLane implements LaneCounts {
     this.#pool.expire(job, nowMs);
     this.release(job, nowMs);
   }
+}
+
+/** True if it has kept the slot of its key. Who asks has it from now on. */
+function takeSlot({ extra }: MemoryJob): boolean {
+  if (extra?.keepsSlot !== true) return false;
+  extra.keepsSlot = false;
+  return true;
 }
 
 function isReady(job: MemoryJob): boolean {

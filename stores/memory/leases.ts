@@ -25,7 +25,9 @@ export function settleLease(
     job.home.putBack(job);
     return true;
   }
-  const freed = job.home.release(job, nowMs);
+  const keepsSlot = to === "retry" && settlement.keepsSlot === true;
+  if (keepsSlot) job.ownExtra().keepsSlot = true;
+  const freed = !keepsSlot && job.home.release(job, nowMs);
   switch (to) {
     case "retry":
       job.home.again(job, settlement.dueAtMs, nowMs);

@@ -57,7 +57,7 @@ export class MemoryPool implements LanePool {
         this.#lanes.set(name, lane);
       }
       lane.index = index;
-      lane.limitKeys(maxRunningPerKey, this.#runningIn(lane));
+      lane.limitKeys(maxRunningPerKey, this.#holdingIn(lane));
       return lane;
     });
   }
@@ -240,9 +240,11 @@ export class MemoryPool implements LanePool {
     return false;
   }
 
-  *#runningIn(lane: MemoryLane): Generator<MemoryJob> {
-    for (const member of this.members) {
-      for (const job of member.held) if (job.home === lane) yield job;
+  /** Jobs that have a slot of their key and wait for none. */
+  *#holdingIn(lane: MemoryLane): Generator<MemoryJob> {
+    for (const job of this.jobs.from(0)) {
+      const holds = job.code === RUNNING || (job.code === DELAYED && job.extra?.keepsSlot === true);
+      if (holds && job.home === lane) yield job;
     }
   }
 }

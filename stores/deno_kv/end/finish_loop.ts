@@ -282,7 +282,7 @@ export class FinishLoop {
     settlement: Settlement,
     unkept: boolean | undefined,
   ): Promise<void> {
-    const { to, charged, dueAtMs, error } = settlement;
+    const { to, charged, dueAtMs, error, keepsSlot } = settlement;
     const { startedAtMs } = job.part;
     const attempt = job.line[0] + (charged ? 1 : 0);
     if (to === "back" || to === "retry") {
@@ -292,7 +292,9 @@ export class FinishLoop {
         ...(error === undefined ? {} : { e: shortened(error) }),
       };
       const line = changeLine(job.line, { attempts: charged ? 1 : 0, leases: 1 }, change);
-      await this.#requeue(transaction, storedWith(job, line), to === "back" ? undefined : dueAtMs);
+      const again = storedWith(job, line);
+      if (to === "back") transaction.put("r", again, again.dueMs); // at once, in its old place
+      else await this.#requeue(transaction, again, { dueAtMs, keepsSlot });
       transaction.signals = true;
       return;
     }
@@ -303,14 +305,15 @@ export class FinishLoop {
     transaction.end(job, end, unkept);
   }
 
-  /** `dueAtMs`: when it is claimable again. `undefined`: at once, in its old place. */
+  /** A job that keeps the slot of its key has it while it is delayed, and is ready with it once it is due. */
   async #requeue(
     transaction: Transaction,
     job: StoredJob,
-    dueAtMs: number | undefined,
+    { dueAtMs, keepsSlot }: Pick<Settlement, "dueAtMs" | "keepsSlot">,
   ): Promise<void> {
-    if (dueAtMs === undefined) {
-      transaction.put("r", job, job.dueMs);
+    if (keepsSlot === true && job.line[3]?.h === 1) {
+      const isDue = Math.ceil(dueAtMs) <= transaction.nowMs;
+      transaction.put(isDue ? "r" : "z", job, isDue ? transaction.atMs + 0.5 : Math.ceil(dueAtMs));
       return;
     }
     await transaction.slots.release(transaction, job);

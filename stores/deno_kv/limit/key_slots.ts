@@ -54,8 +54,8 @@ export class KeySlots {
     dueMs: number,
   ): Promise<"ready" | "blocked"> {
     const limit = this.#context.lanes.of(job.ordinal)?.maxRunningPerKey ?? Infinity;
-    const key = job.line[3]?.k;
-    if (key === undefined || limit === Infinity) {
+    const { k: key, h: hasSlot } = job.line[3] ?? {};
+    if (key === undefined || limit === Infinity || hasSlot === 1) { // a delayed job may have kept its slot
       transaction.put("r", job, dueMs);
       return "ready";
     }

@@ -135,7 +135,13 @@ class World {
       const to = this.pick(["done", "done", "done", "retry", "dead", "back"] as const)!;
       const dueAtMs = this.nowMs + Math.floor(this.#random() * 200) - 50;
       const error = to === "retry" ? "again" : undefined;
-      return end(job, to, { dueAtMs, error, result: to === "done" ? job.id : undefined });
+      const keepsSlot = this.#random() < 0.5; // matters to a retry only
+      return end(job, to, {
+        dueAtMs,
+        error,
+        keepsSlot,
+        result: to === "done" ? job.id : undefined,
+      });
     });
     const settling = party.queue.settle(settlements, this.nowMs);
     // As a pool does, in the same turn: the claim goes with the ends.

@@ -22,6 +22,8 @@ export interface Model {
   holder: number;
   fence: number;
   cancelling: boolean;
+  /** It is delayed and has kept the place of its key. */
+  keeps: boolean;
 }
 
 /** All jobs. */
@@ -52,24 +54,27 @@ export class Jobs {
   }
 
   #enter(job: Model): void {
+    const isHeld = job.keeps;
+    job.keeps = false;
     const taken = this.all.filter((other) =>
       other.lane === job.lane && other.key === job.key &&
-      (other.state === "ready" || other.state === "running")
+      (other.state === "ready" || other.state === "running" || other.keeps)
     ).length;
     const isBound = job.lane === 0 && job.key !== undefined;
-    if (!isBound || taken < PER_KEY) return this.#toReady(job);
+    if (!isBound || isHeld || taken < PER_KEY) return this.#toReady(job);
     job.state = "blocked";
     job.blockedAt = ++this.#clock;
   }
 
   leaveWaiting(job: Model, to: State): void {
-    if (job.state === "ready") this.leave(job, to);
+    if (job.state === "ready" || job.keeps) this.leave(job, to);
     else job.state = to;
   }
 
   /** A ready or running job gives its key's place up. */
   leave(job: Model, to: State): void {
     job.state = to;
+    job.keeps = false;
     if (job.key === undefined || job.lane !== 0) return;
     for (;;) {
       const next = this.all

@@ -27,6 +27,7 @@ type Step =
     readonly to: Settlement["to"];
     readonly charged: boolean;
     readonly dueInMs: number;
+    readonly keepsSlot: boolean;
   }
   | { readonly do: "change"; readonly which: number; readonly change: "cancel" | "revive" }
   | { readonly do: "freeze"; readonly holder: number }
@@ -51,6 +52,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
         to: fc.constantFrom<Settlement["to"]>("done", "retry", "dead", "back", "cancelled"),
         charged: fc.boolean(),
         dueInMs: fc.integer({ min: -5, max: 40 }),
+        keepsSlot: fc.boolean(),
       }),
     },
     {
@@ -180,6 +182,7 @@ class Run {
       holder: -1,
       fence: 0,
       cancelling: false,
+      keeps: false,
     };
     this.#jobs.all.push(model);
     this.#jobs.moveUp();
@@ -211,7 +214,7 @@ class Run {
     });
   }
 
-  #settle({ which, to, charged, dueInMs }: Step & { do: "settle" }): void {
+  #settle({ which, to, charged, dueInMs, keepsSlot }: Step & { do: "settle" }): void {
     const running = this.#jobs.all.filter((job) => job.state === "running");
     const model = running[which % Math.max(1, running.length)];
     if (model === undefined) return;
@@ -223,6 +226,7 @@ class Run {
       to,
       charged,
       dueAtMs,
+      keepsSlot,
       result: 1,
       error: undefined,
     };
@@ -239,7 +243,8 @@ class Run {
     else if (ends) this.#jobs.leave(model, to);
     else if (to === "back") this.#jobs.putBack(model);
     else {
-      this.#jobs.leave(model, "done");
+      if (keepsSlot && model.lane === 0) model.keeps = true;
+      else this.#jobs.leave(model, "done");
       model.state = "delayed";
       model.readyAtMs = Math.max(dueAtMs, this.#jobs.nowMs);
     }
