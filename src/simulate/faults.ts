@@ -25,6 +25,7 @@ export interface FaultTarget {
 export function playFaults(faults: Scenario["faults"], target: FaultTarget): void {
   const { downstream, failStore, kill, restart } = target;
   const begun = { down: 0, store: 0 };
+  const refusals: (number | undefined)[] = [];
   const times = { slow: [] as number[], slots: [] as number[] };
   const apply = (): void => {
     downstream.factor = product(times.slow);
@@ -49,6 +50,20 @@ export function playFaults(faults: Scenario["faults"], target: FaultTarget): voi
           downstream.down = --begun.down > 0;
         });
         break;
+      case "refuse": {
+        const refuse = (): void => {
+          downstream.refuses = refusals.length > 0;
+          downstream.retryAfterMs = refusals.at(-1);
+        };
+        span(fault, target, () => {
+          refusals.push(fault.retryAfterMs);
+          refuse();
+        }, () => {
+          refusals.splice(refusals.indexOf(fault.retryAfterMs), 1);
+          refuse();
+        });
+        break;
+      }
       case "store-error":
         span(fault, target, () => failStore(++begun.store > 0), () => failStore(--begun.store > 0));
         break;

@@ -23,6 +23,10 @@ export interface Downstream {
   slots: number;
   /** True: attempts that end now fail. */
   down: boolean;
+  /** True: it says "not now" to attempts that end now. */
+  refuses: boolean;
+  /** For how long it asks to be left alone then, ms. `undefined`: it does not say. */
+  retryAfterMs: number | undefined;
 }
 
 /** What one lane's attempts come to. Its chance is its own: no other lane's load disturbs it. */
@@ -45,6 +49,9 @@ export interface LaneWork {
 const FAILURE = new Error("The scenario makes this attempt fail");
 const FATAL = new Fatal("The scenario makes this attempt fail for good");
 const DOWN = new Error("The scenario makes the downstream fail");
+
+/** How long a receiver that names no time puts an attempt off, ms: as `http` does. */
+const REFUSED_MS = 1000;
 
 /** What the attempts of each lane come to, by name, for all processes. */
 export function laneWorks(
@@ -153,6 +160,13 @@ export class SimulatedRun {
     this.#parts.ended();
   }
 
+  #refuse({ retryAfterMs }: Downstream): void {
+    this.#context.overloaded(retryAfterMs);
+    this.#fail(
+      new RetryLater(retryAfterMs ?? REFUSED_MS, "the scenario makes the receiver refuse"),
+    );
+  }
+
   readonly #end = (): void => {
     const { downstream, ended } = this.#parts;
     if (!this.vanish()) return;
@@ -160,6 +174,7 @@ export class SimulatedRun {
     const fails = this.#work.fails();
     const recorded = thrownIn(this.#recorded);
     if (downstream.down) this.#fail(DOWN);
+    else if (downstream.refuses) this.#refuse(downstream);
     else if (recorded !== undefined) this.#fail(recorded);
     else if (deferral !== undefined) this.#fail(deferral);
     else if (fails) this.#fail(FAILURE);

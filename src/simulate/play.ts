@@ -83,7 +83,13 @@ class Stage {
     const meters = new Map(
       scenario.pools.map((pool) => [pool.settings.name, new PoolMeter(pool, times)]),
     );
-    const downstream: Downstream = { factor: 1, slots: 1, down: false };
+    const downstream: Downstream = {
+      factor: 1,
+      slots: 1,
+      down: false,
+      refuses: false,
+      retryAfterMs: undefined,
+    };
     this.#clock = clock;
     this.#outside = new ProcessClock(clock);
     this.#scenario = scenario;

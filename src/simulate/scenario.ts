@@ -163,6 +163,14 @@ export type ScenarioFault =
   }
   /** Attempts that end meanwhile fail. */
   | { readonly kind: "down"; readonly atMs: number; readonly forMs: number }
+  /** The receiver says "not now" to attempts that end meanwhile, as with 429: `context.overloaded()` and a deferral. */
+  | {
+    readonly kind: "refuse";
+    readonly atMs: number;
+    readonly forMs: number;
+    /** For how long it asks to be left alone, ms, > 0. Omitted: it does not say. */
+    readonly retryAfterMs?: number | undefined;
+  }
   /** The store answers with errors. */
   | { readonly kind: "store-error"; readonly atMs: number; readonly forMs: number }
   /** A process dies without a word; another takes its place after `forMs`. */

@@ -207,9 +207,17 @@ const fault = v.variant("kind", [
     factor: described(v.optional(above(0), 0.5), "How many times as many jobs knees bear."),
   }),
   object({ kind: v.literal("down"), ...span }),
+  object({
+    kind: v.literal("refuse"),
+    ...span,
+    retryAfterMs: described(
+      v.optional(above(0)),
+      "For how long the receiver asks to be left alone, ms.",
+    ),
+  }),
   object({ kind: v.literal("store-error"), ...span }),
   object({ kind: v.literal("kill"), ...span }),
-], kindOf("a fault", ["slow", "slots", "down", "store-error", "kill"]));
+], kindOf("a fault", ["slow", "slots", "down", "refuse", "store-error", "kill"]));
 
 const recorded = object({
   from: described(text(), "Address of the system that it was recorded from."),

@@ -80,6 +80,7 @@ const REST: Omit<ScenarioInput, "pools" | "durationMs"> = {
     { kind: "slow", atMs: 100, forMs: 100, factor: 2 },
     { kind: "slots", atMs: 200, forMs: 100, factor: 0.5 },
     { kind: "down", atMs: 300, forMs: 50 },
+    { kind: "refuse", atMs: 350, forMs: 50, retryAfterMs: 20 },
     { kind: "store-error", atMs: 400, forMs: 50 },
     { kind: "kill", atMs: 500, forMs: 100 },
   ],
