@@ -222,7 +222,7 @@ export function everyKey({ store, url }: Outside): object {
           { use: "./cap.ts", with: { workers: 100 }, scope: "cluster", reportMs: 70 },
         ],
         adaptive: false,
-        cooldown: { after: 2, minMs: 500, maxMs: 5000 },
+        cooldown: { by: "key", after: 2, minMs: 500, maxMs: 5000, failures: 9, gone: true },
         retirement: { use: "cooperative", with: { step: 1, everyMs: 10 } },
         admission: { use: "shed-at-cap", with: { afterMs: 2000 } },
         signals: { load: { use: "./signal.ts#load" }, depth: "./signal.ts" },
@@ -301,6 +301,7 @@ export function everyKey({ store, url }: Outside): object {
         lanePolicy: "./policy.ts",
         retirement: "./retirement.ts",
         admission: "./admission.ts",
+        cooldown: { by: "pool" },
       },
       ...Object.fromEntries(
         PLAIN.map(([controller, lanePolicy, retirement, admission], index) => [`plain${index}`, {

@@ -175,7 +175,7 @@ Deno.test("docs/commands.md lists every command", async () => {
 async function verbsOf(path: readonly string[]): Promise<readonly string[]> {
   const { out } = await sluice([...path, "--help"]);
   const [, list = ""] = out.split("\nCommands:\n");
-  return [...list.matchAll(/^ {2}([a-z]+)/gm)].map(([, verb = ""]) => verb)
+  return [...list.matchAll(/^ {2}([a-z-]+)/gm)].map(([, verb = ""]) => verb)
     .filter((verb) => verb !== "help");
 }
 

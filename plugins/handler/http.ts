@@ -99,7 +99,7 @@ async function deliver(
   }
   if (status >= 400 && askedMs !== undefined) throw new RetryLater(askedMs, answer);
   if (status >= 500) throw new Error(answer);
-  if (status >= 400) throw new Fatal(answer);
+  if (status >= 400) throw new Fatal(answer, { gone: status === 410 });
   throw new Fatal(`${answer}: redirects are not followed, set "url" to the final address`);
 }
 

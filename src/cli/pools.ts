@@ -9,7 +9,7 @@ import type { LaneJson, PoolJson } from "../admin/http/wire.ts";
 import { lanesOverTarget, PRESSING_CODES } from "../explain/diagnose.ts";
 import { counted, duration, rate } from "../base/format.ts";
 import type { StopReport } from "../runtime/handles.ts";
-import { whyOf } from "../explain/reason.ts";
+import { breakerText, whyOf } from "../explain/reason.ts";
 import { call, type RemoteOptions, there } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
@@ -32,6 +32,12 @@ export function addPools(program: Command, { io }: Tools): void {
   withRemote(pools.command("resume").description("resume a pool").argument("<pool>"))
     .option("--lane <lane>", "only this lane")
     .action((pool: string, options: LaneOptions) => setPaused(io, pool, "resume", options));
+  withRemote(
+    pools.command("close-breaker").description("let jobs start again that a receiver refused")
+      .argument("<pool>"),
+  )
+    .option("--key <key>", "only jobs of this key")
+    .action((pool: string, options: KeyOptions) => closeBreaker(io, pool, options));
   withYes(
     withRemote(pools.command("drain").description("let running jobs end, then stop the pool")),
   )
@@ -53,6 +59,10 @@ export function addPools(program: Command, { io }: Tools): void {
 
 interface LaneOptions extends RemoteOptions {
   readonly lane?: string;
+}
+
+interface KeyOptions extends RemoteOptions {
+  readonly key?: string;
 }
 
 interface DrainOptions extends RemoteOptions {
@@ -144,6 +154,7 @@ async function describe(io: Io, name: string, options: RemoteOptions): Promise<v
     const shown = Object.entries(bounds).map(([key, value]) => `${key} ${value}`).join(", ");
     line(io, `Override: ${shown} until ${time(untilMs)}`);
   }
+  for (const breaker of pool.breakers) line(io, breakerText(breaker, pool.nowMs));
   line(io);
   table(
     io,
@@ -173,6 +184,17 @@ async function setPaused(
   const lane = done.lane === null ? "" : ` --lane ${done.lane}`;
   const next = `sluice pools resume ${pool}${lane}${there(options)}`;
   line(io, done.paused ? `${what} is paused; "${next}" resumes it` : `${what} is resumed`);
+}
+
+async function closeBreaker(io: Io, pool: string, options: KeyOptions): Promise<void> {
+  const { key } = options;
+  const done = await call(io, options, "POST /api/pools/:pool/close-breaker", "closed", {
+    at: { pool },
+    body: key === undefined ? {} : { key },
+  });
+  if (options.json) return json(io, done);
+  const of = key === undefined ? `Pool "${pool}"` : `The key "${key}" of pool "${pool}"`;
+  line(io, done.closed ? `${of}: jobs start again` : `${of}: no circuit breaker is open`);
 }
 
 async function drain(io: Io, pool: string, options: DrainOptions): Promise<void> {
@@ -248,6 +270,7 @@ function stateOf(pool: PoolJson): string {
     pool.degraded && "degraded",
     pool.stale && "stale",
     pool.override !== undefined && "overridden",
+    pool.openKeys > 0 && `${counted(pool.openKeys, "key")} held`,
     pool.holdUntilMs > 0 ? "cooling down" : pool.rateBound && "rate-bound",
   ].filter((state) => state !== false);
   return states.length === 0 ? "ok" : states.join(", ");

@@ -42,13 +42,25 @@ export function checkShape<Output>(
     const result = schema["~standard"].validate(rest);
     if (result instanceof Promise) throw new TypeError("Expected a schema that answers at once");
     output = result.value;
-    return result.issues ?? [];
+    return (result.issues ?? []).flatMap(ofObject);
   }, value);
   for (const issue of issues) {
     const at = isUnknownKey(issue) ? "key" : "value";
     faults.add([...path, ...pathOf(issue)], () => issue.message, { at });
   }
   return issues.length === 0 ? output : undefined;
+}
+
+/** What is wrong within an object, where only `false` might stand in its place. Else the issue as it is. */
+function ofObject(issue: StandardIssue): readonly StandardIssue[] {
+  if (!("type" in issue) || issue.type !== "union" || !("issues" in issue)) return [issue];
+  const all: readonly (StandardIssue & { readonly type?: unknown })[] = Array.isArray(issue.issues)
+    ? issue.issues
+    : [];
+  const within = all.filter(({ path = [] }) => path.length > 0);
+  const isOnlyObject = all.every((one) => within.includes(one) || one.type === "literal");
+  if (within.length === 0 || !isOnlyObject) return [issue];
+  return within.map((one) => ({ ...one, path: [...issue.path ?? [], ...one.path ?? []] }));
 }
 
 /** Checks a value once. No issues: an empty list. */

@@ -53,10 +53,18 @@ const PARTS: Readonly<
   lanePolicy: slot("lanePolicy"),
   caps: diffCaps,
   cooldown: (from, to) =>
-    changesOf({ cooldown: from.cooldown ?? false }, { cooldown: to.cooldown ?? false }, {
-      path: ["pools", to.name],
-      effects: () => "Holds from the next refusal on; false opens the pool at once",
-    }),
+    from.cooldown === undefined || to.cooldown === undefined
+      ? changesOf({ cooldown: from.cooldown ?? false }, { cooldown: to.cooldown ?? false }, {
+        path: ["pools", to.name],
+        effects: () => "Applies at once: jobs that a circuit breaker holds may start",
+      })
+      : changesOf(from.cooldown, to.cooldown, {
+        path: ["pools", to.name, "cooldown"],
+        effects: (key) =>
+          key === "by"
+            ? "Applies at once: circuit breakers that are open close"
+            : "Holds from the next refusal on",
+      }),
   retirement: slot("retirement"),
   admission: slot("admission"),
   signals: (from, to) =>

@@ -90,12 +90,28 @@ export interface PoolInput {
    * false: never.
    */
   readonly cooldown?: false | {
-    /** Refusals in a row that close the pool. A whole number >= 1. @default {3} */
+    /**
+     * Which jobs have a breaker together: `pool`: all of the pool; `key`: those of one `key`, such as a
+     * customer or a destination.
+     *
+     * @default {"pool"}
+     */
+    readonly by?: "pool" | "key" | undefined;
+    /** Refusals in a row that open it. A whole number >= 1. @default {3} */
     readonly after?: number | undefined;
     /** First wait if the receiver names no time, ms, > 0; doubles with each further refusal. @default {1000} */
     readonly minMs?: number | undefined;
     /** Longest such wait, ms, >= `minMs`. @default {60000} */
     readonly maxMs?: number | undefined;
+    /** Failures in a row that open it too, those by `Fatal` aside. A whole number >= 1. Omitted: none do. */
+    readonly failures?: number | undefined;
+    /**
+     * Whether it opens too when the receiver is gone for good (`http`: at 410): jobs wait then, instead
+     * of being dead.
+     *
+     * @default {false}
+     */
+    readonly gone?: boolean | undefined;
   } | undefined;
   /** Which workers stop? @default {"cooperative"} */
   readonly retirement?: SlotInput<"retirement"> | undefined;

@@ -23,7 +23,7 @@ export function checkLanes(raw: unknown, path: Path, faults: FaultList): readonl
     if (typeof lane.name === "string" && lane.name !== "") {
       checkLaneName(lane.name, { seen, index, path: [...here, "name"] }, faults);
     }
-    checkBackoff(lane.backoff, [...here, "backoff"], faults);
+    checkWaits(lane.backoff, "baseMs", [...here, "backoff"], faults);
     return shape === undefined ? [] : [shape];
   });
 }
@@ -54,12 +54,18 @@ function checkLaneName(name: string, { seen, index, path }: LaneNames, faults: F
   else faults.add(path, `Expected a name of its own but lane ${first} is named "${name}" too`);
 }
 
-function checkBackoff(raw: unknown, path: Path, faults: FaultList): void {
+/** Checks waits that begin with `least`, 1 s unless said, and double up to `maxMs`, 60 s. */
+export function checkWaits(
+  raw: unknown,
+  least: "baseMs" | "minMs",
+  path: Path,
+  faults: FaultList,
+): void {
   if (!isRecord(raw)) return;
-  const { baseMs = 1000, maxMs = 60_000 } = raw;
-  if (typeof baseMs !== "number" || typeof maxMs !== "number" || baseMs <= maxMs) return;
+  const { [least]: leastMs = 1000, maxMs = 60_000 } = raw;
+  if (typeof leastMs !== "number" || typeof maxMs !== "number" || leastMs <= maxMs) return;
   const [key, message] = raw.maxMs === undefined
-    ? ["baseMs", `Expected at most maxMs (${maxMs}) but received ${baseMs}`]
-    : ["maxMs", `Expected at least baseMs (${baseMs}) but received ${maxMs}`];
+    ? [least, `Expected at most maxMs (${maxMs}) but received ${leastMs}`]
+    : ["maxMs", `Expected at least ${least} (${leastMs}) but received ${maxMs}`];
   faults.add([...path, key], message);
 }

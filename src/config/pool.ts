@@ -10,7 +10,7 @@ import type { SignalReader } from "../contract/strategy.ts";
 import { type CapDefaults, resolveCaps } from "./caps.ts";
 import { checkShape } from "./check.ts";
 import { type FaultList, isRecord, nameFault, type Path, poolNameFault } from "./faults.ts";
-import { checkLanes, laneSettings } from "./lane.ts";
+import { checkLanes, checkWaits, laneSettings } from "./lane.ts";
 import { probeOf } from "./probe.ts";
 import { poolShape, slotKinds } from "./shape.ts";
 import { findSignals, type SignalSources } from "./signals.ts";
@@ -42,6 +42,7 @@ export async function resolvePool(
   const shape = checkShape(poolShape, raw, { path, faults });
   if (!isRecord(raw)) return undefined;
   checkSize(raw.size, [...path, "size"], faults);
+  checkWaits(raw.cooldown, "minMs", [...path, "cooldown"], faults);
   const lanes = checkLanes(raw.lanes, [...path, "lanes"], faults);
   const probe = probeOf(name, raw);
 
@@ -90,7 +91,9 @@ export async function resolvePool(
     shadow: shadow?.bound,
     lanePolicy,
     caps,
-    cooldown: cooldown === false ? undefined : cooldown,
+    cooldown: cooldown === false
+      ? undefined
+      : { ...cooldown, failures: cooldown.failures ?? Infinity },
     retirement,
     admission,
     signals,

@@ -135,9 +135,12 @@ export const scheduleShape = documented("schedule", {
 });
 
 const cooldown = documented("pool.cooldown", {
+  by: v.optional(v.picklist(["pool", "key"], wants('"pool" or "key"')), "pool"),
   after: v.optional(whole(1), 3),
   minMs: v.optional(above(0), 1000),
   maxMs: v.optional(above(0), 60_000),
+  failures: v.optional(whole(1)),
+  gone: v.optional(flag(), false),
 });
 
 const shadow = documented("pool.shadow", {

@@ -139,10 +139,17 @@ export class RetryExactly extends RetryLater {}
 
 /** A handler throws this when no retry can help: the job is dead at once. */
 export class Fatal extends Error {
+  /** True: the receiver is gone for all jobs, as HTTP 410 says. With `cooldown.gone` they wait, this one too. */
+  readonly gone: boolean;
+
   /** Ends a job for good. */
-  constructor(reason: string, options?: ErrorOptions) {
+  constructor(
+    reason: string,
+    { gone = false, ...options }: ErrorOptions & { readonly gone?: boolean } = {},
+  ) {
     super(reason, options);
     this.name = "Fatal";
+    this.gone = gone;
   }
 }
 

@@ -6,6 +6,7 @@
 
 import type { Decision } from "./decision.ts";
 import type { DeadReason } from "./job.ts";
+import type { BreakerCause } from "./view.ts";
 
 /**
  * What every event says.
@@ -138,16 +139,28 @@ export type PoolEvent =
   | (EventBase & { readonly kind: "jobs-reaped"; readonly count: number })
   /** A handler ignores its abort. */
   | (JobEventBase & { readonly kind: "worker-stuck"; readonly worker: string })
-  /** The receiver said "not now" this many times in a row: the pool starts nothing until then. */
+  /** A circuit breaker has opened: no job of the pool, or of the key, starts until then. */
   | (EventBase & {
     readonly kind: "cooldown-began";
-    /** Refusals in a row. */
-    readonly refusals: number;
+    /** Whose jobs wait. Empty: those without a key. `undefined`: all of the pool. */
+    readonly key: string | undefined;
+    /** Why: refusals in a row, failures in a row, or the receiver is gone. */
+    readonly cause: BreakerCause;
+    /** Refusals and failures in a row. */
+    readonly count: number;
     /** When one job tries again. */
     readonly untilMs: number;
   })
-  /** The receiver took a job again, or a reload has switched the cool-down off. */
-  | (EventBase & { readonly kind: "cooldown-ended"; readonly forMs: number })
+  /** A circuit breaker has closed. */
+  | (EventBase & {
+    readonly kind: "cooldown-ended";
+    /** Whose jobs start again. Empty: those without a key. `undefined`: all of the pool. */
+    readonly key: string | undefined;
+    /** How long it was not closed, ms. */
+    readonly forMs: number;
+    /** What closed it: the receiver took a job, someone did it, or a reload has switched it off. */
+    readonly by: "success" | "hand" | "reload";
+  })
   /** A worker could not be started. */
   | (EventBase & { readonly kind: "worker-failed"; readonly error: string })
   /** A strategy threw or answered nonsense: the last good plan stays in use. */

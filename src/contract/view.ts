@@ -135,6 +135,28 @@ export interface WorkerView {
   readonly jobsDone: number;
 }
 
+/**
+ * Why a circuit breaker is open: the receiver refused jobs (`context.overloaded()` and a deferral), they
+ * failed, or it is gone for good (410).
+ */
+export type BreakerCause = "overloaded" | "failures" | "gone";
+
+/** A circuit breaker that is not closed. */
+export interface BreakerView {
+  /** Whose jobs wait. Empty: those without a key. `undefined`: all of the pool. */
+  readonly key: string | undefined;
+  /** `open`: no job starts. `half-open`: one does, to see whether the receiver takes it. */
+  readonly state: "open" | "half-open";
+  /** Why it opened last. */
+  readonly cause: BreakerCause;
+  /** When it opened first, ms since epoch. */
+  readonly sinceMs: number;
+  /** When it is half-open, ms since epoch. */
+  readonly untilMs: number;
+  /** Refusals and failures in a row. */
+  readonly count: number;
+}
+
 /** All that a strategy may read. Live: values hold for the call only. */
 export interface PoolView {
   /** Name from the config. */
@@ -164,6 +186,8 @@ export interface PoolView {
    * job asks again. 0: the pool does not cool down.
    */
   readonly holdUntilMs: number;
+  /** Keys whose circuit breakers are not closed: their jobs wait, others start. */
+  readonly openKeys: number;
   /** Most starts per second that the last decision allows, fractions too. `Infinity`: no bound. */
   readonly startsPerSec: number;
   /** Counts since the pool began. */

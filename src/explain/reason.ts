@@ -1,10 +1,13 @@
 /**
- * Why a pool has its size, in a sentence: the same on pages and on the command line.
+ * Why a pool has its size, and why jobs of it wait, in a sentence: the same on pages and on the command
+ * line.
  *
  * @module
  */
 
 import type { Decision } from "../contract/decision.ts";
+import { counted, duration } from "../base/format.ts";
+import type { BreakerView } from "../contract/view.ts";
 
 /** What a pool that has been drained is like. */
 export const STOPPED = "It was drained: it runs nothing until the process restarts";
@@ -23,4 +26,25 @@ export interface Sized {
 /** Why a pool has its size, without a period. One that has stopped has none, whatever it decided last. */
 export function whyOf({ stopped, decision }: Sized): string {
   return stopped ? STOPPED : decision?.latest ?? decision?.sentence ?? UNDECIDED;
+}
+
+/** What a circuit breaker holds and why, without a period. */
+export function breakerText(
+  { key, state, cause, count, sinceMs, untilMs }: BreakerView,
+  nowMs: number,
+): string {
+  const whose = key === undefined
+    ? "All jobs wait"
+    : key === ""
+    ? "Jobs without a key wait"
+    : `Jobs of the key "${key}" wait`;
+  const why = cause === "gone"
+    ? "the receiver is gone"
+    : cause === "failures"
+    ? `${counted(count, "attempt")} failed in a row`
+    : `the receiver refused ${counted(count, "job")} in a row`;
+  const next = state === "open"
+    ? `one tries again in ${duration(Math.max(0, untilMs - nowMs))}`
+    : "one tries now";
+  return `${whose} for ${duration(Math.max(0, nowMs - sinceMs))}, since ${why}: ${next}`;
 }

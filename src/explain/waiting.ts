@@ -6,7 +6,7 @@
 
 import { isWaiting } from "../base/states.ts";
 import type { JobRecord } from "../contract/job.ts";
-import type { PoolView } from "../contract/view.ts";
+import type { BreakerView, PoolView } from "../contract/view.ts";
 import { estimateOf } from "./waiting/estimate.ts";
 import { barsOf, shortagesOf } from "./waiting/holds.ts";
 
@@ -65,6 +65,8 @@ export interface WaitingPool extends
     | "startsPerSec"
     | "stale"
   > {
+  /** Circuit breakers that are not closed. */
+  readonly breakers: readonly BreakerView[];
   /** True while the whole pool is paused. */
   readonly paused: boolean;
   /** True after a drain has begun. */

@@ -25,6 +25,7 @@ export type ConcernCode =
   | "retry-at-once"
   | "retry-in-step"
   | "retry-past-ttl"
+  | "breaker-one-by-one"
   | "deadline-below-run"
   | "timeout-below-run"
   | "timeout-tight"

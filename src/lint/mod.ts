@@ -10,6 +10,7 @@
 
 import { lintCaps } from "./caps.ts";
 import type { Concern, Severity } from "./concern.ts";
+import { lintCooldown } from "./cooldown.ts";
 import { lintDepth } from "./depth.ts";
 import { factsOf } from "./facts.ts";
 import { lintGrowth } from "./growth.ts";
@@ -46,6 +47,7 @@ export function lint(settings: Settings, platform?: Platform): readonly Concern[
     ...pool.failing,
     ...lintGrowth(pool),
     ...lintRetry(pool),
+    ...lintCooldown(pool),
     ...lintTime(pool, { platform, durable }),
     ...lintDepth(pool),
     ...lintUnreached(pool),

@@ -67,6 +67,8 @@ export interface Sample {
   readonly rateBound: boolean;
   /** While the pool cools down: until when nothing starts, ms since epoch. 0: it does not. */
   readonly holdUntilMs: number;
+  /** Keys whose circuit breakers are not closed. */
+  readonly openKeys: number;
   /** Changes of the target, those in one direction within 50 ms counted once. */
   readonly changes: number;
   /** Changes of the target in the other direction than the one before. */
@@ -262,6 +264,7 @@ export class HistoryRecorder {
       size: view.size,
       rateBound: view.rateBound,
       holdUntilMs: view.holdUntilMs,
+      openKeys: view.openKeys,
       changes: this.scale.count,
       reversals: this.scale.reversals,
       arrivals: totals.arrivals,

@@ -149,7 +149,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const steering = new Steering({ ...core, crew, slots, rate, cooldown, permits });
   const pauses = new Pauses({ ...core, store, changed });
   const signals = new Signals(settings.signals, state, log);
-  const intake = new Intake({ ...core, slots, telemetry, redaction }, handlers);
+  const intake = new Intake({ ...core, slots, cooldown, telemetry, redaction }, handlers);
   const parts = { queue, guard, counting, crew, runner, settler, dispatch, steering, permits };
   const loop = new PoolLoop({ ...core, ...parts, signals, pauses });
   const drain = new Drain({ ...core, ...parts, intake, loop });

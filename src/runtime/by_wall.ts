@@ -13,7 +13,7 @@ import type { WorkerView } from "../contract/view.ts";
 
 /** A frozen copy of what a pool is like now. */
 export function snapshotOf(parts: PoolParts, schedules: readonly ScheduleView[]): PoolSnapshot {
-  const { drain, guard, loop, pauses, slots, state, steering } = parts;
+  const { cooldown, drain, guard, loop, pauses, slots, state, steering } = parts;
   const snapshot = Object.freeze({
     ...freeze(state),
     schedules,
@@ -21,6 +21,7 @@ export function snapshotOf(parts: PoolParts, schedules: readonly ScheduleView[])
     draining: drain.begun,
     stopped: drain.ended,
     paused: pauses.pool,
+    breakers: cooldown.views(state.nowMs),
     override: steering.override,
     decision: steering.log.last,
     shadow: steering.shadow?.report,
@@ -36,7 +37,7 @@ export function snapshotOf(parts: PoolParts, schedules: readonly ScheduleView[])
 /** The distances of its times stay. */
 function snapshotByWall(snapshot: PoolSnapshot, aheadMs: number): PoolSnapshot {
   if (aheadMs === 0) return snapshot;
-  const { nowMs, workers, override, decision, holdUntilMs, storeRefusedAtMs } = snapshot;
+  const { nowMs, workers, override, decision, holdUntilMs, breakers, storeRefusedAtMs } = snapshot;
   return Object.freeze({
     ...snapshot,
     nowMs: nowMs + aheadMs,
@@ -44,6 +45,11 @@ function snapshotByWall(snapshot: PoolSnapshot, aheadMs: number): PoolSnapshot {
     override: override && { ...override, untilMs: override.untilMs + aheadMs },
     decision: decision && decisionByWall(decision, aheadMs),
     holdUntilMs: holdUntilMs && holdUntilMs + aheadMs, // 0: nothing is held
+    breakers: Object.freeze(breakers.map((breaker) => ({
+      ...breaker,
+      sinceMs: breaker.sinceMs + aheadMs,
+      untilMs: breaker.untilMs + aheadMs,
+    }))),
     storeRefusedAtMs: storeRefusedAtMs && storeRefusedAtMs + aheadMs,
   });
 }
@@ -58,7 +64,11 @@ export function decisionByWall(decision: Decision, aheadMs: number): Decision {
 /** A history whose samples are `aheadMs` later. */
 export function historyByWall(history: History, aheadMs: number): History {
   if (aheadMs === 0) return history;
-  const samples = history.samples.map((sample) => ({ ...sample, atMs: sample.atMs + aheadMs }));
+  const samples = history.samples.map((sample) => ({
+    ...sample,
+    atMs: sample.atMs + aheadMs,
+    holdUntilMs: sample.holdUntilMs && sample.holdUntilMs + aheadMs, // 0: nothing is held
+  }));
   return { ...history, samples };
 }
 

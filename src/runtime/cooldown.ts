@@ -1,223 +1,269 @@
 /**
- * Cools a pool down while its receiver says "not now".
+ * Cools a pool down while its receiver says "not now": its circuit breakers, one for the pool and one for
+ * each key that needs it.
  *
  * @module
  */
 
+import { type BadEnd, type BreakerOwner, CircuitBreaker } from "./breaker.ts";
+import type { BreakerView } from "../contract/view.ts";
+import type { CooldownSettings } from "../config/settings.ts";
 import type { PoolCore } from "./pool_core.ts";
 import type { JobRun } from "./job_run.ts";
 import type { PoolState } from "./pool_state.ts";
+import type { Leased } from "../contract/store.ts";
+import type { HeldJob } from "./unstarted.ts";
 import { spreadMs } from "./verdict.ts";
 
-/** Where refusals are usual beside successes, this many times their usual row is no chance any more. */
-const UNUSUAL = 20;
+/** Of how many jobs a pool, and each key, knows how they ended. */
+const POOL_REMEMBERS = 10_000;
+const KEY_REMEMBERS = 100;
 
-/** Over this many rows the usual one is taken, and with this many of none it begins. */
-const ROWS = 64;
-const ROWS_BEFORE = 8;
+/** Most keys with a breaker. */
+const MOST_KEYS = 10_000;
 
-/** This many refusals in a row close a pool, however long rows have been. */
-const MOST_IN_A_ROW = 100;
+/** Most breakers that are shown. */
+const MOST_SHOWN = 100;
 
-/** How many refused jobs are remembered. */
-const REMEMBERED = 10_000;
-
-/** Share that chance adds to a wait that the receiver did not name: processes ask one after the other. */
-const JITTER = 0.2;
-
-/** As many at once, and the pool is open again. */
-const OPEN = 1024;
-
-/** What a cool-down needs of its pool. Of its state it owns `holdUntilMs`. */
+/** What a cool-down needs of its pool. Of its state it owns `holdUntilMs` and `openKeys`. */
 export interface CooldownContext extends PoolCore {
   /** Chance for jitter. */
   readonly random: () => number;
 }
 
-/**
- * Owns how many attempts may start. A refusal is an attempt that called `context.overloaded()` and
- * ended in a deferral. Some in a row, with no success of an attempt that began as late as the first of
- * them, close the pool: for as long as the receiver asked, or else forever longer. Then one attempt
- * asks. Another refusal closes the pool again; a success lets two start at once, then four, until the
- * pool is open.
- *
- * A receiver may refuse some jobs and take others. So a job that is refused once more counts only if
- * nothing was taken since the last time; and the row that closes is longer than those that usually
- * stand between two successes.
- */
-export class Cooldown {
+/** Jobs without a key share a breaker, where others have one of their key. */
+const NO_KEY = "";
+
+/** How a job is deferred. */
+export interface PutOff {
+  /** When it is due, by the wall clock. */
+  readonly dueAtMs: number;
+  /** It keeps the slot of its key until then. */
+  readonly keepsSlot: boolean;
+}
+
+/** Why a breaker has closed. */
+type ClosedBy = "success" | "hand" | "reload";
+
+/** Owns the breakers. A job has one: with `by: "key"` that of its key, else that of the pool. */
+export class Cooldown implements BreakerOwner {
+  readonly random: () => number;
   readonly #context: CooldownContext;
   readonly #state: PoolState;
-  #allowed = Infinity; // attempts at once
-  #probes = 0; // attempts that began since it closed, and run
-  #wave = 0; // times that it has closed
-  #untilMs = -Infinity;
-  #widenAtMs = Infinity;
-  #waitMs = 0; // the last wait that no receiver named
-  #beganAtMs: number | undefined;
-  #refusedProbes = 0;
-  #row = 0; // refusals since the last success
-  #rowFromMs = 0; // when the first of their attempts began
-  #slowestMs = 0; // the longest that one of them took
-  #tookAtMs = -Infinity;
-  readonly #refusedAtMs = new Map<string, number>(); // by job, the oldest first
-  #usualRow = 0;
-  #rows = ROWS_BEFORE;
+  readonly #pool: CircuitBreaker;
+  readonly #keys = new Map<string, CircuitBreaker>();
+  readonly #held = new Set<CircuitBreaker>(); // keys whose breakers bound starts
+  #wave = 0;
+  #closedBy: ClosedBy = "success";
 
-  /** Begins open. */
+  /** Begins with all closed. */
   constructor(context: CooldownContext) {
     this.#context = context;
     this.#state = context.state;
+    this.random = context.random;
+    this.#pool = new CircuitBreaker(undefined, POOL_REMEMBERS, this);
   }
 
-  /** How many more attempts may start now. `Infinity`: as many as like. */
+  get rules(): CooldownSettings | undefined {
+    return this.#state.settings.cooldown;
+  }
+
+  /** How many more attempts of the pool may start now. `Infinity`: as many as like. */
   room(nowMs: number): number {
-    if (this.#allowed === Infinity) return Infinity;
-    if (nowMs < this.#untilMs) return 0;
-    // One that runs for so long was not refused.
-    if (nowMs >= this.#widenAtMs) this.#took(nowMs);
-    return Math.max(0, this.#allowed - this.#probes);
+    return this.#pool.room(nowMs);
   }
 
   /** When there is more room, if nothing ends before. `Infinity`: only an end makes some. */
   nextAtMs(nowMs: number): number {
-    return nowMs < this.#untilMs ? this.#untilMs : this.#widenAtMs;
+    return this.#pool.nextAtMs(nowMs);
+  }
+
+  /** When a leased job is to come again, for the breaker of its key lets none start now. `undefined`: it may start. */
+  putOff(held: HeldJob, nowMs: number): PutOff | undefined {
+    if (this.#held.size === 0) return undefined;
+    const breaker = this.#known(held.job);
+    return breaker === undefined || breaker.room(nowMs) > 0
+      ? undefined
+      : this.#untilOpen(breaker, held, nowMs);
+  }
+
+  /** When jobs of a key start again, or one of them asks. 0: nothing holds them. */
+  holdUntilMs(key: string | undefined): number {
+    const held = this.#held.size === 0 ? undefined : this.#known({ key });
+    return Math.max(0, this.#state.holdUntilMs, held?.untilMs ?? 0);
   }
 
   /** An attempt begins. */
   began(run: JobRun): void {
     run.wave = this.#wave;
-    if (this.#allowed === Infinity) return;
-    this.#probes++;
-    if (this.#widenAtMs === Infinity) {
-      const { minMs = 0 } = this.#state.settings.cooldown ?? {};
-      this.#widenAtMs = run.startedAtMs + Math.max(minMs, 2 * this.#slowestMs);
-    }
+    if (this.#pool.isIdle && this.#held.size === 0) return;
+    const breaker = this.#known(run.job);
+    if (breaker?.isIdle === false) breaker.began(run);
   }
 
   /**
-   * An attempt has ended and was judged. A refused job comes back no earlier than the pool opens.
+   * An attempt has ended and was judged. A job that comes again does so no earlier than its breaker is
+   * half-open.
    *
    * @param measured It was done, or it failed: the receiver did not refuse it.
    */
   ended(run: JobRun, nowMs: number, measured: boolean): void {
-    const isProbe = run.wave === this.#wave && this.#allowed !== Infinity;
-    if (isProbe) this.#probes--;
-    const { overloadedMs } = run;
-    if (overloadedMs !== undefined && run.to === "retry" && !run.charged) {
-      this.#refused(run, nowMs, overloadedMs);
-    } else if (measured && (overloadedMs === undefined || run.to === "done")) {
-      if (this.#row === 0 || run.startedAtMs >= this.#rowFromMs) this.#took(nowMs);
+    const end = this.#endOf(run, measured);
+    const breaker = end === undefined || end === null
+      ? this.#known(run.job)
+      : this.#own(run.job, nowMs);
+    if (breaker === undefined) return;
+    breaker.ended(run, nowMs, end);
+    if (end && run.to === "retry" && nowMs < breaker.untilMs) this.#putOff(breaker, run, nowMs);
+    else if (breaker !== this.#pool && breaker.isForgettable(nowMs)) {
+      this.#keys.delete(breaker.key ?? NO_KEY);
     }
+  }
+
+  /** True if a job that says its receiver is gone is to wait for it. */
+  waitsForGone(run: JobRun): boolean {
+    return this.rules?.gone === true && this.#known(run.job)?.isOfJob(run.job.id) !== true;
   }
 
   /** Takes the settings over that now hold. */
   adopt(nowMs: number): void {
-    const { cooldown } = this.#state.settings;
-    if (cooldown === undefined) {
-      this.#row = 0;
-      this.#allowed = Infinity;
-      this.#open(nowMs);
-    } else if (nowMs < this.#untilMs) {
-      this.#hold(Math.min(this.#untilMs, nowMs + cooldown.maxMs));
+    this.#closedBy = "reload";
+    const isByKey = this.rules?.by === "key";
+    this.#pool.adopt(nowMs);
+    if (isByKey && !this.#pool.isIdle) this.#pool.reset(nowMs);
+    for (const breaker of this.#keys.values()) {
+      if (isByKey) breaker.adopt(nowMs);
+      else breaker.reset(nowMs);
     }
+    if (!isByKey) this.#keys.clear();
+    this.#closedBy = "success";
   }
 
-  #refused(run: JobRun, nowMs: number, askedMs: number): void {
-    const { cooldown } = this.#state.settings;
-    if (cooldown === undefined) return;
-    if (run.wave === this.#wave && this.#isNews(run.job.id, nowMs)) {
-      this.#rowFromMs = this.#row === 0
-        ? run.startedAtMs
-        : Math.min(this.#rowFromMs, run.startedAtMs);
-      this.#row++;
-      this.#slowestMs = Math.max(this.#slowestMs, nowMs - run.startedAtMs);
-      if (this.#beganAtMs !== undefined || this.#row >= this.#limit(cooldown.after)) {
-        this.#close(nowMs, askedMs);
-      }
-    } else if (nowMs < this.#untilMs) { // it began before the pool closed: no more than a later time
-      this.#hold(Math.max(this.#untilMs, nowMs + this.#bounded(askedMs)));
+  /** Breakers that are not closed, the one that opened first first: at most 100. */
+  views(nowMs: number): readonly BreakerView[] {
+    const views: BreakerView[] = [];
+    for (const breaker of [this.#pool, ...this.#held]) {
+      const view = breaker.view(nowMs);
+      if (view !== undefined) views.push(view);
+      if (views.length === MOST_SHOWN) break;
     }
-    if (nowMs < this.#untilMs) {
-      const { random } = this.#context;
-      const spread = spreadMs(this.#untilMs - nowMs) * random();
-      run.dueAtMs = Math.max(run.dueAtMs, this.#untilMs + spread);
-    }
+    return Object.freeze(views);
   }
 
-  /** True if a refusal of this job says something of the receiver: one that refuses it alone says it again. */
-  #isNews(id: string, nowMs: number): boolean {
-    const beforeMs = this.#refusedAtMs.get(id);
-    this.#refusedAtMs.delete(id);
-    this.#refusedAtMs.set(id, nowMs);
-    if (this.#refusedAtMs.size > REMEMBERED) {
-      const [oldest] = this.#refusedAtMs.keys();
-      this.#refusedAtMs.delete(oldest!); // it holds more than one
-    }
-    return beforeMs === undefined || beforeMs > this.#tookAtMs || this.#beganAtMs !== undefined;
+  /** Closes the breaker of a key, or of the pool. False: it is closed. */
+  close(key: string | undefined, nowMs: number): boolean {
+    const breaker = key === undefined ? this.#pool : this.#keys.get(key);
+    if (breaker?.view(nowMs) === undefined) return false;
+    this.#closedBy = "hand";
+    breaker.close(nowMs);
+    this.#closedBy = "success";
+    return true;
   }
 
-  /** How many refusals in a row close the pool. */
-  #limit(after: number): number {
-    return Math.max(after, Math.min(MOST_IN_A_ROW, after + UNUSUAL * this.#usualRow));
+  nextWave(): number {
+    return ++this.#wave;
   }
 
-  #close(nowMs: number, askedMs: number): void {
-    const { state, hub, random } = this.#context;
-    const { minMs, maxMs } = state.settings.cooldown!; // a pool without one is never closed
-    if (this.#beganAtMs !== undefined) this.#refusedProbes++;
-    this.#waitMs = Math.min(maxMs, Math.max(minMs, 2 * this.#waitMs));
-    const waitMs = askedMs > 0
-      ? this.#bounded(askedMs)
-      : Math.min(maxMs, this.#waitMs * (1 + JITTER * random()));
-    this.#wave++;
-    this.#probes = 0;
-    this.#allowed = 1;
-    this.#widenAtMs = Infinity;
-    this.#hold(nowMs + waitMs);
-    if (this.#beganAtMs !== undefined) return;
-    this.#beganAtMs = nowMs;
-    const { pool, holdUntilMs: untilMs } = state;
-    if (hub.active) {
-      hub.emit({ kind: "cooldown-began", atMs: nowMs, pool, refusals: this.#row, untilMs });
-    }
+  changed(breaker: CircuitBreaker): void {
+    if (breaker === this.#pool) this.#state.holdUntilMs = Math.max(0, breaker.untilMs);
+    else if (breaker.isIdle) this.#held.delete(breaker);
+    else this.#held.add(breaker);
   }
 
-  /** A long time is the word to one job, maybe not to all: another asks after `maxMs`, then ever later. */
-  #bounded(askedMs: number): number {
-    const { maxMs } = this.#state.settings.cooldown!; // see above
-    return Math.min(askedMs, maxMs * 2 ** this.#refusedProbes);
-  }
-
-  #hold(untilMs: number): void {
-    this.#untilMs = untilMs;
-    this.#state.holdUntilMs = untilMs;
-  }
-
-  /** The receiver took a job: the row is over. */
-  #took(nowMs: number): void {
-    this.#tookAtMs = nowMs;
-    if (this.#row > 0 || this.#usualRow > 0) {
-      this.#rows = Math.min(ROWS, this.#rows + 1);
-      this.#usualRow += (this.#row - this.#usualRow) / this.#rows;
-      this.#row = 0;
-    }
-    if (this.#allowed === Infinity) return;
-    this.#allowed = this.#allowed >= OPEN ? Infinity : 2 * this.#allowed;
-    this.#open(nowMs);
-  }
-
-  #open(nowMs: number): void {
-    this.#untilMs = -Infinity;
-    this.#widenAtMs = Infinity;
-    this.#waitMs = 0;
-    this.#slowestMs = 0;
-    this.#refusedProbes = 0;
-    if (this.#beganAtMs === undefined) return;
-    const forMs = nowMs - this.#beganAtMs;
-    this.#beganAtMs = undefined;
-    this.#state.holdUntilMs = 0;
+  opened(breaker: CircuitBreaker, nowMs: number): void {
     const { state: { pool }, hub } = this.#context;
-    if (hub.active) hub.emit({ kind: "cooldown-ended", atMs: nowMs, pool, forMs });
+    if (breaker !== this.#pool) this.#state.openKeys++;
+    if (!hub.active) return;
+    const { key, cause, untilMs } = breaker;
+    const { count = 0 } = breaker.view(nowMs) ?? {};
+    hub.emit({ kind: "cooldown-began", atMs: nowMs, pool, key, cause, count, untilMs });
+  }
+
+  closed(breaker: CircuitBreaker, nowMs: number, forMs: number): void {
+    const { state: { pool }, hub } = this.#context;
+    if (breaker !== this.#pool) this.#state.openKeys--;
+    if (!hub.active) return;
+    const { key } = breaker;
+    hub.emit({ kind: "cooldown-ended", atMs: nowMs, pool, key, forMs, by: this.#closedBy });
+  }
+
+  /** How an attempt ended. `undefined`: the receiver took it; `null`: that is not known. */
+  #endOf(run: JobRun, measured: boolean): BadEnd | null | undefined {
+    const { overloadedMs } = run;
+    if (run.to === "retry" && !run.charged) {
+      if (run.isGone) return { cause: "gone", askedMs: 0 };
+      return overloadedMs === undefined ? null : { cause: "overloaded", askedMs: overloadedMs };
+    }
+    if (run.to === "done" && measured) return undefined;
+    if (!measured) return null;
+    // It failed: the receiver took it all the same, unless failures count.
+    const { failures = Infinity } = this.rules ?? {};
+    if (failures < Infinity && run.reason !== "fatal") return { cause: "failures", askedMs: 0 };
+    return overloadedMs === undefined ? undefined : null;
+  }
+
+  /** The breaker of a job. `undefined`: its key has none. */
+  #known({ key = NO_KEY }: Pick<Leased, "key">): CircuitBreaker | undefined {
+    if (this.rules?.by !== "key") return this.#pool;
+    return this.#keys.size === 0 ? undefined : this.#keys.get(key);
+  }
+
+  /** The same, made if there is none. `undefined`: there are too many. */
+  #own(job: Pick<Leased, "key">, nowMs: number): CircuitBreaker | undefined {
+    const known = this.#known(job);
+    if (known !== undefined || this.rules === undefined) return known;
+    const { key = NO_KEY } = job;
+    if (this.#keys.size >= MOST_KEYS) this.#forgetOne(nowMs);
+    if (this.#keys.size >= MOST_KEYS) return undefined;
+    const breaker = new CircuitBreaker(key, KEY_REMEMBERS, this);
+    this.#keys.set(key, breaker);
+    return breaker;
+  }
+
+  /** Forgets the breaker of the key that has one for the longest and needs it least. */
+  #forgetOne(nowMs: number): void {
+    let idle: string | undefined;
+    for (const [key, breaker] of this.#keys) {
+      if (!breaker.isIdle) continue;
+      idle ??= key;
+      if (breaker.isForgettable(nowMs)) {
+        idle = key;
+        break;
+      }
+    }
+    if (idle !== undefined) this.#keys.delete(idle);
+  }
+
+  /** A job comes again no earlier than an attempt may start. */
+  #putOff(breaker: CircuitBreaker, run: JobRun, nowMs: number): void {
+    const { wall } = this.#state;
+    if (breaker === this.#pool) {
+      const untilMs = this.#spread(breaker.untilMs, nowMs);
+      run.dueAtMs = Math.max(run.dueAtMs, wall.at(untilMs));
+      return;
+    }
+    const { dueAtMs, keepsSlot } = this.#untilOpen(breaker, run, nowMs);
+    if (run.dueAtMs > dueAtMs) return; // by its own word: others of its key may start before
+    run.dueAtMs = dueAtMs;
+    run.keepsSlot = keepsSlot;
+  }
+
+  /**
+   * A job that keeps the slot of its key keeps others of the key from being leased meanwhile. No longer
+   * than `maxMs`: someone may close the breaker by hand.
+   */
+  #untilOpen(breaker: CircuitBreaker, { lane }: HeldJob, nowMs: number): PutOff {
+    const { minMs = 0, maxMs = 0 } = this.rules ?? {};
+    const untilMs = nowMs < breaker.untilMs
+      ? Math.min(breaker.untilMs, nowMs + maxMs)
+      : Math.min(breaker.nextAtMs(nowMs), nowMs + minMs);
+    const keepsSlot = lane.settings.maxRunningPerKey < Infinity;
+    const dueAtMs = this.#state.wall.at(keepsSlot ? untilMs : this.#spread(untilMs, nowMs));
+    return { dueAtMs, keepsSlot };
+  }
+
+  /** Many that are deferred together come back one after the other. */
+  #spread(untilMs: number, nowMs: number): number {
+    return untilMs + spreadMs(untilMs - nowMs) * this.random();
   }
 }

@@ -277,12 +277,17 @@ export class Dispatch {
 
   /** Starts a job, unless it is too late for it: false then. */
   #begin(job: Leased, lane: Lane, nowMs: number): boolean {
-    const { crew, runner, rate, slots, overruns } = this.#context;
+    const { crew, runner, rate, slots, overruns, cooldown } = this.#context;
     const admission = slots.admission.run;
     const { wall } = this.#state;
     const ageMs = nowMs - wall.pastMs(job.firstReadyAtMs ?? job.readyAtMs, nowMs);
     if ((job.expiresAtMs ?? Infinity) <= wall.at(nowMs)) {
       this.#unstarted.dies({ job, lane }, "expired", nowMs);
+      return false;
+    }
+    const putOff = cooldown.putOff({ job, lane }, nowMs);
+    if (putOff !== undefined) {
+      this.#unstarted.waits({ job, lane }, putOff, nowMs);
       return false;
     }
     if (!overruns.hasPlace(job, lane)) {

@@ -14,7 +14,7 @@ import type { Bound } from "../contract/plugin.ts";
 import type { PoolSettings } from "../config/settings.ts";
 import type { Change, Changed, JobPage, JobQuery } from "../contract/store.ts";
 import type { LaneCounters } from "../planning/lane_counters.ts";
-import type { PoolView } from "../contract/view.ts";
+import type { BreakerView, PoolView } from "../contract/view.ts";
 
 /** An accepted job. */
 export interface JobHandle {
@@ -38,6 +38,8 @@ export interface PoolSnapshot extends PoolView {
   readonly stopped: boolean;
   /** True while the whole pool is paused. */
   readonly paused: boolean;
+  /** Circuit breakers that are not closed, the pool's first, then those of keys, at most 100 in all. */
+  readonly breakers: readonly BreakerView[];
   /** Bounds in effect instead of the config's. `undefined`: none. */
   readonly override: (Override & { readonly untilMs: number }) | undefined;
   /** The latest decision. `undefined` before the first tick. */
@@ -160,6 +162,13 @@ export interface PoolHandle<Submit extends NewJob = NewJob> {
   pause(lane?: string): Promise<void>;
   /** Resumes a lane, or the whole pool. */
   resume(lane?: string): Promise<void>;
+  /**
+   * Closes a circuit breaker in this process: one job starts, then two at once, then four, until it opens
+   * again. False: it is closed.
+   *
+   * @param key Whose; empty for jobs without a key. Omitted: that of the pool.
+   */
+  closeBreaker(key?: string): boolean;
   /** Overrides the bounds for a while. @throws {RangeError} If they do not fit `size` or are not whole. */
   override(bounds: Override, expiresInMs: number): void;
   /** Ends the override: the bounds are the config's again. */

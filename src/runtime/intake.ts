@@ -7,6 +7,7 @@
 import { judgeVerdict } from "../base/answers.ts";
 import { messageOf, RejectedError } from "../contract/errors.ts";
 import type { PoolCore } from "./pool_core.ts";
+import type { Cooldown } from "./cooldown.ts";
 import { delayTooLong, LONGEST_DELAY_MS, type NewJob } from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
 import { copyJson, Misfit } from "../base/payload.ts";
@@ -27,6 +28,8 @@ const UNKNOWN_RETRY_MS = 1000;
 export interface IntakeContext extends PoolCore {
   /** Asked for a verdict. */
   readonly slots: StrategySlots;
+  /** Knows when jobs start again that a circuit breaker holds. */
+  readonly cooldown: Cooldown;
   /** Knows the trace of who enqueues. `undefined`: none. */
   readonly telemetry: Telemetry | undefined;
   /** What may be shown. */
@@ -143,7 +146,7 @@ export class Intake {
     const { settings } = lane;
     if (lane.depth >= settings.maxDepth) {
       const reason = `lane "${lane.name}" is at its maxDepth of ${settings.maxDepth}`;
-      return { entry, lane, error: this.#errorOf(reason, drainMs(lane)) };
+      return { entry, lane, error: this.#errorOf(entry, reason, drainMs(lane)) };
     }
     const { slots } = this.#context;
     // The view is that of the pool's last turn: jobs that had no turn yet, because the caller
@@ -158,17 +161,17 @@ export class Intake {
     slots.works("submit", slots.admission.name);
     if (verdict.admit) return undefined;
     const reason = this.#hide(verdict.reason, job);
-    return { entry, lane, error: this.#errorOf(reason, verdict.retryAfterMs) };
+    return { entry, lane, error: this.#errorOf(entry, reason, verdict.retryAfterMs) };
   }
 
   #hide(text: string, { payload }: NewJob): string {
     return this.#context.redaction.hide(text, payload);
   }
 
-  /** While the pool cools down nothing starts: nobody is to come back before. */
-  #errorOf(reason: string, hintMs: number): RejectedError {
-    const { holdUntilMs, nowMs } = this.#state;
-    return new RejectedError(reason, Math.max(hintMs, holdUntilMs - nowMs));
+  /** While a circuit breaker is open nothing starts: nobody is to come back before. */
+  #errorOf({ key }: JobEntry, reason: string, hintMs: number): RejectedError {
+    const { cooldown, state: { nowMs } } = this.#context;
+    return new RejectedError(reason, Math.max(hintMs, cooldown.holdUntilMs(key) - nowMs));
   }
 
   /** Reports a job that was posted and is not stored: the one who posted it does not wait for that. */

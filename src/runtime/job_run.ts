@@ -38,7 +38,11 @@ export class JobRun implements JobContext, Settlement {
   serviceMs = 0;
   /** The longest that the receiver asked for in `overloaded`, ms; 0 if no time. `undefined`: it was not called. */
   overloadedMs: number | undefined = undefined;
-  /** How often the pool had closed for a cool-down when it began. */
+  /** True if it waits because the receiver is gone. */
+  isGone = false;
+  /** True if it keeps the slot of its key until it is due again. */
+  keepsSlot = false;
+  /** How many circuit breakers of the pool had opened when it began. */
   wave = 0;
   /** True if the store had taken its end by the time when that was given up. */
   stored = false;

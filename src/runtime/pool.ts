@@ -187,6 +187,12 @@ export class Pool implements PoolHandle {
     });
   }
 
+  closeBreaker(key?: string): boolean {
+    const isClosed = this.#parts.cooldown.close(key, this.#clock.nowMs());
+    if (isClosed) this.#parts.loop.arrived();
+    return isClosed;
+  }
+
   override(bounds: Override, expiresInMs: number): void {
     checkOverride(bounds, expiresInMs, this.settings.size);
     const nowMs = this.#clock.nowMs();

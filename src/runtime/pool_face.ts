@@ -66,6 +66,9 @@ export class PoolFace implements PoolView {
   get holdUntilMs(): number {
     return this.#state.holdUntilMs;
   }
+  get openKeys(): number {
+    return this.#state.openKeys;
+  }
   get startsPerSec(): number {
     return this.#state.startsPerSec;
   }

@@ -94,6 +94,7 @@ export class PoolState implements PoolView {
   rateBound = false;
   /** Owned by the cool-down. */
   holdUntilMs = 0;
+  openKeys = 0;
   /** True once the age of a lane was read that the store does not know before what is planned is leased. */
   guessed = false;
   /** Owned by the store guard. */
@@ -248,6 +249,7 @@ export function freeze(view: PoolState): PoolView {
     limit: view.limit,
     rateBound: view.rateBound,
     holdUntilMs: view.holdUntilMs,
+    openKeys: view.openKeys,
     startsPerSec: view.startsPerSec,
     totals: Object.freeze({
       arrivals: view.totals.arrivals,

@@ -144,7 +144,9 @@ export class Runner implements WorkerOwner, RunOwner {
   #trace(telemetry: Telemetry, { worker, run, handler, job }: Call): unknown {
     const { pool } = this.#state;
     const waitMs = this.#waitOf(run);
-    const fate = (thrown: unknown): Fate => fateOf(run, worker.aborted, thrown);
+    const waitsForGone = (): boolean => this.#context.cooldown.waitsForGone(run);
+    const fate = (thrown: unknown): Fate =>
+      fateOf(run, { thrown, aborted: worker.aborted, waitsForGone });
     const hide = this.#hiderOf(run);
     const traced = { pool, job, waitMs, worker: worker.id, fateOf: fate, hide };
     return telemetry.run(traced, () => handler.run(job, run));
@@ -280,10 +282,15 @@ export class Runner implements WorkerOwner, RunOwner {
 
   /** Judges a throw and counts it. True if the run time of the attempt says something. */
   #judge(worker: Worker, run: JobRun, thrown: unknown, nowMs: number): boolean {
-    const { random } = this.#context;
-    const wallMs = this.#state.wall.at(nowMs);
-    const hide = this.#hiderOf(run);
-    const verdict = judge(run, { thrown, aborted: worker.aborted, wallMs, random, hide });
+    const { random, cooldown } = this.#context;
+    const verdict = judge(run, {
+      thrown,
+      aborted: worker.aborted,
+      wallMs: this.#state.wall.at(nowMs),
+      hide: this.#hiderOf(run),
+      random,
+      waitsForGone: () => cooldown.waitsForGone(run),
+    });
     if (verdict === "deferral") {
       this.#state.totals.deferrals++;
       run.lane.deferrals++;

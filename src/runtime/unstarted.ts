@@ -6,6 +6,7 @@
 
 import { JobRun, type RunOwner } from "./job_run.ts";
 import type { Lane } from "./lane.ts";
+import type { PutOff } from "./cooldown.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Settler } from "./settler.ts";
 import type { Leased } from "../contract/store.ts";
@@ -55,6 +56,17 @@ export class Unstarted {
     run.charged = false;
     run.dueAtMs = this.#state.wall.at(nowMs) + PUT_OFF_MS;
     run.error = "A handler of its key still runs in this process, though its attempt ended";
+    this.#carry(run, nowMs);
+  }
+
+  /** The circuit breaker of its key lets no job start. */
+  waits(held: HeldJob, { dueAtMs, keepsSlot }: PutOff, nowMs: number): void {
+    const run = this.#run(held, nowMs);
+    run.to = "retry";
+    run.charged = false;
+    run.dueAtMs = dueAtMs;
+    run.keepsSlot = keepsSlot;
+    run.error = "The circuit breaker of its key is open";
     this.#carry(run, nowMs);
   }
 

@@ -27,28 +27,29 @@ export interface Throw {
   readonly hide: (text: string) => string;
   /** Chance for jitter. */
   readonly random: () => number;
+  /** True if a job whose receiver is gone waits for it. Asked only for such a one. */
+  readonly waitsForGone: () => boolean;
 }
 
 /** What becomes of a job by a throw. */
 export type Fate = "back" | "cancelled" | "deferred" | "retried" | "dead";
 
-/** Says what becomes of a job. `aborted`: why its handler was asked to stop. */
+/** Says what becomes of a job. */
 export function fateOf(
   run: Pick<JobRun, "lane" | "attempt">,
-  aborted: AbortCause | undefined,
-  thrown: unknown,
+  { aborted, thrown, waitsForGone }: Pick<Throw, "aborted" | "thrown" | "waitsForGone">,
 ): Fate {
   if (aborted === "drain" || aborted === "lease-lost") return "back";
   if (aborted === "cancelled") return "cancelled";
-  if (retryLaterMs(thrown) !== undefined) return "deferred";
+  if (retryLaterMs(thrown) !== undefined || (isGone(thrown) && waitsForGone())) return "deferred";
   return isFatal(thrown) || run.attempt >= run.lane.settings.attempts ? "dead" : "retried";
 }
 
 /** Fills in where the job goes: back, to a later attempt, or to its end. */
 export function judge(run: JobRun, given: Throw): ThrowKind {
-  const { thrown, aborted, wallMs, random, hide } = given;
+  const { thrown, wallMs, random, hide } = given;
   run.error = messageOf(thrown, hide);
-  const fate = fateOf(run, aborted, thrown);
+  const fate = fateOf(run, given);
   if (fate === "back" || fate === "cancelled") {
     run.to = fate;
     if (fate === "back") run.charged = false;
@@ -62,9 +63,10 @@ export function judge(run: JobRun, given: Throw): ThrowKind {
     return "failure";
   }
   run.to = "retry";
-  const laterMs = retryLaterMs(thrown);
-  if (laterMs !== undefined) {
+  if (fate === "deferred") {
+    const laterMs = retryLaterMs(thrown) ?? 0;
     run.charged = false;
+    run.isGone = isGone(thrown);
     run.dueAtMs = wallMs + laterMs + (isExact(thrown) ? 0 : jitter * spreadMs(laterMs));
     return "deferral";
   }
@@ -95,6 +97,11 @@ function isExact(thrown: unknown): boolean {
 
 function isFatal(thrown: unknown): boolean {
   return readSafely(() => thrown instanceof Fatal) ?? false;
+}
+
+/** True if it says that the receiver is gone. */
+function isGone(thrown: unknown): boolean {
+  return isFatal(thrown) && readSafely(() => (thrown as Fatal).gone === true) === true;
 }
 
 /** A thrown value may throw again as soon as it is looked at. */

@@ -97,6 +97,7 @@ export const METRICS: readonly Metric[] = [
     'From when the receiver said "not now" until it took a job again: 1.',
     (pool) => +(pool.holdUntilMs > 0),
   ),
+  ofPool("open_keys", "Keys whose circuit breaker is not closed.", (pool) => pool.openKeys),
   ofPool("paused", "1 while the whole pool is paused.", (pool) => +pool.paused),
   ofPool("draining", "1 after a drain began.", (pool) => +pool.draining),
   ofPool(

@@ -7,7 +7,8 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
 import { admin, type AdminApp, type AdminOptions } from "../../src/admin/mod.ts";
-import type { Job } from "../../src/contract/job.ts";
+import { RetryLater } from "../../src/contract/errors.ts";
+import type { Job, JobContext } from "../../src/contract/job.ts";
 import type { PoolHandle, Sluice } from "../../src/runtime/handles.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
 
@@ -40,10 +41,14 @@ export interface ProblemBody {
 export async function running(options: AdminOptions = {}): Promise<Running> {
   const clock = new VirtualClock();
   const gate = Promise.withResolvers<void>();
-  const handler = async ({ payload }: Job): Promise<unknown> => {
-    const wish = (payload ?? {}) as { hang?: boolean; fail?: string }; // what these tests send
+  const handler = async ({ payload }: Job, context: JobContext): Promise<unknown> => {
+    const wish = (payload ?? {}) as { hang?: boolean; fail?: string; refuse?: number }; // what these tests send
     if (wish.hang) await gate.promise;
     if (wish.fail !== undefined) throw new Error(wish.fail);
+    if (wish.refuse !== undefined) {
+      context.overloaded(wish.refuse);
+      throw new RetryLater(wish.refuse);
+    }
     return { echo: payload };
   };
   const sluice: Sluice = await start({
@@ -62,7 +67,8 @@ export async function running(options: AdminOptions = {}): Promise<Running> {
       typed: {
         handlers: { send: handler, count: handler },
         size: { min: 1, max: 1 },
-        lanes: [{ name: "only" }],
+        lanes: [{ name: "only", maxRunningPerKey: 1 }],
+        cooldown: { by: "key", after: 1 },
         shadow: { controller: "littles-law" },
       },
     },

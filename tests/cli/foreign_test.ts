@@ -13,6 +13,7 @@ const VERBS = [
   ["diagnosis", "doctor", "mail"],
   ["paused", "pools", "pause", "mail"],
   ["paused", "pools", "resume", "mail", "--lane", "urgent"],
+  ["closed", "pools", "close-breaker", "mail", "--key", "acme"],
   ["waiting", "pools", "drain", "mail", "--yes"],
   ["override", "pools", "scale", "mail", "--max", "3", "--for", "10m"],
   ["override", "pools", "scale", "mail", "--clear"],

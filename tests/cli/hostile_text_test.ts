@@ -55,6 +55,7 @@ const VERBS: readonly (readonly string[])[] = [
   ["pools", "describe", "mail"],
   ["pools", "pause", "mail"],
   ["pools", "resume", "mail", "--lane", `urgent${HOSTILE}`],
+  ["pools", "close-breaker", "mail", "--key", `acme${HOSTILE}`],
   ["pools", "scale", "mail", "--min", "2", "--for", "1m"],
   ["pools", "broken"],
   ["explain", "mail"],

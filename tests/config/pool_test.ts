@@ -94,12 +94,15 @@ Deno.test("resolvePool() refuses pool figures out of range, each with its range"
     timeoutMs: 0,
     drainMs: -1,
     keep: { done: 0.5, dead: -1, forMs: 0 },
+    cooldown: { by: "lane", gone: "yes" },
     caps: "open",
     signals: [],
   });
 
   assert.deepEqual(lines, [
     '/caps: Expected a list of caps but received "open"',
+    '/cooldown/by: Expected "pool" or "key" but received "lane"',
+    '/cooldown/gone: Expected true or false but received "yes"',
     "/signals: Expected signals by name but received an empty list",
     "/tickMs: Expected a number >= 1 but received 0",
     "/leaseMs: Expected a number >= 1 but received -5",
@@ -120,6 +123,18 @@ Deno.test("resolvePool() refuses a first wait that is longer than the longest", 
   ]);
   assert.deepEqual(await poolLines({ lanes: [{ name: "a", backoff: { baseMs: 90_000 } }] }), [
     "/lanes/0/backoff/baseMs: Expected at most maxMs (60000) but received 90000",
+  ]);
+  assert.deepEqual(await poolLines({ cooldown: { minMs: 10, maxMs: 5 } }), [
+    "/cooldown/maxMs: Expected at least minMs (10) but received 5",
+  ]);
+  assert.deepEqual(await poolLines({ cooldown: { after: 0, minMs: 0, failures: 1.5 } }), [
+    "/cooldown/after: Expected a whole number >= 1 but received 0",
+    "/cooldown/minMs: Expected a number > 0 but received 0",
+    "/cooldown/failures: Expected a whole number >= 1 but received 1.5",
+  ]);
+  assert.deepEqual(await poolLines({ cooldown: { failuers: 9, minMS: 10 } }), [
+    '/cooldown/failuers: No key is named "failuers": did you mean "failures"?',
+    '/cooldown/minMS: No key is named "minMS": did you mean "minMs"?',
   ]);
 });
 

@@ -53,6 +53,15 @@ export const TIME_FLAWS: readonly Flaw[] = [
     change: /^Raise ttlMs above 1000 ms, or lower backoff\.baseMs$/,
   },
   {
+    code: "breaker-one-by-one",
+    severity: "warning",
+    pointer: "/pools/p/lanes/0/maxRunningPerKey",
+    given: { pool: { lanes: [{ name: "x" }], cooldown: { by: "key" } } },
+    mended: { pool: { lanes: [{ name: "x", maxRunningPerKey: 5 }], cooldown: { by: "key" } } },
+    numbers: { maxRunningPerKey: Infinity },
+    change: /^Set maxRunningPerKey, such as to 5/,
+  },
+  {
     code: "deadline-below-run",
     severity: "error",
     pointer: "/pools/p/lanes/0/deadlineMs",

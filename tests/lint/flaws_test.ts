@@ -48,6 +48,7 @@ Deno.test("every kind of concern has a config here that shows it", () => {
     "retry-at-once": true,
     "retry-in-step": true,
     "retry-past-ttl": true,
+    "breaker-one-by-one": true,
     "deadline-below-run": true,
     "timeout-below-run": true,
     "timeout-tight": true,

@@ -25,6 +25,7 @@ const AT_EASE = {
   stopped: false,
   paused: false,
   schedules: [],
+  breakers: [],
   storeWaitMs: 0,
   storeRefusedAtMs: undefined,
   override: undefined,

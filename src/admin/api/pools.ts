@@ -1,5 +1,5 @@
 /**
- * Endpoints of pools: look, pause, resume, drain, override.
+ * Endpoints of pools: look, pause, resume, close breakers, drain, override.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { answer, badRequest } from "../http/problem.ts";
 import { rounded } from "../http/rounded.ts";
 import { wholeNumber } from "./query.ts";
 import type { Answered, Exchange, Handlers } from "./route.ts";
-import { drainShape, overrideShape, pauseShape } from "./shape.ts";
+import { breakerShape, drainShape, overrideShape, pauseShape } from "./shape.ts";
 import { laneFault } from "./submitted.ts";
 
 /** Longest deadline of a drain, ms. */
@@ -49,6 +49,11 @@ export function poolHandlers(context: AdminContext): Handlers<PoolEndpoints> {
       running: true,
       body: pauseShape,
       run: (asked) => setPaused(asked, context, false),
+    },
+    "POST /api/pools/:pool/close-breaker": {
+      running: true,
+      body: breakerShape,
+      run: (asked) => closeBreaker(asked, context),
     },
     "POST /api/pools/:pool/drain": { body: drainShape, run: (asked) => drain(asked, context) },
     "PUT /api/pools/:pool/override": {
@@ -112,6 +117,17 @@ async function setPaused(
 function isPaused(handle: PoolHandle, lane: string | undefined): boolean | undefined {
   const { paused, lanes } = handle.snapshot();
   return lane === undefined ? paused : lanes.find(({ name }) => name === lane)?.paused;
+}
+
+function closeBreaker(
+  { c, target: { handle }, body: { key } }: Exchange<"POST /api/pools/:pool/close-breaker">,
+  context: AdminContext,
+): Answered<"POST /api/pools/:pool/close-breaker"> {
+  const closed = handle.closeBreaker(key);
+  // Keys may name people, and logs travel.
+  const after = { closed, of: key === undefined ? "the pool" : "a key" };
+  audit(c, context, { pool: handle.name, action: "close-breaker", after });
+  return answer({ pool: handle.name, key: key ?? null, closed }, 200);
 }
 
 async function drain(

@@ -7,7 +7,13 @@
 import * as v from "valibot";
 import { display } from "../../config/faults.ts";
 import { suggestion } from "../../base/suggest.ts";
-import type { DrainBody, OperationRequest, OverrideBody, PauseBody } from "../http/wire.ts";
+import type {
+  BreakerBody,
+  DrainBody,
+  OperationRequest,
+  OverrideBody,
+  PauseBody,
+} from "../http/wire.ts";
 
 /** Longest text that jobs are matched with, characters. */
 const LONGEST_MATCH = 200;
@@ -22,6 +28,16 @@ const lane = v.string(({ input }) => `Expected the name of a lane but received $
 
 /** What a pause or resume takes. */
 export const pauseShape: v.GenericSchema<PauseBody> = fields({ lane: v.optional(lane) });
+
+/** What closing a circuit breaker takes. */
+export const breakerShape: v.GenericSchema<BreakerBody> = fields({
+  key: v.optional(
+    v.pipe(
+      v.string(({ input }) => `Expected a key of jobs but received ${display(input)}`),
+      v.maxLength(LONGEST_KEY, `Expected a key of at most ${LONGEST_KEY} characters`),
+    ),
+  ),
+});
 
 /** What a drain takes. */
 export const drainShape: v.GenericSchema<DrainBody> = fields({

@@ -12,6 +12,8 @@ import type { JobRecord, JobState, NewJob } from "../../contract/job.ts";
 import type { ReloadReport, StopReport } from "../../runtime/handles.ts";
 import type {
   Accepted,
+  BreakerBody,
+  BreakerClosedJson,
   BulkAccepted,
   ChangedJson,
   ConfigJson,
@@ -88,6 +90,15 @@ export interface PoolEndpoints {
     body: PauseBody;
     answers: { 200: PausedJson };
     problems: 400 | 404 | 409 | 413 | 415 | 503;
+  };
+  /**
+   * Closes a circuit breaker in this process: one job starts, then two at once, then four. It opens again
+   * if the receiver refuses them.
+   */
+  "POST /api/pools/:pool/close-breaker": {
+    body: BreakerBody;
+    answers: { 200: BreakerClosedJson };
+    problems: 400 | 404 | 409 | 413 | 415;
   };
   /** Starts no job, lets running jobs end, returns the rest to their lanes at the deadline. */
   "POST /api/pools/:pool/drain": {

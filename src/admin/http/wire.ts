@@ -166,6 +166,16 @@ export interface PausedJson {
   readonly paused: boolean;
 }
 
+/** What closing a circuit breaker did. */
+export interface BreakerClosedJson {
+  /** Name of the pool. */
+  readonly pool: string;
+  /** The key whose jobs it is about; empty for jobs without a key. `null`: all of the pool. */
+  readonly key: string | null;
+  /** True: it was open or half-open, and is closed now. False: it was closed. */
+  readonly closed: boolean;
+}
+
 /** An override in effect. */
 export interface OverrideJson {
   /** Name of the pool. */
@@ -230,6 +240,12 @@ export interface OverrideBody extends Override {
 export interface PauseBody {
   /** Only this lane; else the pool. */
   readonly lane?: string | undefined;
+}
+
+/** Which circuit breaker to close. */
+export interface BreakerBody {
+  /** Only that of this key; empty for jobs without a key. Else that of the pool. */
+  readonly key?: string | undefined;
 }
 
 /** How to drain. */

@@ -7,6 +7,7 @@
 /** @jsxImportSource hono/jsx */
 
 import type { FC } from "hono/jsx";
+import { breakerText } from "../../explain/reason.ts";
 import { Act, shellWord } from "./act.tsx";
 import type { ShownPool } from "./pool_state.tsx";
 import { Time } from "./time.tsx";
@@ -70,6 +71,44 @@ export function OverrideNotice(
     </p>
   );
 }
+
+/** The circuit breakers that are not closed, and how to close them. */
+export function BreakerNotice(
+  { pool, writes }: { pool: ShownPool; writes: boolean },
+): ReturnType<FC> {
+  const { breakers, openKeys } = pool;
+  if (breakers.length === 0) return null;
+  const shown = breakers.filter(({ key }) => key !== undefined).length;
+  return (
+    <ul class="meanings" id="breakers" aria-label="Circuit breakers that are not closed">
+      {breakers.map((breaker) => (
+        <li data-key={breaker.key ?? "the pool"} class="meaning">
+          {breakerText(breaker, pool.nowMs)}.{" "}
+          {writes && <CloseBreaker pool={pool} of={breaker.key} />}
+        </li>
+      ))}
+      {openKeys > shown && <li class="meaning">And {openKeys - shown} more keys.</li>}
+    </ul>
+  );
+}
+
+const CloseBreaker: FC<{ pool: ShownPool; of: string | undefined }> = ({ pool, of: key }) => {
+  const whose = key === undefined ? `pool "${pool.pool}"` : `key "${key}"`;
+  const option = key === undefined ? "" : ` --key ${key === "" ? "''" : shellWord(key)}`;
+  return (
+    <Act
+      path={`${pathOf(pool)}/close-breaker`}
+      body={key === undefined ? {} : { key }}
+      ask={`Close the circuit breaker of ${whose}?`}
+      more="One job starts, then two at once, then four. It opens again if the receiver refuses them."
+      cli={`sluice pools close-breaker ${shellWord(pool.pool)}${option}`}
+      done={`Jobs of ${whose} start again`}
+      name={`Close the circuit breaker of ${whose}`}
+    >
+      Close
+    </Act>
+  );
+};
 
 const PausePool: FC<{ pool: ShownPool }> = ({ pool }) => {
   const verb = pool.paused ? "resume" : "pause";

@@ -21,7 +21,7 @@ import { DecisionLog } from "./decision_log.tsx";
 import { LaneTable, type ReserveOf, reserveOf } from "./lane_table.tsx";
 import { answerPage, frameOf, type FrameProps, Layout, mayWrite } from "./layout.tsx";
 import { shownPool } from "./overview.tsx";
-import { OverrideNotice, PoolActions } from "./pool_actions.tsx";
+import { BreakerNotice, OverrideNotice, PoolActions } from "./pool_actions.tsx";
 import { oldestWaitMs } from "./pool_order.ts";
 import { findingClass, isWell, Marks, Meanings, type ShownPool } from "./pool_state.tsx";
 import { queryFaults, queryNumber } from "../http/problem.ts";
@@ -115,6 +115,7 @@ const PoolPage: FC<PoolPageProps> = (props) => {
         {isWell(pool) && <p class="meaning good">No lane waits longer than its target.</p>}
       </div>
       <OverrideNotice pool={pool} writes={writes} />
+      <BreakerNotice pool={pool} writes={writes} />
       <Findings pool={pool} />
       <Facts pool={pool} />
       <Charts pool={pool} history={history} base={base} />

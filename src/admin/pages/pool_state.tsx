@@ -8,7 +8,7 @@
 
 import type { FC } from "hono/jsx";
 import { type Finding, lanesOverTarget, PRESSING_CODES } from "../../explain/diagnose.ts";
-import { agreeing, duration } from "../../base/format.ts";
+import { agreeing, counted, duration } from "../../base/format.ts";
 import type { PoolSnapshot } from "../../runtime/handles.ts";
 import { STOPPED } from "../../explain/reason.ts";
 
@@ -116,6 +116,7 @@ function holds(pool: ShownPool): readonly PoolMark[] {
     pool.paused && warn("paused", "No job starts until it is resumed."),
     pool.override !== undefined && warn("overridden"),
     pool.holdUntilMs > 0 && warn("cooling down", coolingOf(pool)),
+    pool.openKeys > 0 && warn(`${counted(pool.openKeys, "key")} held`),
     pool.holdUntilMs === 0 && pool.rateBound &&
     warn("rate-bound", "A start rate, not workers, holds jobs back: more workers would not help."),
   ].filter((mark) => mark !== false);

@@ -25,6 +25,7 @@ const UNTIL: Partial<Readonly<Record<HoldCode, string>>> = {
   paused: "Unknown: depends on the resume",
   store: "Unknown: depends on the store",
   handler: "Unknown: depends on the config",
+  cooldown: "Unknown: depends on the receiver",
   "key-limit": "Unknown: depends on when the jobs of its key end",
 };
 

@@ -36,6 +36,10 @@ export function* barsOf(
       `No handler is named "${job.type}" in this process: name it in the config`,
     );
   }
+  const breaker = pool.breakers.find(({ key }) => key === (job.key ?? ""));
+  if (breaker !== undefined) {
+    yield held("cooldown", `The receiver of its key refuses jobs: ${tryOf(breaker.untilMs, pool)}`);
+  }
   if (job.state === "delayed" && job.dueAtMs > pool.nowMs) {
     const left = duration(job.dueAtMs - pool.nowMs);
     yield job.attempt > 0
@@ -61,15 +65,10 @@ export function* shortagesOf(
   lane: LaneView,
   { lanePolicy }: Beside,
 ): Iterable<Hold> {
-  const { live, idle, target, boundBy, workers, rateBound, startsPerSec, holdUntilMs, nowMs } =
-    pool;
+  const { live, idle, target, boundBy, workers, rateBound, startsPerSec, holdUntilMs } = pool;
   const { name, running, maxRunning, ready } = lane;
   if (holdUntilMs > 0) {
-    const leftMs = holdUntilMs - nowMs;
-    const when = leftMs > 0
-      ? `one job tries again in ${duration(leftMs)}`
-      : "one job tries again now";
-    yield held("cooldown", `The receiver says "not now": ${when}`);
+    yield held("cooldown", `The receiver says "not now": ${tryOf(holdUntilMs, pool)}`);
   } else if (rateBound) {
     yield held(
       "start-rate",
@@ -103,6 +102,11 @@ export function* shortagesOf(
     const free = idle === 1 ? "the free worker" : `the ${idle} free workers`;
     yield held("reserved", `${lanePolicy} keeps ${free} for other lanes`);
   }
+}
+
+function tryOf(untilMs: number, { nowMs }: WaitingPool): string {
+  const leftMs = untilMs - nowMs;
+  return `one job tries again ${leftMs > 0 ? `in ${duration(leftMs)}` : "now"}`;
 }
 
 function roomOf({ live, limit, size, boundBy }: WaitingPool): string {

@@ -232,6 +232,7 @@ Deno.test("Routes that steer a pool answer 409 once it was drained, and jobs are
   const answers = await Promise.all([
     system.send("POST", "/api/pools/mail/pause"),
     system.send("POST", "/api/pools/mail/resume"),
+    system.send("POST", "/api/pools/mail/close-breaker"),
     system.send("PUT", "/api/pools/mail/override", { max: 1, expiresInMs: 10 }),
     system.send("DELETE", "/api/pools/mail/override"),
   ]);
@@ -331,6 +332,7 @@ Deno.test("Changes answer 400 for a query parameter, where they take none, and c
     const [detail, method, path, body] of [
       [inBody, "POST", "/api/pools/mail/pause", {}],
       [inBody, "POST", "/api/pools/mail/resume", {}],
+      [inBody, "POST", "/api/pools/mail/close-breaker", {}],
       [inBody, "POST", "/api/pools/mail/drain", {}],
       [inBody, "PUT", "/api/pools/mail/override", { max: 1, expiresInMs: 1_000 }],
       [inBody, "POST", "/api/pools/mail/operations", { purge: true }],

@@ -30,6 +30,9 @@ const PAGES = [
   "/openapi.json",
 ];
 
+/** A job whose receiver refuses it, so that the circuit breaker of its key opens. */
+const REFUSED = { lane: "only", type: "send", key: "acme", payload: { refuse: 20_000 } };
+
 Deno.test("openApi() is a document that another's parser takes for OpenAPI 3.1", async () => {
   const validator = new Validator();
 
@@ -139,6 +142,10 @@ Deno.test("Answers have the shapes that the document gives them, field by field"
   await answered(system, "GET /api/operations");
   await answered(system, "POST /api/pools/mail/pause", { lane: "batch" });
   await answered(system, "POST /api/pools/mail/resume", { lane: "batch" });
+  await answered(system, "POST /api/pools/typed/jobs", REFUSED);
+  await system.clock.advance(10);
+  await answered(system, "GET /api/pools/typed");
+  await answered(system, "POST /api/pools/typed/close-breaker", { key: "acme" });
   await answered(system, "DELETE /api/pools/mail/override");
   const changed = { handler: "sleep", size: { min: 1, max: 2 }, lanes: [{ name: "urgent" }] };
   await answered(system, "POST /api/reload?dryRun=1", { config: { pools: { mail: changed } } });

@@ -68,6 +68,7 @@ Deno.test("marksOf() says who or what holds a pool: that needs no one's attentio
 
   assert.equal(await texts({ paused: true, rateBound: true }), "paused warn, rate-bound warn");
   assert.equal(await texts({ holdUntilMs: 1, rateBound: true }), "cooling down warn");
+  assert.equal(await texts({ openKeys: 3 }), "3 keys held warn");
   assert.equal(await texts({ draining: true }), "draining warn");
   assert.equal(await texts({ override: { min: 1, untilMs: 1 } }), "overridden warn");
   assert.equal(await texts({ decision: undefined }), "starting warn");
