@@ -15,7 +15,7 @@ async function running(pool: PoolHandle): Promise<number> {
 }
 
 for (const [where, withDatabase] of DATABASES) {
-  const [rounds, victims] = where === "on a file" ? [8, 8] : [2, 5];
+  const [rounds, victims] = where === "on a file" ? [25, 8] : [2, 5];
 
   // C1
   Deno.test(`slots come back ${where} after ${rounds * victims} processes have died in a claim, a run or a finish`, async () => {

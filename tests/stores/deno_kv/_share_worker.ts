@@ -44,7 +44,7 @@ for (let left = jobs; left > 0; left -= 500) {
 }
 const telling = setInterval(
   () => say(`P ${now()} ${sluice.pool("p").snapshot().startsPerSec}`),
-  100,
+  100, // as the test expects
 );
 say("READY");
 for await (const _ of Deno.stdin.readable) {

@@ -223,7 +223,7 @@ async function faultsIn(kv: Deno.Kv): Promise<readonly string[]> {
 Deno.test("KvQueue keeps counts, places, pointers and keys true, whatever several holders do", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer(), async (seed) => void await runWorld({ seed, steps: 200 })),
-    { numRuns: 6 },
+    { numRuns: 12 },
   );
 });
 
@@ -233,7 +233,7 @@ Deno.test("KvQueue does so with no more than 10 checks a commit", async () => {
       fc.integer(),
       async (seed) => void await runWorld({ seed, steps: 150, maxChecks: 10 }),
     ),
-    { numRuns: 4 },
+    { numRuns: 6 },
   );
 });
 
@@ -243,7 +243,7 @@ Deno.test("KvQueue does so where one holder at a time lives, whose claims go wit
     fc.asyncProperty(fc.integer(), async (seed) => {
       ahead += await runWorld({ seed, steps: 300, most: 1 });
     }),
-    { numRuns: 6 },
+    { numRuns: 12 },
   );
   assert.ok(ahead > 0);
 });
