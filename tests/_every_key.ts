@@ -155,6 +155,7 @@ export function everyKey({ store, url }: Outside): object {
     },
     allowModules: ["https://example.com/plugin.ts"],
     redact: ["password"],
+    downstreams: { db: { connections: 200 } },
     pools: {
       full: {
         handlers: {
@@ -221,6 +222,7 @@ export function everyKey({ store, url }: Outside): object {
           { use: "fixed-cap", with: { workers: 3 }, scope: "process" },
           { use: "./cap.ts", with: { workers: 100 }, scope: "cluster", reportMs: 70 },
         ],
+        uses: { db: 2 },
         adaptive: false,
         cooldown: { by: "key", after: 2, minMs: 500, maxMs: 5000, failures: 9, gone: true },
         retirement: { use: "cooperative", with: { step: 1, everyMs: 10 } },

@@ -152,7 +152,7 @@ Deno.test("the README lists every kind and its built-ins, the default first", ()
     codesIn(names).toSorted(),
   ]);
   assert.deepEqual(shown, known);
-  const { adaptive, ...named } = defaults;
+  const { adaptive, downstream: _, ...named } = defaults;
   for (const [kind, name] of Object.entries({ ...named, cap: adaptive?.cap })) {
     const row = rows.find(([cell]) => cell === `\`${kind}\``);
     assert.equal(codesIn(row?.[2] ?? "")[0], name, kind);

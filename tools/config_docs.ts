@@ -26,6 +26,7 @@ export const PAGE: URL = new URL("../docs/config.md", import.meta.url);
 /** Parts of a config, by the type that has their comments. */
 const PARTS: Readonly<Record<string, string>> = {
   config: "ConfigInput",
+  downstream: "DownstreamInput",
   pool: "PoolInput",
   lane: "LaneInput",
   schedule: "ScheduleInput",
@@ -34,6 +35,7 @@ const PARTS: Readonly<Record<string, string>> = {
 /** Headings of the page, each with the part whose keys stand below it. */
 const TABLES: Readonly<Record<string, string>> = {
   "The top": "config",
+  "A downstream": "downstream",
   "A pool": "pool",
   "A lane": "lane",
 };
@@ -41,9 +43,11 @@ const TABLES: Readonly<Record<string, string>> = {
 /** Where a page tells more of a key. */
 const MORE: Readonly<Record<string, string>> = {
   "config.admin.alerts": "See [Alerts](metrics.md#alerts).",
+  "config.downstreams": "See [below](#a-downstream).",
   "config.redact": "See [below](#what-is-never-shown).",
   "pool.adaptive": "See [Caps](caps.md).",
   "pool.cooldown": "See [Handlers](handlers.md#when-the-receiver-says-not-now).",
+  "pool.uses": "See [Named downstreams](caps.md#named-downstreams).",
   "pool.schedules": "See [Schedules](schedules.md).",
   "pool.shadow": "See [A candidate](scaling.md#a-candidate-beside-the-controller).",
   "lane.maxRunningPerKey": "See [handlers that ignore their abort](operate.md).",

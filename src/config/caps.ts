@@ -7,7 +7,8 @@
 import type { Bound } from "../contract/plugin.ts";
 import type { CapSettings } from "./settings.ts";
 import { display, isRecord, type Path } from "./faults.ts";
-import { resolveSlot, type SlotOptions, type SlotPlace } from "./slot.ts";
+import { resolveUses, type UsesOptions } from "./downstreams.ts";
+import { resolveSlot, type SlotPlace } from "./slot.ts";
 
 /** Least time between two reports about a cluster cap, ms. */
 const REPORT_MS = 50;
@@ -18,6 +19,11 @@ export interface CapDefaults {
   readonly adaptive?: {
     /** Name of the cap. */
     readonly cap: string;
+  } | undefined;
+  /** Which caps hold pools to what a named downstream bears. `undefined`: no pool may use one. */
+  readonly downstream?: {
+    /** Name of the one for connections, with the options `connections` and `perWorker`. */
+    readonly connections: string;
   } | undefined;
 }
 
@@ -30,7 +36,7 @@ export interface CapPlace extends Pick<SlotPlace<"cap">, "probe"> {
 }
 
 /** What caps are resolved with. */
-export interface CapOptions extends SlotOptions {
+export interface CapOptions extends UsesOptions {
   /** What is beside them. */
   readonly defaults: CapDefaults;
 }
@@ -56,6 +62,8 @@ export async function resolveCaps(
     const reportMs = reportMsIn(slot, { scope, path: [...here, "reportMs"] }, options);
     if (resolved !== undefined) caps.push({ bound: resolved.bound, scope, reportMs });
   }
+  const uses = await resolveUses(pool.uses, { path, probe }, options);
+  caps.push(...uses.map((cap) => ({ ...cap, reportMs: REPORT_MS })));
   const cap = adaptiveCapOf(pool, place.controller, options);
   if (cap === undefined || caps.some(({ bound }) => bound.name === cap)) return caps;
   const own = { kind: "cap", raw: cap, path: [...path, "adaptive"], probe } as const;

@@ -51,7 +51,7 @@ const PARTS: Readonly<
   controller: slot("controller"),
   shadow: diffShadow,
   lanePolicy: slot("lanePolicy"),
-  caps: diffCaps,
+  caps: (from, to) => [...diffCaps(from, to), ...diffUses(from, to)],
   cooldown: (from, to) =>
     from.cooldown === undefined || to.cooldown === undefined
       ? changesOf({ cooldown: from.cooldown ?? false }, { cooldown: to.cooldown ?? false }, {
@@ -103,7 +103,8 @@ export function matchCaps(
   return to.map((cap) => {
     const found = [...free].find((index) => {
       const old = from[index];
-      return old !== undefined && old.scope === cap.scope && sameBound(old.bound, cap.bound);
+      return old !== undefined && old.scope === cap.scope &&
+        old.shared?.downstream === cap.shared?.downstream && sameBound(old.bound, cap.bound);
     });
     if (found !== undefined) free.delete(found);
     return found;
@@ -121,19 +122,44 @@ function diffSchedules(from: PoolSettings, to: PoolSettings): readonly ConfigCha
   });
 }
 
+/** What a pool uses of named downstreams, and what those bear. */
+function diffUses(from: PoolSettings, to: PoolSettings): readonly ConfigChange[] {
+  const named = ({ caps }: PoolSettings): ReadonlyMap<string, CapSettings> =>
+    new Map(caps.flatMap((cap) => cap.shared === undefined ? [] : [[cap.shared.downstream, cap]]));
+  return changesByName(named(from), named(to), {
+    path: (name) => ["pools", to.name, "uses", name],
+    same: (old, own) => sameBound(old.bound, own.bound),
+    show: ({ bound }) => bound.given,
+    effect: "Planned with at once; while processes know of different numbers, the least holds",
+  });
+}
+
 function diffCaps(from: PoolSettings, to: PoolSettings): readonly ConfigChange[] {
-  const matches = matchCaps(from.caps, to.caps);
-  const pointer = (index: number): string => toPointer(["pools", to.name, "caps", index]);
+  return diffListed(listed(from), listed(to), to.name);
+}
+
+/** The caps that stand in the list of that name. */
+function listed({ caps }: PoolSettings): readonly CapSettings[] {
+  return caps.filter(({ shared }) => shared === undefined);
+}
+
+function diffListed(
+  from: readonly CapSettings[],
+  to: readonly CapSettings[],
+  pool: string,
+): readonly ConfigChange[] {
+  const matches = matchCaps(from, to);
+  const pointer = (index: number): string => toPointer(["pools", pool, "caps", index]);
   const rest = { refused: false, effect: SWAPPED };
   const order = matches.filter((match) => match !== undefined);
   const before = order.toSorted((a, b) => a - b); // a cap that is only elsewhere because others go has not moved
-  const free = new Set(from.caps.keys().filter((index) => !matches.includes(index)));
-  const changes = to.caps.flatMap((cap, index): readonly ConfigChange[] => {
+  const free = new Set(from.keys().filter((index) => !matches.includes(index)));
+  const changes = to.flatMap((cap, index): readonly ConfigChange[] => {
     const match = matches[index];
     if (match !== undefined && order.indexOf(match) === before.indexOf(match)) {
-      const [old, own] = [from.caps[match]!, cap]; // `match` is one of its indices
+      const [old, own] = [from[match]!, cap]; // `match` is one of its indices
       return changesOf({ reportMs: old.reportMs }, { reportMs: own.reportMs }, {
-        path: ["pools", to.name, "caps", index],
+        path: ["pools", pool, "caps", index],
         effects: () => "Holds from the next report on",
       });
     }
@@ -141,7 +167,7 @@ function diffCaps(from: PoolSettings, to: PoolSettings): readonly ConfigChange[]
     if (match !== undefined) {
       return [{ pointer: pointer(index), change: "moved", from: match, to: index, ...rest }];
     }
-    const old = from.caps[index];
+    const old = from[index];
     return old !== undefined && free.delete(index)
       ? [{ pointer: pointer(index), change: "changed", from: shownCap(old), ...shown }]
       : [{ pointer: pointer(index), change: "added", ...shown }];
@@ -149,7 +175,7 @@ function diffCaps(from: PoolSettings, to: PoolSettings): readonly ConfigChange[]
   const removed = [...free].map((index): ConfigChange => ({
     pointer: pointer(index),
     change: "removed",
-    from: shownCap(from.caps[index]!), // `free` holds its indices
+    from: shownCap(from[index]!), // `free` holds its indices
     ...rest,
   }));
   return [...changes, ...removed];

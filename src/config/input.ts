@@ -19,6 +19,8 @@ export interface ConfigInput {
   readonly store?: SlotInput<"store"> | undefined;
   /** The admin API. In code it is off without this key; `sluice run` always serves it. */
   readonly admin?: AdminInput | undefined;
+  /** What handlers call, by name: what it bears is shared by all pools that name it in `uses`. @default {{}} */
+  readonly downstreams?: Readonly<Record<string, DownstreamInput>> | undefined;
   /** Pools by name. At least one. */
   readonly pools: Readonly<Record<string, PoolInput>>;
   /** Modules from outside the config's folder that `use` may name, written exactly so. @default {[]} */
@@ -53,6 +55,16 @@ export interface AdminInput {
   } | undefined;
 }
 
+/**
+ * What one thing that handlers call bears, over all pools and processes.
+ *
+ * @internal
+ */
+export interface DownstreamInput {
+  /** Connections that it allows. A whole number >= 0; 0 stops the pools that use it. */
+  readonly connections: number;
+}
+
 /** One pool: workers, lanes, what they run and what steers them. */
 export interface PoolInput {
   /** What a worker does for each job. Either this or `handlers`. */
@@ -82,6 +94,13 @@ export interface PoolInput {
   readonly lanePolicy?: SlotInput<"lane-policy"> | undefined;
   /** How far may it grow? All of them hold. @default {[]} */
   readonly caps?: readonly CapInput[] | undefined;
+  /**
+   * Downstreams that a job needs, by name, each with how much of it: connections that a worker
+   * holds, a whole number >= 1.
+   *
+   * @default {{}}
+   */
+  readonly uses?: Readonly<Record<string, number>> | undefined;
   /** Whether `adaptive-cap` is added to the caps: it refuses growth that brings no throughput. @default {true} */
   readonly adaptive?: boolean | undefined;
   /**

@@ -8,6 +8,7 @@ import type { Bound, Kind } from "../contract/plugin.ts";
 import type { PoolSettings } from "./settings.ts";
 import type { SignalReader } from "../contract/strategy.ts";
 import { type CapDefaults, resolveCaps } from "./caps.ts";
+import type { UsesOptions } from "./downstreams.ts";
 import { checkShape } from "./check.ts";
 import { type FaultList, isRecord, nameFault, type Path, poolNameFault } from "./faults.ts";
 import { checkLanes, checkWaits, laneSettings } from "./lane.ts";
@@ -15,14 +16,14 @@ import { probeOf } from "./probe.ts";
 import { poolShape, slotKinds } from "./shape.ts";
 import { findSignals, type SignalSources } from "./signals.ts";
 import { checkSchedules } from "./schedules.ts";
-import { resolveSlot, type SlotOptions, type SlotPlace } from "./slot.ts";
+import { resolveSlot, type SlotPlace } from "./slot.ts";
 
 /** What fills slots that are left empty. */
 export interface Defaults
   extends CapDefaults, Readonly<Record<Exclude<Kind, "handler" | "cap">, string>> {}
 
 /** What pools are resolved with. */
-export interface PoolOptions extends SlotOptions, SignalSources {
+export interface PoolOptions extends UsesOptions, SignalSources {
   /** What fills slots that are left empty. */
   readonly defaults: Defaults;
   /** True: handlers and signals are not loaded. */

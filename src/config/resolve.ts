@@ -9,6 +9,7 @@ import type { InferOutput } from "valibot";
 import type { ConfigInput, HandlerFunction } from "./input.ts";
 import { resolveAlerts } from "./alerts.ts";
 import { checkShape } from "./check.ts";
+import { resolveDownstreams } from "./downstreams.ts";
 import { pathOf } from "./diff.ts";
 import { type FaultList, faultList, isRecord } from "./faults.ts";
 import { isLoopback } from "./loopback.ts";
@@ -122,7 +123,8 @@ async function resolveTop(
   const folder = file === undefined && given !== undefined ? () => given : ownFolder;
   const modules = { folder, allowed, known: options.modules };
   const sources = { builtins, plugins, signals, env, modules };
-  const all: PoolOptions = { ...sources, defaults, faults, simulated };
+  const downstreams = resolveDownstreams(raw.downstreams, faults);
+  const all: PoolOptions = { ...sources, downstreams, defaults, faults, simulated };
   const place = simulated ? defaults.store : raw.store ?? defaults.store;
   const store = await resolveSlot({ kind: "store", raw: place, path: ["store"] }, all);
   const tokens = readTokens(simulated ? undefined : raw.admin, all);
@@ -135,7 +137,9 @@ async function resolveTop(
   if (shape === undefined || store === undefined) return undefined;
   const alerts = simulated ? undefined : resolveAlerts(raw.admin, shape.admin?.alerts, all);
   const admin = shape.admin && { ...adminSettings(shape.admin, tokens), alerts };
-  return { store: store.bound, admin, redact: shape.redact, pools, shown: toDisplay(raw) };
+  const { redact } = shape;
+  const named = [...downstreams.values()].filter((one) => one !== undefined);
+  return { store: store.bound, admin, redact, downstreams: named, pools, shown: toDisplay(raw) };
 }
 
 /** Reads the environment of the process. */

@@ -9,6 +9,7 @@ import type { GenericSchema } from "valibot";
 import { isRecord } from "./faults.ts";
 import {
   configShape,
+  downstreamShape,
   envRefShape,
   laneShape,
   poolShape,
@@ -27,10 +28,12 @@ export function configSchema(builtins: readonly Plugin[]): object {
     title: "Sluice pools",
     ...withProperties(config, {
       store: ref("store"),
+      downstreams: byName(ref("downstream")),
       pools: { ...byName(ref("pool")), minProperties: 1 },
     }),
     definitions: {
       env: convert(envRefShape),
+      downstream: convert(downstreamShape),
       lane: convert(laneShape),
       pool: {
         ...withProperties(pool, {
@@ -38,6 +41,7 @@ export function configSchema(builtins: readonly Plugin[]): object {
           handlers: { ...byName(ref("handler")), minProperties: 1 },
           lanes: { type: "array", items: ref("lane"), minItems: 1 },
           caps: { type: "array", items: ref("cap") },
+          uses: byName({ type: "integer", minimum: 1 }),
           schedules: { type: "array", items: ref("schedule") },
           shadow: typeof shadow === "object"
             ? withProperties(shadow, { controller: ref("controller") })

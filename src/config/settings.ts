@@ -6,7 +6,8 @@
 
 import type { Bound } from "../contract/plugin.ts";
 import type { Keep } from "../contract/store.ts";
-import type { LaneInput, PoolInput, ScheduleInput } from "./input.ts";
+import type { DownstreamInput, LaneInput, PoolInput, ScheduleInput } from "./input.ts";
+import type { SharedUse } from "../planning/permits.ts";
 import type { SignalReader } from "../contract/strategy.ts";
 
 /** What is given, with every key that may be left out filled in. Comments of the input stay. */
@@ -35,7 +36,15 @@ export interface CapSettings {
   readonly scope: "cluster" | "process";
   /** Least time between two reports of this process about its part of a cluster cap, ms. */
   readonly reportMs: number;
+  /** The named downstream that it is about. `undefined`: none, it is this pool's alone. */
+  readonly shared?: SharedUse | undefined;
 }
+
+/** A named downstream. */
+export type DownstreamSettings = Filled<DownstreamInput> & {
+  /** What pools call it. */
+  readonly name: string;
+};
 
 /** Jobs that come by themselves. The type is empty for the only handler. */
 export type ScheduleSettings = Filled<ScheduleInput>;
@@ -112,6 +121,8 @@ export interface Settings {
   readonly admin: AdminSettings | undefined;
   /** Names of payload fields that are not shown. */
   readonly redact: readonly string[];
+  /** Named downstreams in config order. */
+  readonly downstreams: readonly DownstreamSettings[];
   /** Pools in config order. */
   readonly pools: readonly PoolSettings[];
   /** The config as given, secrets as `{ "env": … }`: what may be shown. */

@@ -147,6 +147,11 @@ const shadow = documented("pool.shadow", {
   controller: v.unknown(),
 });
 
+/** One downstream. */
+export const downstreamShape = documented("downstream", {
+  connections: whole(0),
+}, ["rates", "cooldown"]);
+
 /** One pool. Its slots and lanes are checked one by one. */
 export const poolShape = documented("pool", {
   handler: v.optional(v.unknown()),
@@ -160,6 +165,10 @@ export const poolShape = documented("pool", {
   shadow: v.optional(shadow),
   lanePolicy: v.optional(v.unknown()),
   caps: v.optional(v.array(v.unknown(), wants("a list of caps")), []),
+  uses: v.optional(
+    v.custom<Readonly<Record<string, unknown>>>(isRecord, wants("numbers by downstream")),
+    {},
+  ),
   adaptive: v.optional(flag(), true),
   cooldown: v.optional(
     v.union(
@@ -180,7 +189,7 @@ export const poolShape = documented("pool", {
   timeoutMs: v.optional(endless(), 60_000),
   drainMs: v.optional(atLeast(0), 30_000),
   keep: v.optional(keep, {}),
-}, ["isolation", "uses", "maxPauseMs"]);
+}, ["isolation", "maxPauseMs"]);
 
 const tokens = documented("config.admin.tokens", {
   admin: envRefShape,
@@ -212,7 +221,11 @@ export const configShape = documented("config", {
   $schema: v.optional(text()),
   store: v.optional(v.unknown()),
   admin: v.optional(admin),
+  downstreams: v.optional(
+    v.custom<Readonly<Record<string, unknown>>>(isRecord, wants("downstreams by name")),
+    {},
+  ),
   pools: filled("pools by name, at least one"),
   allowModules: v.optional(texts(), []),
   redact: v.optional(texts(), []),
-}, ["downstreams"]);
+});

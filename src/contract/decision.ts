@@ -6,10 +6,10 @@
 
 /** What one strategy asked for. */
 export interface DecisionPart {
-  /** Name of the plugin. */
+  /** Name of the plugin, or of the downstream that the cap is about. */
   readonly by: string;
-  /** Its kind. */
-  readonly kind: "controller" | "cap";
+  /** Its kind; `downstream`: a cap that several pools share. */
+  readonly kind: "controller" | "cap" | "downstream";
   /** Workers it asked for or allows. `Infinity`: no bound. */
   readonly workers: number;
   /** Its reason. */
@@ -83,8 +83,8 @@ export interface Decision {
   /** What each strategy asked for. */
   readonly proposals: readonly DecisionPart[];
   /**
-   * What set the target: `controller`, `cap:NAME`, `size.min`, `size.max`, `override`, or `work`: jobs are
-   * ready, so there is one worker at least.
+   * What set the target: `controller`, `cap:NAME`, `downstream:NAME`, `size.min`, `size.max`, `override`, or
+   * `work`: jobs are ready, so there is one worker at least.
    */
   readonly boundBy: string;
   /** Ids of workers asked to stop. */

@@ -15,6 +15,8 @@ import type { Limit } from "../contract/strategy.ts";
 export interface CapBound {
   /** Name of the plugin. */
   readonly name: string;
+  /** For texts: `cap "NAME"`, or the downstream that it is about. */
+  readonly title: string;
   /** Where it is. */
   readonly path: Path;
   /** Its options as checked. */
@@ -27,7 +29,7 @@ export interface CapBound {
 
 /** What holds a pool back, by name and place. */
 export interface Binder {
-  /** For texts: `size.max` or `cap "NAME"`. */
+  /** For texts: `size.max`, `cap "NAME"` or `downstream "NAME"`. */
   readonly name: string;
   /** Where it is. */
   readonly path: Path;
@@ -50,7 +52,7 @@ export interface Bounds {
 /** Asks the caps of a pool. A cap that learns is asked before it has learned anything. */
 export function boundsOf(pool: PoolSettings, path: Path, context: PluginContext): Bounds {
   const caps = pool.caps.map((cap, index) =>
-    askCap(cap, { pool, path: [...path, "caps", index], context })
+    askCap(cap, { pool, path: [...path, ...placeOf(cap, index)], context })
   );
   let workers = pool.size.max;
   let binder: Binder = { name: "size.max", path: [...path, "size", "max"] };
@@ -59,7 +61,7 @@ export function boundsOf(pool: PoolSettings, path: Path, context: PluginContext)
   for (const cap of caps) {
     if (cap.workers < workers) {
       workers = cap.workers;
-      binder = { name: `cap "${cap.name}"`, path: cap.path };
+      binder = { name: cap.title, path: cap.path };
     }
     if (cap.startsPerSec < startsPerSec) {
       startsPerSec = cap.startsPerSec;
@@ -69,13 +71,17 @@ export function boundsOf(pool: PoolSettings, path: Path, context: PluginContext)
   return { caps, workers, binder, startsPerSec, rateCap };
 }
 
+function placeOf({ shared }: CapSettings, index: number): Path {
+  return shared === undefined ? ["caps", index] : ["uses", shared.downstream];
+}
+
 interface CapPlace {
   readonly pool: PoolSettings;
   readonly path: Path;
   readonly context: PluginContext;
 }
 
-function askCap({ bound }: CapSettings, { pool, path, context }: CapPlace): CapBound {
+function askCap({ bound, shared }: CapSettings, { pool, path, context }: CapPlace): CapBound {
   const options = isRecord(bound.options) ? bound.options : {};
   const { min, max } = pool.size;
   const lanes = pool.lanes.map(({ name }) => ({ name }));
@@ -93,7 +99,8 @@ function askCap({ bound }: CapSettings, { pool, path, context }: CapPlace): CapB
     Math.max(aWorkers, bWorkers),
     Math.max(aStarts, bStarts),
   ]);
-  return { name: bound.name, path, options, workers, startsPerSec };
+  const title = shared === undefined ? `cap "${bound.name}"` : `downstream "${shared.downstream}"`;
+  return { name: bound.name, title, path, options, workers, startsPerSec };
 }
 
 /** A cap that fails says nothing: the pool will tell of it when it runs. */

@@ -39,6 +39,8 @@ export type ConcernCode =
   | "growth-slow"
   | "growth-stalls"
   | "connections-short"
+  | "downstream-short"
+  | "downstream-unused"
   | "strategy-fails"
   | "store-rate"
   | "target-over-max"

@@ -12,6 +12,7 @@ import { lintCaps } from "./caps.ts";
 import type { Concern, Severity } from "./concern.ts";
 import { lintCooldown } from "./cooldown.ts";
 import { lintDepth } from "./depth.ts";
+import { lintDownstreams } from "./downstreams.ts";
 import { factsOf } from "./facts.ts";
 import { lintGrowth } from "./growth.ts";
 import { lintLoad } from "./load.ts";
@@ -52,6 +53,7 @@ export function lint(settings: Settings, platform?: Platform): readonly Concern[
     ...lintDepth(pool),
     ...lintUnreached(pool),
   ]);
+  found.push(...lintDownstreams(settings));
   if (measured !== undefined) found.push(...lintStore(pools, name, measured));
   return found.sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
 }

@@ -59,7 +59,7 @@ export interface Sample {
   readonly target: number;
   /** The tightest bound: caps and `size.max`. */
   readonly limit: number;
-  /** What sets `limit`, or the start rate while that binds: `size.max`, `cap:NAME` or `cooldown`. */
+  /** What sets `limit`, or the start rate while that binds: `size.max`, `cap:NAME`, `downstream:NAME` or `cooldown`. */
   readonly boundBy: string;
   /** Bounds of the worker count. */
   readonly size: { readonly min: number; readonly max: number };
@@ -348,9 +348,9 @@ function haveSameLanes({ lanes }: Sample, before: Sample | undefined): boolean {
 
 /** What holds jobs back; else the tightest cap, if one is tighter than `size.max`. */
 function binderOf(view: PoolView, { proposals, limit, rateCap }: Plan): string {
-  if (view.rateBound) return view.holdUntilMs > 0 ? "cooldown" : `cap:${rateCap}`;
-  const cap = proposals.find((part) => part.kind === "cap" && part.workers === limit);
-  return cap === undefined ? "size.max" : `cap:${cap.by}`;
+  if (view.rateBound) return view.holdUntilMs > 0 ? "cooldown" : rateCap;
+  const cap = proposals.find((part) => part.kind !== "controller" && part.workers === limit);
+  return cap === undefined ? "size.max" : `${cap.kind}:${cap.by}`;
 }
 
 /** The latest values, oldest dropped first. */

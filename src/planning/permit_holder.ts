@@ -16,7 +16,19 @@ export interface PermitRules {
   readonly coolMs: number;
   /** Name of this process, where others can look whether it still is. */
   readonly process?: string | undefined;
+  /** Where several pools share the record: which one this is, and a name that all of this process have. */
+  readonly shared?: { readonly host: string; readonly pool: string } | undefined;
 }
+
+/** What is known for certain of others in the record. */
+export interface Certainties {
+  /** True for a process that has ended. */
+  readonly isGone: (process: string) => boolean;
+  /** True for a holder of this process that goes on. */
+  readonly isHere: (id: string) => boolean;
+}
+
+const NOTHING_CERTAIN: Certainties = { isGone: () => false, isHere: () => false };
 
 /** Shares of a lease after which its holder uses nothing any more, and after which others may take it. */
 const USES = 0.85;
@@ -34,6 +46,7 @@ interface Draft {
   readonly atMs: number;
   readonly validMs: number;
   readonly alone: boolean;
+  readonly among: boolean;
   readonly plan: PermitPlan;
 }
 
@@ -56,6 +69,7 @@ export class PermitHolder {
   readonly #granted = new Map<string, number>();
   #untimed = false;
   #alone = false;
+  #amongOwn = false; // or alone: all others are of this process
   #beat = 0;
   #beatAtMs = -Infinity;
   #lookedAtMs: number | undefined;
@@ -75,7 +89,7 @@ export class PermitHolder {
    * Once another has joined it has time to tell what it keeps.
    */
   hears(isUntimed: boolean, nowMs: number): void {
-    if (this.#untimed && !isUntimed && this.#alone) {
+    if (this.isUntimed && !isUntimed) {
       this.validUntilMs = Math.max(this.validUntilMs, nowMs + HEARS * this.rules.leaseMs);
     }
     this.#untimed = isUntimed;
@@ -83,24 +97,30 @@ export class PermitHolder {
 
   /** True while nothing lapses. */
   get isUntimed(): boolean {
-    return this.#untimed && this.#alone;
+    return this.#untimed && this.#amongOwn;
   }
 
   /** When it shows next that it lives, at the latest. */
   get beatAtMs(): number {
     if (this.id === "" || this.#uncertain) return -Infinity;
-    if (this.isUntimed) return Infinity;
+    // That its own pool is alone says nothing of others: they see that it lives.
+    if (this.isUntimed && this.rules.shared === undefined) return Infinity;
     return this.#beatAtMs + this.rules.leaseMs / BEATS;
   }
 
   /** True while it is the only process, as far as it knows: all of every cap is in effect. */
   isAlone(nowMs: number): boolean {
-    return this.#alone && this.#isValid(nowMs);
+    return this.#alone && this.isValid(nowMs);
+  }
+
+  /** True while what it holds is in effect. */
+  isValid(nowMs: number): boolean {
+    return this.id !== "" && (nowMs < this.validUntilMs || this.isUntimed);
   }
 
   /** Permits in effect. */
   inForce(key: string, cap: number, nowMs: number): number {
-    if (!this.#isValid(nowMs)) return 0;
+    if (!this.isValid(nowMs)) return 0;
     return this.#alone ? cap : Math.min(cap, this.#granted.get(key) ?? 0);
   }
 
@@ -122,26 +142,28 @@ export class PermitHolder {
   /**
    * Reads the record, and lowers what it has too much of.
    *
-   * @param isGone True for a process that is certain to have ended.
    * @returns What to commit if the record has not changed since. `undefined`: nothing.
    */
   look(
     record: PermitRecord | undefined,
     needs: ReadonlyMap<string, Need>,
     nowMs: number,
-    isGone: (process: string) => boolean = () => false,
+    certain: Certainties = NOTHING_CERTAIN,
   ): PermitRecord | undefined {
     const { next, holders } = record ?? { next: 1, holders: {} };
     const mine = this.id === "" ? undefined : holders[this.id];
     if (mine === undefined) this.#lose();
-    const others = this.#others(holders, nowMs, isGone);
+    const others = this.#others(holders, nowMs, certain);
     const place = others.findIndex(([id]) => Number(id) > Number(this.id || next));
     const plan = planPermits(needs, {
       others: others.map(([, entry]) => entry),
       place: place < 0 ? others.length : place,
       mine,
+      pool: this.rules.shared?.pool,
     });
     const alone = others.length === 0;
+    const among = others.every(([, entry]) => this.#isOwn(entry));
+    if (!among) this.#amongOwn = false;
     this.#othersShort = plan.othersShort;
     if (!alone) this.#lower(plan, nowMs);
     const parts = alone ? {} : partsOf(plan);
@@ -159,7 +181,7 @@ export class PermitHolder {
       holders: { ...Object.fromEntries(others), [id]: entry },
     };
     const validMs = USES * this.rules.leaseMs;
-    this.#draft = { id, record: draft, atMs: nowMs, validMs, alone, plan };
+    this.#draft = { id, record: draft, atMs: nowMs, validMs, alone, among, plan };
     return draft;
   }
 
@@ -168,10 +190,11 @@ export class PermitHolder {
     const draft = this.#draft;
     this.#draft = undefined;
     if (!ok || draft === undefined) return; // what was lowered stays so until the next look
-    const { id, record, atMs, validMs, alone, plan } = draft;
+    const { id, record, atMs, validMs, alone, among, plan } = draft;
     this.id = id;
     this.#uncertain = false;
     this.#alone = alone;
+    this.#amongOwn = among;
     this.#beat++;
     this.#beatAtMs = atMs;
     this.validUntilMs = atMs + validMs;
@@ -197,10 +220,6 @@ export class PermitHolder {
     return { ...record, holders };
   }
 
-  #isValid(nowMs: number): boolean {
-    return this.id !== "" && (nowMs < this.validUntilMs || this.isUntimed);
-  }
-
   /** It is not in the record: it has not joined, has left, or was taken for dead. */
   #lose(): void {
     const had = this.#alone || this.#granted.size > 0;
@@ -211,7 +230,11 @@ export class PermitHolder {
   }
 
   #stop(): void {
-    this.#alone = this.#gives = this.#uncertain = false;
+    this.#alone =
+      this.#amongOwn =
+      this.#gives =
+      this.#uncertain =
+        false;
     this.#granted.clear();
     this.validUntilMs = -Infinity;
   }
@@ -220,7 +243,7 @@ export class PermitHolder {
   #others(
     holders: PermitRecord["holders"],
     nowMs: number,
-    isGone: (process: string) => boolean,
+    { isGone, isHere }: Certainties,
   ): [string, PermitEntry][] {
     const sinceMs = Math.max(0, nowMs - (this.#lookedAtMs ?? nowMs));
     this.#lookedAtMs = nowMs;
@@ -233,7 +256,10 @@ export class PermitHolder {
           ? [id, { ...entry, leftMs: entry.leftMs ?? entry.coolMs }]
           : [id, entry]
       )
-      .filter(([id, entry]) => this.#mayUse(id, entry, sinceMs))
+      .filter(([id, entry]) => {
+        const mayUse = this.#mayUse(id, entry, sinceMs);
+        return mayUse || this.#isOwn(entry) && entry.leftMs === undefined && isHere(id);
+      })
       .sort(([a], [b]) => Number(a) - Number(b));
   }
 
@@ -244,6 +270,11 @@ export class PermitHolder {
     const seen = sight(this.#seen.get(id), sign, sinceMs, left ? Infinity : staleMs);
     this.#seen.set(id, seen);
     return seen.silentMs < (leftMs ?? staleMs);
+  }
+
+  /** True for an entry of another pool of this process. */
+  #isOwn({ host }: PermitEntry): boolean {
+    return host !== undefined && host === this.rules.shared?.host;
   }
 
   /** What it holds beyond what it keeps is out of force from here on; what it did not use may be used again. */
@@ -271,12 +302,13 @@ export class PermitHolder {
   }
 
   #entry(parts: PermitEntry["parts"], alone: boolean): PermitEntry {
-    const { leaseMs, coolMs, process } = this.rules;
+    const { leaseMs, coolMs, process, shared = {} } = this.rules;
     return {
       beat: this.#beat + 1,
       staleMs: Math.max(STALE * leaseMs, USES * leaseMs + coolMs),
       coolMs,
       ...(process === undefined ? {} : { process }),
+      ...shared,
       ...(alone ? { alone } : {}),
       parts,
     };

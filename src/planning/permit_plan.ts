@@ -4,7 +4,7 @@
  * @module
  */
 
-import { divide, isNews, type Need, type PermitEntry, type PermitShare } from "./permits.ts";
+import { apportion, isNews, type Need, type PermitEntry, type PermitShare } from "./permits.ts";
 
 /** The processes in the record, as one of them sees it. */
 export interface Company {
@@ -14,6 +14,8 @@ export interface Company {
   readonly place: number;
   /** What this one has written. `undefined`: it is not in the record. */
   readonly mine: PermitEntry | undefined;
+  /** Its pool, where several share the record. */
+  readonly pool?: string | undefined;
 }
 
 /** What is to become of one part. */
@@ -47,10 +49,11 @@ export function planPermits(needs: ReadonlyMap<string, Need>, company: Company):
 /** What goes into the record, after what was lowered is in effect: no less than is in use. */
 export function partsOf({ parts }: PermitPlan): Readonly<Record<string, PermitShare>> {
   return Object.fromEntries(
-    [...parts].map(([key, { cap, has, keeps, wants, used }]): [string, PermitShare] => [
-      key,
-      [keeps < has ? Math.min(has, Math.max(keeps, used())) : keeps, Math.min(cap, wants)],
-    ]),
+    [...parts].map(([key, { cap, step = 1, has, keeps, wants, used }]): [string, PermitShare] => {
+      const holds = keeps < has ? Math.min(has, Math.max(keeps, used())) : keeps;
+      const rest = step === 1 ? [cap] as const : [cap, step] as const;
+      return [key, [holds, Math.min(cap, wants), ...rest]];
+    }),
   );
 }
 
@@ -59,8 +62,9 @@ export function isWorthTelling(
   before: Readonly<Record<string, PermitShare>>,
   now: Readonly<Record<string, PermitShare>>,
 ): boolean {
-  for (const [key, [has, wants]] of Object.entries(now)) {
-    const [had, wanted] = before[key] ?? [0, 0];
+  for (const [key, [has, wants, cap, step]] of Object.entries(now)) {
+    const [had, wanted, oldCap, oldStep] = before[key] ?? [0, 0, cap, step];
+    if (cap !== oldCap || step !== oldStep) return true;
     if (has < had || (has > had && wants > had)) return true;
     if (wants > has && isNews(wanted, wants)) return true;
   }
@@ -70,30 +74,39 @@ export function isWorthTelling(
 function planOne(
   key: string,
   need: Need,
-  { others, place, mine }: Company,
+  { others, place, mine, pool }: Company,
 ): { readonly plan: PartPlan; readonly isShort: boolean } {
-  const { cap } = need;
-  const wants = Math.min(cap, need.wants);
-  const has = mine === undefined ? 0 : mine.alone ? cap : mine.parts[key]?.[0] ?? 0;
   const staying = others.filter(({ leftMs }) => leftMs === undefined);
+  // During a deploy they may know of different caps: the least holds.
+  const cap = Math.min(need.cap, ...staying.map(({ parts }) => parts[key]?.[2] ?? Infinity));
+  const wants = Math.min(cap, need.wants);
+  const has = mine === undefined ? 0 : mine.alone ? need.cap : mine.parts[key]?.[0] ?? 0;
   const gone = others.slice(0, place).filter(({ leftMs }) => leftMs !== undefined).length;
   const own = place - gone;
-  const wishes = staying.map((entry) => entry.parts[key]?.[1] ?? 0);
-  const shares = divide(cap, wishes.toSpliced(own, 0, wants));
+  const claims = staying.map((entry) => {
+    const [, wants = 0, , step = 1] = entry.parts[key] ?? [];
+    // All go by the same wishes, or two of them take the same rest for their own.
+    return { wants: Math.min(cap, wants), step, pool: entry.pool ?? "" };
+  });
+  const shares = apportion(
+    cap,
+    claims.toSpliced(own, 0, { wants, step: need.step ?? 1, pool: pool ?? "" }),
+  );
   const share = shares[own]!;
   let isShort = false;
   let isLate = false;
   staying.forEach((entry, index) => {
     const theirs = hasOf(entry, key);
-    const wish = wishes[index]!;
+    const wish = claims[index]!.wants;
     if (wish > theirs) isShort = true;
     if (Math.min(wish, shares[index < own ? index : index + 1]!) > theirs) isLate = true;
   });
   const holding = need.cools ? others : staying;
   const free = cap - has - holding.reduce((sum, entry) => sum + hasOf(entry, key), 0);
   const gives = has > share && (isLate || free < 0 || mine?.alone === true);
-  const takes = Math.max(0, Math.min(share - has, free));
-  return { plan: { ...need, has, keeps: gives ? share : has + takes }, isShort };
+  const most = has + Math.max(0, Math.min(share - has, free));
+  const takes = Math.max(has, most - most % (need.step ?? 1));
+  return { plan: { ...need, has, keeps: gives ? share : takes }, isShort };
 }
 
 /** One that was alone may use all of a cap: nothing is free until it has said otherwise. */

@@ -5,10 +5,13 @@
  * @module
  */
 
-/** What one process holds of one cap, and would like to hold. */
-export type PermitShare = readonly [has: number, wants: number];
+/**
+ * What one process holds of one cap, and would like to hold; of how many permits it knows, and how many
+ * at a time are of use to it. Those from before December 2026 say only the first two.
+ */
+export type PermitShare = readonly [has: number, wants: number, cap?: number, step?: number];
 
-/** One process in the record. */
+/** One process in the record; of a record that several pools share, one pool of a process. */
 export interface PermitEntry {
   /** Rises with each of its commits: shows that it lives. */
   readonly beat: number;
@@ -18,6 +21,10 @@ export interface PermitEntry {
   readonly coolMs: number;
   /** Name of its process, where others can look whether that still is. */
   readonly process?: string;
+  /** Several entries of one process say the same: none of them dies alone. */
+  readonly host?: string;
+  /** Its pool, where several share the record. */
+  readonly pool?: string;
   /** True: it was the only one, and holds all of every cap. */
   readonly alone?: boolean;
   /** It has left: what it holds is free once others have seen it so for so long, ms. */
@@ -34,14 +41,28 @@ export interface PermitRecord {
   readonly holders: Readonly<Record<string, PermitEntry>>;
 }
 
+/** How a pool uses a named downstream. */
+export interface SharedUse {
+  /** Its name. */
+  readonly downstream: string;
+  /** What of it. */
+  readonly what: "connections";
+  /** How much of that there is for all pools of all processes. */
+  readonly permits: number;
+  /** How much of that a worker takes. */
+  readonly each: number;
+}
+
 /** What a process needs of one cap. */
 export interface Need {
-  /** Permits that there are, whole, over all processes. */
+  /** Permits that there are, whole, over all processes. Where others know of fewer, that holds. */
   readonly cap: number;
   /** Permits that it would use, no slack. */
   readonly wants: number;
   /** True for starts: what is used stays so for a time, also when its process is gone. */
   readonly cools: boolean;
+  /** How many permits one worker takes: fewer are of no use. @default {1} */
+  readonly step?: number;
   /** Permits in use now: workers there are, starts that still count against the rate. */
   readonly used: () => number;
 }
@@ -65,6 +86,51 @@ export function divide(cap: number, wants: readonly number[]): readonly number[]
   const each = Math.floor(left / wants.length);
   const more = left % wants.length;
   return parts.map((part, index) => part + each + (index < more ? 1 : 0));
+}
+
+/** What one asks of a cap. */
+export interface PermitClaim {
+  /** Permits that it would use. */
+  readonly wants: number;
+  /** How many permits one of its workers takes: fewer are of no use. */
+  readonly step: number;
+  /** Its pool, or what else counts as one with others, however many they are. */
+  readonly pool: string;
+}
+
+/**
+ * Divides whole permits between pools, then what each gets between its processes: with twice the
+ * processes a pool gets no more. What is no whole step for one goes to another, so some may be left.
+ *
+ * @returns Parts in the order of `claims`, whole steps each. They add up to `cap` at most.
+ */
+export function apportion(cap: number, claims: readonly PermitClaim[]): readonly number[] {
+  const pools = [...Map.groupBy(claims.keys(), (index) => claims[index]!.pool).values()];
+  const wishes = pools.map((own) => own.reduce((sum, index) => sum + claims[index]!.wants, 0));
+  const parts = claims.map(() => 0);
+  let left = cap;
+  divide(cap, wishes).forEach((poolPart, at) => {
+    const own = pools[at]!;
+    divide(poolPart, own.map((index) => claims[index]!.wants)).forEach((part, place) => {
+      const index = own[place]!;
+      left -= parts[index] = part - part % claims[index]!.step;
+    });
+  });
+  const poolSum = ({ pool }: PermitClaim): number =>
+    parts.reduce((sum, part, index) => claims[index]!.pool === pool ? sum + part : sum, 0);
+  while (left > 0) {
+    const short = claims.keys().filter((index) =>
+      parts[index]! < claims[index]!.wants && claims[index]!.step <= left
+    ).toArray();
+    if (short.length === 0) break;
+    const ranks = new Map(short.map((index) => [index, poolSum(claims[index]!)]));
+    const next = short.sort((a, b) =>
+      ranks.get(a)! - ranks.get(b)! || parts[a]! - parts[b]! || a - b
+    )[0]!;
+    parts[next]! += claims[next]!.step;
+    left -= claims[next]!.step;
+  }
+  return parts;
 }
 
 /** True if others should hear of another wish: it has changed by a quarter, and by 1 at least. */

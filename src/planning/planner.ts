@@ -9,6 +9,7 @@ import type { DecisionPart } from "../contract/decision.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { Cap, Controller, Limit, Proposal } from "../contract/strategy.ts";
 import type { LaneView, PoolView } from "../contract/view.ts";
+import type { SharedUse } from "./permits.ts";
 
 /** A strategy with its name. */
 export interface Named<Strategy> {
@@ -22,6 +23,8 @@ export interface Named<Strategy> {
 export interface NamedCap extends Named<Cap> {
   /** `cluster`: holds over all processes together, so each takes its share. */
   readonly scope: "cluster" | "process";
+  /** The named downstream that it is about: other pools share that. `undefined`: none. */
+  readonly shared?: SharedUse | undefined;
 }
 
 /** Which part of a cap over several processes is this one's. */
@@ -66,7 +69,7 @@ export interface Plan {
   readonly startsPerSec: number;
   /** True if that is this process's part of a rate that holds over several. */
   readonly isShare: boolean;
-  /** Name of the cap that sets `startsPerSec`. Empty: none does. */
+  /** What sets `startsPerSec`, as `boundBy` names it. Empty: nothing does. */
   readonly rateCap: string;
   /** What set the target. `work`: jobs are ready, so there is one worker at least. */
   readonly boundBy: string;
@@ -143,11 +146,12 @@ export function createPlanner(
       const whole = Math.floor(answer.workers + 1e-9);
       const workers = share(cap, whole)?.workers(cap, whole, target) ?? whole;
       const here = workers < whole ? `: ${workers} of ${whole} here` : "";
-      proposals.push({ by: cap.name, kind: "cap", workers, reason: answer.reason + here });
+      const kind = cap.shared === undefined ? "cap" : "downstream";
+      proposals.push({ by: cap.name, kind, workers, reason: answer.reason + here });
       reviewAtMs = Math.min(reviewAtMs, answer.reviewAtMs ?? Infinity);
       if (workers < target) {
         target = workers;
-        boundBy = `cap:${cap.name}`;
+        boundBy = binderOf(cap);
       }
       limit = Math.min(limit, workers);
       if (answer.startsPerSec !== undefined) rates.push({ cap, perSec: answer.startsPerSec });
@@ -158,14 +162,14 @@ export function createPlanner(
       if (rate < startsPerSec) {
         startsPerSec = rate;
         isShare = rate < perSec;
-        rateCap = cap.name;
+        rateCap = binderOf(cap);
       }
     }
     const have = view.live + bounds.starting;
     const useful = Math.max(have, Math.min(bounds.min, limit)) + bounds.startable;
     if (target > useful) {
       target = useful;
-      boundBy = view.holdUntilMs > 0 ? "cooldown" : `cap:${rateCap}`;
+      boundBy = view.holdUntilMs > 0 ? "cooldown" : rateCap;
     }
     return {
       target,
@@ -210,6 +214,10 @@ export function createPlanner(
     }
     return { workers: view.target, reason: `${cap.name} failed: no growth until it answers` };
   }
+}
+
+function binderOf({ name, shared }: NamedCap): string {
+  return `${shared === undefined ? "cap" : "downstream"}:${name}`;
 }
 
 /**

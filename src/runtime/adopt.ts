@@ -59,6 +59,7 @@ export async function prepareAdoption(
     reopen?.(state.wall.at(nowMs));
     state.adopt(settings);
     slots.adopt(instances);
+    permits.adopt();
     dispatch.adopt();
     intake.adopt(instances.handlers);
     signals.adopt(settings.signals);
@@ -68,7 +69,6 @@ export async function prepareAdoption(
     crew.adopt(instances.handlers, nowMs);
     pauseLanes(was); // before what is stored is read: it does not know them yet
     pauses.adopt();
-    permits.adopt();
     loop.adopt();
   }
 

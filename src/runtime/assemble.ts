@@ -21,6 +21,7 @@ import { Permits } from "./permits.ts";
 import type { PoolCore } from "./pool_core.ts";
 import { PoolLoop } from "./pool_loop.ts";
 import { PoolState } from "./pool_state.ts";
+import type { ProcessSeats } from "./process_seats.ts";
 import { randomStream } from "../base/random.ts";
 import { Runner } from "./runner.ts";
 import type { PoolSettings } from "../config/settings.ts";
@@ -51,6 +52,8 @@ export interface PoolContext {
   readonly redaction: Redaction;
   /** Traces jobs. `undefined`: none. */
   readonly telemetry?: Telemetry | undefined;
+  /** Seats of its pools in records that they share. */
+  readonly seats: ProcessSeats;
 }
 
 /** The parts that a pool's users reach. */
@@ -97,7 +100,7 @@ export interface PoolParts {
 
 /** Makes the parts of a pool; nothing runs before its loop is opened. */
 export function assemble(settings: PoolSettings, queue: Queue, context: PoolContext): PoolParts {
-  const { clock, hub, log, seed, store, telemetry, redaction } = context;
+  const { clock, hub, log, seed, store, telemetry, redaction, seats } = context;
   const now = (): number => clock.nowMs();
   const changed = (): void => loop.schedule();
   const instances = makeInstances(settings, { seed, log });
@@ -143,7 +146,9 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     store,
     slots,
     rate,
+    seats,
     changed: () => loop.replan(),
+    told: () => loop.told(),
     lapsed: () => runner.abortAll("lease-lost", now()),
   });
   const steering = new Steering({ ...core, crew, slots, rate, cooldown, permits });

@@ -118,11 +118,10 @@ function causeOf(state: Figures, plan: Plan): string {
     case "size.max":
       return `${wish}, but size.max is ${state.size.max}`;
     default: {
-      const cap = plan.proposals.find((part) =>
-        part.kind === "cap" && `cap:${part.by}` === plan.boundBy
-      );
-      if (state.rateBound) return `${wish}, but the start rate of ${cap?.by} holds jobs back`;
-      return `${wish}, but ${cap?.by} allows ${cap?.workers} (${cap?.reason})`;
+      const cap = plan.proposals.find((part) => `${part.kind}:${part.by}` === plan.boundBy);
+      const name = cap?.kind === "downstream" ? `downstream ${cap.by}` : cap?.by;
+      if (state.rateBound) return `${wish}, but the start rate of ${name} holds jobs back`;
+      return `${wish}, but ${name} allows ${cap?.workers} (${cap?.reason})`;
     }
   }
 }

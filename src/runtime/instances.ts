@@ -147,10 +147,12 @@ function makeCaps(
   context: ContextMaker,
 ): readonly NamedCap[] {
   const matches = matchCaps(before?.settings.caps ?? [], settings.caps);
-  return settings.caps.map(({ bound, scope }, index) => {
+  return settings.caps.map(({ bound, scope, shared }, index) => {
     const match = matches[index];
     const old = match === undefined ? undefined : before?.instances.caps[match];
-    return old ?? { ...named(bound, context(`caps/${index}`)), scope };
+    if (old !== undefined) return old;
+    const made = named(bound, context(`caps/${index}`));
+    return { ...made, name: shared?.downstream ?? made.name, scope, shared };
   });
 }
 

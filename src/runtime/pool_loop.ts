@@ -141,6 +141,11 @@ export class PoolLoop {
     this.schedule();
   }
 
+  /** Another pool of this process has changed permits: looks at them within a turn. */
+  told(): void {
+    if (this.#phase !== "made") this.schedule();
+  }
+
   /** Bounds have changed: plans at once. */
   steer(): void {
     if (!this.#steers) return;

@@ -28,6 +28,7 @@ import { checkAudit, checkFunction, checkMs, checkReload } from "./called.ts";
 import { EventHub } from "./event_hub.ts";
 import { closeStore, openPool } from "./open_pool.ts";
 import type { Pool } from "./pool.ts";
+import { ProcessSeats } from "./process_seats.ts";
 import { changesTo, countRemoved, prepareReload, type Reloaded, type Running } from "./reload.ts";
 import { Redaction } from "../config/redaction.ts";
 import type { Telemetry } from "./telemetry.ts";
@@ -75,7 +76,8 @@ export async function supervise(
     random: randomStream(seed, "store"),
     log,
   });
-  const context = { store, clock, hub, log, seed, telemetry, redaction };
+  const seats = new ProcessSeats();
+  const context = { store, clock, hub, log, seed, telemetry, redaction, seats };
   const pools: Pool[] = [];
   try {
     for (const pool of settings.pools) pools.push(await openPool(pool, context));

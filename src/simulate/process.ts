@@ -216,5 +216,5 @@ function settingsOf(pools: readonly PoolSettings[], store: Store): Settings {
     options: {},
     create: () => store,
   };
-  return { store: bound, admin: undefined, redact: [], pools, shown: undefined };
+  return { store: bound, admin: undefined, redact: [], downstreams: [], pools, shown: undefined };
 }

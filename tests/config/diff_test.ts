@@ -45,6 +45,25 @@ Deno.test("diff() finds nothing between a config and itself, read twice", async 
   assert.deepEqual(await changes({}), []);
 });
 
+Deno.test("diff() names the pools that use a downstream that bears another number", async () => {
+  const of = (connections: number): Partial<ConfigInput> => ({
+    downstreams: { db: { connections } },
+  });
+  const uses = { db: 2 };
+  const from = await settingsOf({ uses }, of(20));
+
+  assert.deepEqual(diff(from, await settingsOf({ uses }, of(20))), []);
+  assert.deepEqual(diff(from, await settingsOf({ uses }, of(30))).map(told), [
+    'changed /pools/a~1b/uses/db {"connections":20,"perWorker":2} {"connections":30,"perWorker":2}',
+  ]);
+  assert.deepEqual(diff(from, await settingsOf({ uses: { db: 1 } }, of(20))).map(told), [
+    'changed /pools/a~1b/uses/db {"connections":20,"perWorker":2} {"connections":20,"perWorker":1}',
+  ]);
+  assert.deepEqual(diff(from, await settingsOf({}, of(20))).map(told), [
+    'removed /pools/a~1b/uses/db {"connections":20,"perWorker":2}',
+  ]);
+});
+
 Deno.test("diff() names slots with what stands in them", async () => {
   assert.deepEqual(
     await changes({

@@ -155,7 +155,7 @@ Deno.test("resolvePool() says of keys to come that they come later", async () =>
     `${key}: The key "${
       key.split("/").at(-1)
     }" is not supported yet: remove it until a later version supports it`;
-  const ofPool = ["isolation", "uses", "maxPauseMs"];
+  const ofPool = ["isolation", "maxPauseMs"];
   const ofLane = ["minShare", "fairness", "preemptible", "order"];
   const lane = { name: "a", ...Object.fromEntries(ofLane.map((key) => [key, 1])) };
 

@@ -188,12 +188,12 @@ Deno.test("resolveConfig() names faults of the top", async () => {
     '/admin/hostname: Expected a text that is not empty but received ""',
     "/admin/port: Expected a whole number from 0 to 65535 but received 70000",
     '/admin/tokens/admin: Expected the key "admin" but it is missing: may read and write; at least 16 characters',
+    "/downstreams: Expected downstreams by name but received an empty list",
     "/pools: Expected pools by name, at least one but received an empty object",
     "/allowModules/0: Expected a text that is not empty but received 1",
     '/redact: Expected a list of texts but received "email"',
     '/admin/host: No key is named "host": expected one of "hostname", "port", "tokens", "allowedHosts", "alerts"',
     '/pool: No key is named "pool": did you mean "pools"?',
-    '/downstreams: The key "downstreams" is not supported yet: remove it until a later version supports it',
     '/admin/tokens/viewer: The environment variable "V" is not set: set it before the start',
   ]);
 });

@@ -41,24 +41,39 @@ Deno.test("configSchema() is draft-07 and strict", () => {
 
 Deno.test("configSchema() describes every key, and none that comes later", () => {
   const schema = configSchema(builtins);
-  const properties = ["", "/definitions/pool", "/definitions/lane", "/properties/admin"].flatMap(
-    (pointer) => Object.entries(Object(at(schema, `${pointer}/properties`))),
-  );
+  const properties = [
+    "",
+    "/definitions/downstream",
+    "/definitions/pool",
+    "/definitions/lane",
+    "/properties/admin",
+  ]
+    .flatMap(
+      (pointer) => Object.entries(Object(at(schema, `${pointer}/properties`))),
+    );
 
   const keys = properties.map(([key]) => key);
   for (const [key, { description }] of properties as [string, { description?: string }][]) {
     assert.match(description ?? "", /\S{2}.*[.?]$/, key);
   }
   for (
-    const key of ["pools", "lanes", "lanePolicy", "handlers", "targetWaitMs", "tokens", "keep"]
+    const key of [
+      "downstreams",
+      "pools",
+      "uses",
+      "lanes",
+      "lanePolicy",
+      "handlers",
+      "targetWaitMs",
+      "tokens",
+      "keep",
+    ]
   ) {
     assert.ok(keys.includes(key), key);
   }
   for (
     const key of [
-      "downstreams",
       "isolation",
-      "uses",
       "maxPauseMs",
       "minShare",
       "fairness",

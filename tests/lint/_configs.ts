@@ -26,6 +26,10 @@ type Pool = ConfigInput["pools"][string];
 export interface Given {
   /** Parts of the pool; lanes are `high` and `low` unless given. */
   readonly pool?: Partial<Pool>;
+  /** Parts of a second pool, named `q`. @default {there is none} */
+  readonly beside?: Partial<Pool>;
+  /** Downstreams. @default {none} */
+  readonly downstreams?: ConfigInput["downstreams"];
   /** The store. @default {memory} */
   readonly store?: "memory" | "durable" | "deno-kv";
 }
@@ -90,16 +94,20 @@ const PLUGINS = {
 };
 
 /** Resolves a config of one pool named `p`. */
-export async function settingsOf({ pool = {}, store = "memory" }: Given): Promise<Settings> {
+export async function settingsOf(
+  { pool = {}, beside, store = "memory", downstreams = {} }: Given,
+): Promise<Settings> {
+  const full = {
+    handler: "sleep",
+    size: { min: 1, max: 32 },
+    lanes: [{ name: "high" }, { name: "low" }],
+  };
   const config = {
     store,
+    downstreams,
     pools: {
-      p: {
-        handler: "sleep",
-        size: { min: 1, max: 32 },
-        lanes: [{ name: "high" }, { name: "low" }],
-        ...pool,
-      },
+      p: { ...full, ...pool },
+      ...(beside === undefined ? {} : { q: { ...full, ...beside } }),
     },
   } as ConfigInput; // parts of a test may be of any shape
   return await resolveConfig(config, {

@@ -245,6 +245,32 @@ export const LOAD_FLAWS: readonly Flaw[] = [
     numbers: { connections: 5 },
     change: new RegExp(`^Raise connections to ${change}$`),
   })),
+  ...([[2, 2, 5, 6], [0, 0, 2, 3]] as const).map(([min, other, connections, needed]): Flaw => ({
+    code: "downstream-short",
+    severity: "warning",
+    pointer: "/downstreams/db/connections",
+    given: {
+      downstreams: { db: { connections } },
+      pool: { size: { min, max: 8 }, uses: { db: 2 } },
+      beside: { size: { min: other, max: 8 }, uses: { db: 1 } },
+    },
+    mended: {
+      downstreams: { db: { connections: needed } },
+      pool: { size: { min, max: 8 }, uses: { db: 2 } },
+      beside: { size: { min: other, max: 8 }, uses: { db: 1 } },
+    },
+    numbers: { pools: 2, needed, connections },
+    change: new RegExp(`^Allow ${needed} connections for each process`),
+  })),
+  {
+    code: "downstream-unused",
+    severity: "warning",
+    pointer: "/downstreams/db",
+    given: { downstreams: { db: { connections: 20 } } },
+    mended: { downstreams: { db: { connections: 20 } }, pool: { uses: { db: 1 } } },
+    numbers: { pools: 0 },
+    change: /^Name it in the uses of the pools that call it/,
+  },
   ...([
     ["controller", { controller: "broken-controller" }],
     ["lane-policy", { lanePolicy: "broken-policy" }],

@@ -63,6 +63,8 @@ Deno.test("every kind of concern has a config here that shows it", () => {
     "growth-stalls": true,
     "strategy-fails": true,
     "connections-short": true,
+    "downstream-short": true,
+    "downstream-unused": true,
     "store-rate": true,
     "target-over-max": true,
     "request-past-timeout": true,

@@ -57,7 +57,7 @@ Deno.test("Recorder says what sets the limit: the tightest cap, the start rate w
   const recorder = new HistoryRecorder("p");
 
   recorder.tick(at(0), PLAN);
-  recorder.tick(at(1000, { rateBound: true }), { ...PLAN, startsPerSec: 5, rateCap: "a" });
+  recorder.tick(at(1000, { rateBound: true }), { ...PLAN, startsPerSec: 5, rateCap: "cap:a" });
   recorder.tick(at(2000), { ...PLAN, limit: 9 });
 
   const { samples } = recorder.read(IN_FORCE);

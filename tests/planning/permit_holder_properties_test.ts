@@ -18,9 +18,20 @@ type Step =
   | { readonly kind: "crash" | "join" | "leave" | "freeze"; readonly who: number }
   | { readonly kind: "wait"; readonly ms: number };
 
+/** What one of several pools that share a record is. */
+interface Part {
+  readonly host: string;
+  readonly pool: string;
+  /** Permits that each of its workers takes. */
+  readonly step: number;
+  /** Permits that it knows of. */
+  readonly cap: number;
+}
+
 /** A process with a clock of its own, that uses whatever it may. */
 interface Process {
   holder: PermitHolder;
+  readonly part: Part | undefined;
   readonly skew: { readonly offsetMs: number; readonly rate: number };
   wants: number;
   /** Times of starts that still count, or of jobs that run. */
@@ -47,11 +58,17 @@ class World {
   readonly #cap: number;
   readonly #jobMs: number;
 
-  constructor(cap: number, jobMs: number, skews: readonly Process["skew"][]) {
+  constructor(
+    cap: number,
+    jobMs: number,
+    skews: readonly Process["skew"][],
+    parts: readonly Part[] = [],
+  ) {
     this.#cap = cap;
     this.#jobMs = jobMs;
-    this.processes = skews.map((skew) => ({
-      holder: this.#join(),
+    this.processes = skews.map((skew, index) => ({
+      holder: this.#join(parts[index]),
+      part: parts[index],
       skew,
       wants: 0,
       used: [],
@@ -67,7 +84,7 @@ class World {
     if (step.kind === "join" && !one.here) {
       this.#past.push(...one.used);
       one.used = [];
-      one.holder = this.#join();
+      one.holder = this.#join(one.part);
       one.here = true;
       one.busy = false;
       one.frozenUntilMs = 0;
@@ -112,13 +129,13 @@ class World {
     const used = this.processes.reduce((sum, { used }) => sum + used.length, past);
     assert.ok(used <= this.#cap, `${used} of ${this.#cap} are in use at ${this.nowMs}`);
     const inForce = this.processes.filter(({ here }) => here)
-      .reduce((sum, one) => sum + one.holder.inForce("cap", this.#cap, this.#clockOf(one)), 0);
+      .reduce((sum, one) => sum + this.inForce(this.processes.indexOf(one)), 0);
     assert.ok(inForce <= this.#cap, `${inForce} of ${this.#cap} are in force at ${this.nowMs}`);
   }
 
   inForce(who: number): number {
     const one = this.processes[who]!;
-    return one.holder.inForce("cap", this.#cap, this.#clockOf(one));
+    return one.holder.inForce("cap", one.part?.cap ?? this.#cap, this.#clockOf(one));
   }
 
   /** Uses all that it may; what was used counts for a time, or until it is in force no more. */
@@ -127,11 +144,14 @@ class World {
     one.used.splice(0, one.used.length, ...one.used.filter((atMs) => atMs > untilMs));
     if (!one.here || one.frozenUntilMs > this.nowMs) return;
     const may = Math.min(one.wants, this.inForce(this.processes.indexOf(one)));
-    while (one.used.length < may) one.used.push(this.nowMs);
+    const { step = 1 } = one.part ?? {};
+    while (one.used.length + step <= may) {
+      for (let count = 0; count < step; count++) one.used.push(this.nowMs);
+    }
   }
 
-  #join(): PermitHolder {
-    return new PermitHolder({ leaseMs: LEASE_MS, coolMs: this.#jobMs }, () => {});
+  #join(shared: Part | undefined): PermitHolder {
+    return new PermitHolder({ leaseMs: LEASE_MS, coolMs: this.#jobMs, shared }, () => {});
   }
 
   #clockOf({ skew }: Process): number {
@@ -140,10 +160,17 @@ class World {
 
   #look(one: Process, { delayMs, fate }: Extract<Step, { kind: "look" }>): void {
     if (one.busy) return;
-    const { holder } = one;
-    const need = { cap: this.#cap, wants: one.wants, cools: true, used: () => one.used.length };
+    const { holder, part: { cap, step } = { cap: this.#cap, step: 1 } } = one;
+    const wants = Math.min(one.wants, cap) - Math.min(one.wants, cap) % step;
+    const need = { cap, step, wants, cools: true, used: () => one.used.length };
     const version = this.#version;
-    const draft = holder.look(this.#record, new Map([["cap", need]]), this.#clockOf(one));
+    const draft = holder.look(this.#record, new Map([["cap", need]]), this.#clockOf(one), {
+      isGone: () => false,
+      isHere: (id) =>
+        this.processes.some((other) =>
+          other.here && other.part?.host === one.part?.host && other.holder.id === id
+        ),
+    });
     if (draft === undefined) return;
     one.busy = true;
     const arrive = (): boolean => {
@@ -248,6 +275,57 @@ Deno.test("PermitHolder: whatever has happened, all of a cap is in force again w
       const inForce = world.processes.reduce((sum, _, who) => sum + world.inForce(who), 0);
 
       assert.equal(inForce, cap);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+/** Two processes of two pools each; the second pool takes several permits a worker. */
+const parts = fc.record({
+  caps: fc.tuple(fc.integer({ min: 6, max: 12 }), fc.integer({ min: 6, max: 12 })),
+  steps: fc.tuple(fc.integer({ min: 1, max: 2 }), fc.integer({ min: 1, max: 3 })),
+}).map(({ caps, steps }): readonly Part[] =>
+  [0, 1, 2, 3].map((index) => ({
+    host: `host ${index >> 1}`,
+    pool: `pool ${index % 2}`,
+    step: steps[index % 2]!,
+    cap: caps[index >> 1]!,
+  }))
+);
+
+Deno.test("PermitHolder: pools that share a record never exceed the cap, also while processes know of others", () => {
+  fc.assert(
+    fc.property(parts, skews, steps, (parts, skews, steps) => {
+      const most = Math.max(...parts.map(({ cap }) => cap));
+      const world = new World(most, 250, skews, parts);
+      for (const step of steps) {
+        world.apply(step);
+        world.check();
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+Deno.test("PermitHolder: pools that share a record come to the least cap, and none of them starves", () => {
+  fc.assert(
+    fc.property(parts, skews, steps, (parts, skews, steps) => {
+      const caps = parts.map(({ cap }) => cap);
+      const world = new World(Math.max(...caps), 250, skews, parts);
+      for (const step of steps) world.apply(step);
+      world.pass(2 * LEASE_MS); // nobody is frozen any more
+      for (const [who] of world.processes.entries()) {
+        world.apply({ kind: "join", who });
+        world.apply({ kind: "want", who, wants: 12 });
+      }
+      world.pass(5 * LEASE_MS);
+      const inForce = world.processes.map((_, who) => world.inForce(who));
+      const least = Math.min(...caps);
+      const sum = inForce.reduce((sum, own) => sum + own, 0);
+
+      assert.ok(sum <= least && sum > least - Math.min(...parts.map(({ step }) => step)), `${sum}`);
+      inForce.forEach((own, who) => assert.equal(own % parts[who]!.step, 0));
+      for (const pool of [0, 1]) assert.ok(inForce[pool]! + inForce[pool + 2]! > 0, `pool ${pool}`);
     }),
     { numRuns: 100 },
   );

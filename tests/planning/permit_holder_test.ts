@@ -125,7 +125,10 @@ Deno.test("PermitHolder takes at once what one held whose process is gone, but f
   const two = holderOf(1000);
   shared.look(one, needs(10, 10), 0);
   const look = (nowMs: number): number => {
-    const draft = two.look(shared.record, needs(10, 10), nowMs, (process) => process === "dead");
+    const draft = two.look(shared.record, needs(10, 10), nowMs, {
+      isGone: (process) => process === "dead",
+      isHere: () => false,
+    });
     if (draft !== undefined) {
       shared.record = draft;
       two.answered(true);
@@ -142,7 +145,10 @@ Deno.test("PermitHolder counts how long one is gone from when it is seen to be, 
   const two = holderOf(1000);
   for (const holder of [one, two, one, two]) shared.look(holder, needs(10, 10), 0);
   const look = (nowMs: number, gone: boolean): number => {
-    const draft = two.look(shared.record, needs(10, 10), nowMs, () => gone);
+    const draft = two.look(shared.record, needs(10, 10), nowMs, {
+      isGone: () => gone,
+      isHere: () => false,
+    });
     if (draft !== undefined) {
       shared.record = draft;
       two.answered(true);

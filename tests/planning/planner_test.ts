@@ -109,7 +109,7 @@ Deno.test("planner takes this process's part of a cluster cap, and says what it 
   const made = plan(99, caps, { shares, max: 99 });
 
   assert.deepEqual(asked, [["all", 20, 99], ["all", 70, 2]]);
-  assert.deepEqual([made.limit, made.startsPerSec, made.rateCap], [4, 30, "all"]);
+  assert.deepEqual([made.limit, made.startsPerSec, made.rateCap], [4, 30, "cap:all"]);
   assert.equal(made.proposals[1]!.reason, "all: 4 of 20 here");
 });
 

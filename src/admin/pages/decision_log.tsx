@@ -108,7 +108,7 @@ function changeOf({ from, to }: Decision): string {
 
 function boundOf(boundBy: string): string {
   if (boundBy === "controller") return "as asked";
-  return `bound by ${boundBy.replace("cap:", "cap ")}`;
+  return `bound by ${boundBy.replace(/^(cap|downstream):/, "$1 ")}`;
 }
 
 function inputsOf({ inputs, retire }: Decision): string {

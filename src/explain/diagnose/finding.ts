@@ -69,7 +69,7 @@ export function figure(value: number): string {
   return value < 10 ? String(Math.round(value * 10) / 10) : grouped(Math.round(value));
 }
 
-/** What binds a pool, as a text: `size.max`, or the cap by name. */
+/** What binds a pool, as a text: `size.max`, or the cap or downstream by name. */
 export function named(boundBy: string): string {
-  return boundBy.startsWith("cap:") ? `cap "${boundBy.slice(4)}"` : boundBy;
+  return boundBy.replace(/^(cap|downstream):(.*)$/s, '$1 "$2"');
 }

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { builtins, defaults } from "../../plugins/mod.ts";
+import { resolveConfig } from "../../src/config/resolve.ts";
+import { linesOf, options as bench, pool } from "./_bench.ts";
+
+const options = { ...bench, builtins: [...bench.builtins, ...builtins], defaults };
+
+Deno.test("resolveUses() makes a shared cap of each use, after the caps of the list", async () => {
+  const settings = await resolveConfig({
+    downstreams: { db: { connections: 20 }, other: { connections: 3 } },
+    pools: {
+      mail: pool({
+        handler: "sleep",
+        size: { min: 1, max: 8 },
+        caps: [{ use: "fixed-cap", with: { workers: 4 } }],
+        uses: { db: 2 },
+      }),
+    },
+  } as never, options); // as a file may hold it
+  const { caps } = settings.pools[0]!;
+
+  assert.deepEqual(caps.map(({ bound, scope, shared }) => [bound.name, scope, shared]), [
+    ["fixed-cap", "process", undefined],
+    ["db-pool-cap", "cluster", {
+      downstream: "db",
+      what: "connections",
+      permits: 20,
+      each: 2,
+    }],
+    ["adaptive-cap", "process", undefined],
+  ]);
+  assert.deepEqual(settings.downstreams, [
+    { name: "db", connections: 20 },
+    { name: "other", connections: 3 },
+  ]);
+});
+
+Deno.test("resolveUses() names uses that cannot be", async () => {
+  const lines = await linesOf({
+    downstreams: {
+      db: { connections: 4 },
+      off: { connections: 0 },
+      odd: {},
+      less: { connections: -1 },
+    },
+    pools: { mail: pool({ uses: { dbb: 1, db: 5, off: 0.5, odd: 1, less: 1 } }) },
+  }, options);
+
+  assert.deepEqual(lines, [
+    '/downstreams/odd/connections: Expected the key "connections" but it is missing: connections that it allows',
+    "/downstreams/less/connections: Expected a whole number >= 0 but received -1",
+    '/pools/mail/uses/dbb: No downstream is named "dbb": did you mean "db"?',
+    '/pools/mail/uses/db: Expected at most the 4 connections of "db" but received 5: no job could start',
+    "/pools/mail/uses/off: Expected a whole number >= 1 but received 0.5",
+  ]);
+});
+
+Deno.test("resolveUses() wants defaults that say which cap stands for connections", async () => {
+  const config = {
+    downstreams: { db: { connections: 4 } },
+    pools: { mail: pool({ uses: { db: 1 } }) },
+  };
+
+  assert.deepEqual(await linesOf(config), [
+    "/pools/mail/uses/db: Expected defaults with a cap for connections but they name none",
+  ]);
+});
+
+Deno.test("resolveDownstreams() says which keys come later, and of which shape all are", async () => {
+  assert.deepEqual(
+    await linesOf({
+      downstreams: { db: { connections: 1, rates: [], cooldown: {} }, list: [] },
+      pools: { mail: pool({ uses: ["db"] }) },
+    }, options),
+    [
+      '/downstreams/db/rates: The key "rates" is not supported yet: remove it until a later version supports it',
+      '/downstreams/db/cooldown: The key "cooldown" is not supported yet: remove it until a later version supports it',
+      "/downstreams/list: Expected an object but received an empty list",
+      "/pools/mail/uses: Expected numbers by downstream but received a list",
+    ],
+  );
+});

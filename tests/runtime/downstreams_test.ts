@@ -1,0 +1,337 @@
+import assert from "node:assert/strict";
+import { start } from "../../mod.ts";
+import { MemoryStore } from "../../stores/memory/mod.ts";
+import type { ConfigInput } from "../../src/config/input.ts";
+import { defineStore } from "../../src/contract/plugin.ts";
+import type { JobContext } from "../../src/contract/job.ts";
+import type { QueueListener, Store } from "../../src/contract/store.ts";
+import type { Sluice } from "../../src/runtime/handles.ts";
+import type { Clock } from "../../src/time/clock.ts";
+import { VirtualClock } from "../../src/time/virtual_clock.ts";
+import { SkewedClock } from "../chaos/clock.ts";
+
+/** What handlers call: counts the connections in use, by pool. */
+class Database {
+  most = 0;
+  readonly used = new Map<string, number>();
+  readonly mean = new Map<string, number>();
+  #samples = 0;
+
+  get all(): number {
+    return this.used.values().reduce((sum, count) => sum + count, 0);
+  }
+
+  take(pool: string, count: number): void {
+    this.used.set(pool, (this.used.get(pool) ?? 0) + count);
+    this.most = Math.max(this.most, this.all);
+  }
+
+  sample(): void {
+    this.#samples++;
+    for (const [pool, count] of this.used) {
+      const before = this.mean.get(pool) ?? 0;
+      this.mean.set(pool, before + (count - before) / this.#samples);
+    }
+  }
+
+  reset(): void {
+    this.most = this.#samples = 0;
+    this.mean.clear();
+  }
+}
+
+/** Processes that share a store in memory and a database. */
+class Site {
+  readonly clock = new VirtualClock();
+  readonly database = new Database();
+  readonly #store = new MemoryStore();
+  readonly #listeners: QueueListener[] = [];
+  readonly #processes: { readonly sluice: Sluice; readonly clock: VirtualClock }[] = [];
+
+  /** Starts a process with some pools. Each job takes its payload in ms. */
+  async start(config: ConfigInput, clock = this.clock): Promise<Sluice> {
+    const own = this.#store;
+    const store: Store = {
+      open: (given) => {
+        this.#listeners.push(given.listener);
+        return own.open(given);
+      },
+      get: (key) => own.get(key),
+      commit: (checks, sets) => {
+        const ok = own.commit(checks, sets);
+        if (ok) { for (const listener of this.#listeners) listener.wake(); } // as over several processes
+        return ok;
+      },
+      close: () => {},
+    };
+    const plugins = { shared: defineStore({ name: "shared", create: () => store }) };
+    const options = { clock, plugins, seed: this.#processes.length + 1 };
+    const sluice = await start({ store: "shared", ...config }, options);
+    this.#processes.push({ sluice, clock });
+    return sluice;
+  }
+
+  /** A pool whose workers hold `each` connections while they run. */
+  pool(
+    name: string,
+    each = 1,
+    more: Partial<ConfigInput["pools"][string]> = {},
+    clock: Clock = this.clock,
+  ): ConfigInput["pools"][string] {
+    return {
+      handler: (job: { payload: unknown }, { signal }: JobContext) =>
+        new Promise<void>((resolve, reject) => {
+          this.database.take(name, each);
+          const timer = clock.at(clock.nowMs() + Number(job.payload), () => {
+            this.database.take(name, -each);
+            resolve();
+          });
+          signal.addEventListener("abort", () => {
+            timer.cancel();
+            this.database.take(name, -each);
+            reject(signal.reason);
+          });
+        }),
+      size: { min: 1, max: 50 },
+      lanes: [{ name: "all", targetWaitMs: 50 }],
+      uses: { db: each },
+      adaptive: false,
+      admission: "admit-all",
+      leaseMs: 3000,
+      ...more,
+    };
+  }
+
+  /** Moves time; processes in `frozen` stand still. */
+  async pass(ms: number, frozen: readonly VirtualClock[] = []): Promise<void> {
+    const clocks = new Set(this.#processes.map(({ clock }) => clock));
+    for (let left = ms; left > 0; left -= 10) {
+      for (const clock of clocks) if (!frozen.includes(clock)) await clock.advance(10);
+      this.database.sample();
+    }
+  }
+
+  async stop(): Promise<void> {
+    const stopping = this.#processes.map(({ sluice }) => sluice.stop());
+    for (const { clock } of this.#processes) await clock.advance(120_000);
+    await Promise.all(stopping);
+  }
+}
+
+async function onSite(test: (site: Site) => Promise<void>): Promise<void> {
+  const site = new Site();
+  try {
+    await test(site);
+  } finally {
+    await site.stop();
+  }
+}
+
+function post(sluice: Sluice, pool: string, jobs: number, ms = 100): void {
+  for (let index = 0; index < jobs; index++) sluice.post(pool, { lane: "all", payload: ms });
+}
+
+const downstreams = { db: { connections: 20 } };
+
+Deno.test("two pools of two processes never hold more connections than there are, and all of them", async () => {
+  await onSite(async (site) => {
+    const pools = { mails: site.pool("mails"), reports: site.pool("reports") };
+    const first = await site.start({ downstreams, pools });
+    const second = await site.start({ downstreams, pools });
+    await site.pass(500);
+    for (const sluice of [first, second]) {
+      post(sluice, "mails", 2000);
+      post(sluice, "reports", 2000);
+    }
+    await site.pass(2000);
+    assert.equal(site.database.most, 20);
+    site.database.reset();
+    await site.pass(3000);
+    const { most, mean } = site.database;
+
+    assert.equal(most, 20);
+    assert.ok(mean.get("mails")! >= 9.5 && mean.get("reports")! >= 9.5, JSON.stringify([...mean]));
+    const { boundBy, sentence } = first.pool("mails").snapshot().decision!;
+    assert.equal(boundBy, "downstream:db");
+    assert.match(
+      sentence,
+      /but downstream db allows 5 \(20 connections at 1 a worker: 5 of 20 here\)/,
+    );
+  });
+});
+
+Deno.test("connections go to the pool that has work, and back", async () => {
+  await onSite(async (site) => {
+    const pools = { mails: site.pool("mails"), reports: site.pool("reports") };
+    const sluice = await site.start({ downstreams, pools });
+    await site.pass(100);
+    for (const [hot, idle] of [["mails", "reports"], ["reports", "mails"], ["mails", "reports"]]) {
+      post(sluice, hot!, 400);
+      await site.pass(600);
+      assert.deepEqual([site.database.used.get(hot!), site.database.used.get(idle!) ?? 0], [19, 0]);
+      await site.pass(3000);
+      assert.equal(sluice.pool(hot!).snapshot().lanes[0]!.ready, 0);
+    }
+    assert.ok(site.database.most <= 20);
+  });
+});
+
+Deno.test("a pool with many processes leaves the other its half", async () => {
+  await onSite(async (site) => {
+    const mails = site.pool("mails");
+    const reports = site.pool("reports");
+    const first = await site.start({ downstreams, pools: { mails, reports } });
+    for (let count = 0; count < 3; count++) await site.start({ downstreams, pools: { mails } });
+    post(first, "mails", 3000);
+    post(first, "reports", 3000);
+    await site.pass(3000);
+    site.database.reset();
+    await site.pass(3000);
+
+    assert.equal(site.database.most, 20);
+    assert.ok(site.database.mean.get("reports")! >= 9.5);
+    assert.ok(site.database.mean.get("mails")! >= 9.5);
+  });
+});
+
+Deno.test("workers that hold several connections get whole shares, and no pool starves", async () => {
+  await onSite(async (site) => {
+    const few = { db: { connections: 5 } };
+    const pools = { mails: site.pool("mails", 2), reports: site.pool("reports", 3) };
+    const sluice = await site.start({ downstreams: few, pools });
+    post(sluice, "mails", 500);
+    post(sluice, "reports", 500);
+    await site.pass(1000);
+    site.database.reset();
+    await site.pass(3000);
+
+    assert.equal(site.database.most, 5);
+    assert.ok(site.database.mean.get("mails")! >= 1.9);
+    assert.ok(site.database.mean.get("reports")! >= 2.8);
+  });
+});
+
+Deno.test("what a killed process held is free once its lease is over, and not before", async () => {
+  await onSite(async (site) => {
+    const own = new VirtualClock();
+    const first = await site.start({ downstreams, pools: { mails: site.pool("mails") } });
+    const dying = await site.start(
+      { downstreams, pools: { reports: site.pool("reports", 1, {}, own) } },
+      own,
+    );
+    post(first, "mails", 3000);
+    post(dying, "reports", 3000);
+    await site.pass(2000);
+    assert.deepEqual([...site.database.used.values()], [10, 10]);
+    await site.pass(1900, [own]);
+    assert.equal(site.database.used.get("mails"), 10);
+    await site.pass(1500, [own]);
+
+    assert.equal(site.database.used.get("mails"), 20);
+  });
+});
+
+Deno.test("pools of one process that is alone lose nothing to each other, however long it is suspended", async () => {
+  const site = new Site();
+  const clock = new SkewedClock(site.clock, 0);
+  const pools = {
+    mails: site.pool("mails", 1, { timeoutMs: 1e9 }, clock),
+    reports: site.pool("reports", 1, { timeoutMs: 1e9 }, clock),
+  };
+  const sluice = await start({ downstreams, pools }, { clock, seed: 1 });
+  await site.clock.advance(500);
+  post(sluice, "mails", 50, 100_000);
+  post(sluice, "reports", 50, 100_000);
+  await site.clock.advance(1000);
+  const before = [...site.database.used];
+  assert.equal(site.database.all, 20);
+  for (const forMs of [5_000, 40_000]) {
+    clock.stall(forMs);
+    await site.clock.advance(forMs);
+    clock.stall(0);
+    await site.clock.advance(1000);
+
+    assert.deepEqual([...site.database.used], before);
+    assert.equal(site.database.most, 20);
+  }
+  const stopped = sluice.stop();
+  await site.clock.advance(200_000);
+  await stopped;
+});
+
+Deno.test("a reload changes the number, down and up, and nothing exceeds it", async () => {
+  await onSite(async (site) => {
+    const pools = { mails: site.pool("mails"), reports: site.pool("reports") };
+    const sluice = await site.start({ downstreams, pools });
+    post(sluice, "mails", 5000);
+    post(sluice, "reports", 5000);
+    await site.pass(1000);
+    assert.equal(site.database.all, 20);
+    for (const connections of [6, 12, 4, 30]) {
+      const report = await sluice.reload({
+        store: "shared",
+        downstreams: { db: { connections } },
+        pools,
+      });
+      assert.deepEqual(report.changes.map(({ pointer }) => pointer), [
+        "/pools/mails/uses/db",
+        "/pools/reports/uses/db",
+      ]);
+      await site.pass(200);
+      site.database.reset();
+      await site.pass(1500);
+
+      assert.equal(site.database.most, connections);
+      assert.ok(site.database.mean.values().every((mean) => mean >= 0.45 * connections));
+    }
+  });
+});
+
+Deno.test("a pool that uses a downstream no more keeps its permits until jobs that run have ended", async () => {
+  await onSite(async (site) => {
+    const pools = { mails: site.pool("mails"), reports: site.pool("reports") };
+    const sluice = await site.start({ downstreams, pools });
+    post(sluice, "reports", 10, 3000);
+    await site.pass(500);
+    post(sluice, "mails", 2000);
+    await site.pass(500);
+    assert.deepEqual([...site.database.used.values()], [10, 10]);
+    const { uses: _, ...free } = pools.reports;
+    await sluice.reload({ store: "shared", downstreams, pools: { ...pools, reports: free } });
+    await site.pass(1500);
+    assert.equal(site.database.most, 20);
+    await site.pass(2000);
+    assert.equal(site.database.used.get("mails"), 20);
+    const back = { mails: pools.mails, reports: { ...pools.reports, uses: { db: 2 } } };
+    await sluice.reload({ store: "shared", downstreams, pools: back });
+    post(sluice, "reports", 500);
+    await site.pass(1500);
+
+    assert.equal(site.database.used.get("mails"), 10);
+    assert.equal(sluice.pool("reports").snapshot().busy, 5);
+  });
+});
+
+Deno.test("while processes know of different numbers the least holds", async () => {
+  await onSite(async (site) => {
+    const pools = { mails: site.pool("mails"), reports: site.pool("reports") };
+    const fewer = { db: { connections: 8 } };
+    const first = await site.start({ downstreams, pools });
+    post(first, "mails", 5000);
+    post(first, "reports", 5000);
+    await site.pass(1000);
+    assert.equal(site.database.all, 20);
+    const second = await site.start({ downstreams: fewer, pools });
+    await site.pass(500);
+    site.database.reset();
+    await site.pass(1500);
+    assert.equal(site.database.most, 8);
+    assert.ok(site.database.mean.values().reduce((sum, mean) => sum + mean, 0) >= 7.5);
+    const stopping = second.stop();
+    await site.pass(1000);
+    await stopping;
+    await site.pass(1000);
+
+    assert.equal(site.database.all, 20);
+  });
+});
