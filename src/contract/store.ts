@@ -34,6 +34,8 @@ export interface QueueListener {
   wake(): void;
   /** A job that this queue holds a lease on was cancelled: its handler is to be aborted. */
   cancelled(id: string): void;
+  /** Jobs that were given to `add` are about to be stored: what is leased now may be of them (`leasesAdded`). */
+  adding?(): void;
   /** A job ended without a settlement from this pool's workers: expired while it waited. */
   ended(record: JobRecord): void;
   /**
@@ -238,7 +240,7 @@ export type Changed =
 export interface Queue {
   /**
    * True while `lease` may give out jobs whose `add` has not been answered: it is called as soon as they
-   * are given then. Omitted: it is called once they have been answered.
+   * are given then, and when `listener.adding` is. Omitted: it is called once they have been answered.
    */
   readonly leasesAdded?: boolean;
   /**

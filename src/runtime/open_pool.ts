@@ -43,6 +43,7 @@ export async function makePool(settings: PoolSettings, context: PoolContext): Pr
       nowMs: wallMs(clock),
       listener: {
         wake: () => pool?.wake(),
+        adding: () => pool?.adding(),
         cancelled: (id: string) => pool?.cancelled(id),
         ended: (record: JobRecord) => pool?.expired(record),
       },

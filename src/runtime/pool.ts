@@ -247,6 +247,11 @@ export class Pool implements PoolHandle {
     this.#parts.loop.wake();
   }
 
+  /** Jobs are about to be stored, and may be leased with that. */
+  adding(): void {
+    this.#parts.loop.schedule();
+  }
+
   /** A job that runs here was cancelled. */
   cancelled(id: string): void {
     this.#jobs.cancelled(id);

@@ -127,10 +127,15 @@ export class KvQueue implements Queue {
     return this.#context.db.isSerial ? 1 : LEASE_CALLS;
   }
 
-  /** True unless others claim too: what is added is leased with its own commit then. */
-  get leasesAdded(): boolean {
+  /** True unless others are known to claim too. */
+  get isAlone(): boolean {
     const { member } = this.#context;
     return member.alone && !member.untold;
+  }
+
+  /** True where what is added can be leased with its own commit: on a file only by who is alone. */
+  get leasesAdded(): boolean {
+    return this.#context.db.isSerial ? this.isAlone : this.#enqueues.isAsking;
   }
 
   /** Numbers new lanes. What it returns puts the rules in effect: leases that are asked for later keep to them. */
@@ -174,7 +179,7 @@ export class KvQueue implements Queue {
     // Said at once: what it could go with is on its way in the next turn.
     const waits = this.#left || this.#isAdopting;
     const ride = waits ? undefined : this.#claims.participant(asked, nowMs);
-    const riding = ride !== undefined && this.#carries(ride, asked) ? ride.jobs : undefined;
+    const riding = ride !== undefined && this.#carries(ride) ? ride.jobs : undefined;
     await this.#adopting;
     const leasing = this.#lease(riding, asked, nowMs);
     this.#leasing = Promise.allSettled([this.#leasing, leasing]); // faults go to the caller
@@ -187,14 +192,9 @@ export class KvQueue implements Queue {
     return jobs;
   }
 
-  /**
-   * True if a claim goes with the commit of others. Over a network it would wait for the one that is on its
-   * way: there it goes only with jobs that are added, to workers that wait for them.
-   */
-  #carries(ride: ClaimRider, asked: readonly Want[]): boolean {
-    const { isSerial } = this.#context.db;
-    if (isSerial && this.#finishes.carry(ride)) return true;
-    return (isSerial || asked.every(([, , ahead]) => ahead === 0)) && this.#enqueues.carry(ride);
+  /** True if a claim goes with the commit of others: over a network only with jobs that are added. */
+  #carries(ride: ClaimRider): boolean {
+    return this.#context.db.isSerial && this.#finishes.carry(ride) || this.#enqueues.carry(ride);
   }
 
   /** What was leased on the way with ends of jobs, or else by a commit of its own. */
@@ -283,9 +283,9 @@ export class KvQueue implements Queue {
   changed(): Promise<void> {
     const { member, counts, db } = this.#context;
     if (db.isSerial || member.alone) counts.forgetShelves();
-    else counts.outdateShelves();
     member.alone = false;
     counts.changes++;
+    counts.news++;
     return this.#readAgain();
   }
 

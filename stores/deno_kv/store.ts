@@ -154,6 +154,6 @@ export class KvStore implements Store {
   }
 }
 
-function isAlone({ leasesAdded }: KvQueue): boolean {
-  return leasesAdded;
+function isAlone({ isAlone }: KvQueue): boolean {
+  return isAlone;
 }

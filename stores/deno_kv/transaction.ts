@@ -99,6 +99,11 @@ export class Transaction {
     return this.#operation.isFull;
   }
 
+  /** True if it puts down more waiting jobs, of any lane, than it takes. */
+  get adds(): boolean {
+    return this.#tallies.values().some(({ r, z, q }) => r > 0 || z > 0 || q > 0);
+  }
+
   /** Checks so far. */
   get checks(): number {
     return this.#operation.checks;

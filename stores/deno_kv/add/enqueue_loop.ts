@@ -6,6 +6,7 @@
  */
 
 import { StoreError } from "../../../src/contract/errors.ts";
+import { delay } from "../../../src/base/async.ts";
 import type { Added, JobEntry } from "../../../src/contract/store.ts";
 import { addConditionally, type Item } from "./conditional_add.ts";
 import { LARGEST_INLINE, LARGEST_PAYLOAD } from "./chunks.ts";
@@ -27,6 +28,8 @@ const MOST_JOBS = 5000;
 
 /** Adds for one queue. */
 export class EnqueueLoop {
+  /** Over a network: true while it asks who wants what it is about to add. */
+  isAsking = false;
   readonly #context: QueueContext;
   readonly #endsWait: () => boolean;
   #plain: Item[] = [];
@@ -54,6 +57,7 @@ export class EnqueueLoop {
   /** Takes a participant along with the jobs that wait. False: there are none, or another one is taken along. */
   carry(participant: CommitParticipant): boolean {
     if (this.#plain.length === 0 || this.#participant !== undefined) return false;
+    if (!this.#context.db.isSerial && !this.isAsking) return false; // it would wait for what is on its way
     this.#participant = participant;
     return true;
   }
@@ -136,8 +140,21 @@ export class EnqueueLoop {
     this.#running = undefined;
   }
 
+  /** Asks the pool for what it wants of all that waits, once what was added before is answered. */
+  async #ask(): Promise<void> {
+    const { listener, member } = this.#context;
+    if (listener.adding === undefined || member.untold) return;
+    await delay(0);
+    this.isAsking = true;
+    listener.adding();
+    await null; // its turn is next
+    await null;
+    this.isAsking = false;
+  }
+
   async #addPlain(): Promise<void> {
     const { db, member, commits } = this.#context;
+    if (!db.isSerial) await this.#ask();
     const isSmall = db.isSerial && member.alone && this.#plain.length <= MOST_SMALL;
     if (!isSmall) return await this.#addAlone();
     await commits.run(async () => {
@@ -183,6 +200,7 @@ export class EnqueueLoop {
       }
     }
     for (const { key, value } of fresh) transaction.setBytes(key, value);
+    if (!this.#context.db.isSerial) transaction.signals = transaction.adds; // others find nothing
     return await transaction.commit(); // without a participant nothing is checked
   }
 

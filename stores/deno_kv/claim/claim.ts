@@ -11,7 +11,7 @@ import type { KvJob } from "../record/job.ts";
 import { numberAt } from "../record/keys.ts";
 import { Mutex } from "../io/mutex.ts";
 import { expireIn, hasExpired, promote } from "./promote.ts";
-import { type ReadyPart, ReadyParts, type SharedClaim } from "./ready.ts";
+import { addedTo, type ReadyPart, ReadyParts, type SharedClaim } from "./ready.ts";
 import { beforeLast, type Claim, takePart, type Want } from "./take.ts";
 import type { CommitParticipant, FreshPart } from "../commit_participant.ts";
 import { Transaction } from "../transaction.ts";
@@ -143,17 +143,23 @@ export class Claims {
   }
 
   /**
-   * A small claim that goes with ends of jobs. `undefined`: it has to be made alone, because delayed jobs
-   * are to be moved up first, or because others claim too, at whose claims the ends would fail with it.
+   * A small claim that goes with ends of jobs, or with jobs that are added. `undefined`: it has to be made
+   * alone, because delayed jobs are to be moved up first, or because others claim too, at whose claims the
+   * commit would fail with it. Over a network, where it would wait for the commit on its way, it takes
+   * what is added only, where no older job is its own: no one else has that.
    */
   participant(wants: readonly Want[], nowMs: number): ClaimRider | undefined {
-    const { member, counts } = this.#context;
+    const { member, counts, db: { isSerial } } = this.#context;
+    const isTried = (key: Deno.KvKey): boolean => this.#tried.has(textOf(key));
     let sum = 0;
     for (const [lane, want] of wants) {
       if (counts.isDue(lane.ordinal, nowMs)) return undefined;
+      if (!isSerial && want > 0 && !this.#ready.isDone(lane.ordinal, nowMs, isTried)) {
+        return undefined;
+      }
       sum += want;
     }
-    if (!member.alone || member.untold || sum > MOST_RIDERS) return undefined;
+    if (isSerial && !member.alone || member.untold || sum > MOST_RIDERS) return undefined;
     const { promise, resolve } = Promise.withResolvers<readonly KvJob[] | undefined>();
     let claim: Claim | undefined;
     return {
@@ -190,8 +196,15 @@ export class Claims {
   }
 
   /** Its parts may be tried by others. */
-  #leave({ tries }: Claim): void {
-    for (const name of tries) this.#tried.delete(name);
+  #leave({ tries, takes }: Claim): void {
+    for (const name of tries.splice(0)) this.#tried.delete(name);
+    takes.forEach((count, ordinal) => this.#takes(ordinal, -count));
+    takes.length = 0;
+  }
+
+  #takes(ordinal: number, more: number): void {
+    const live = this.#context.counts.of(ordinal);
+    if (live !== undefined) live.taking += more;
   }
 
   /** Holds what a commit has leased. */
@@ -216,6 +229,7 @@ export class Claims {
       wants,
       moves: this.#context.counts.moves,
       tries: [],
+      takes: [],
       left: new Set(),
       taken: 0,
       checked: 0,
@@ -270,6 +284,10 @@ export class Claims {
         claim.tries.push(name);
         const taken = await takePart(this.#context, claim, { lane, entry, room: fit });
         room -= taken.leased;
+        if (!isNew) {
+          claim.takes[lane.ordinal] = (claim.takes[lane.ordinal] ?? 0) + taken.leased;
+          this.#takes(lane.ordinal, taken.leased);
+        }
         isCut ||= taken.isCut && room > 0;
         parts++;
       }
@@ -302,11 +320,12 @@ export class Claims {
     ordinal: number,
     want: number,
     how: Omit<SharedClaim, "nowMs">,
-  ): AsyncGenerator<ReadyPart> {
-    const isShared = !this.#context.member.alone && claim.fresh.size === 0;
+  ): AsyncIterable<ReadyPart> | Iterable<ReadyPart> {
+    const { db: { isSerial }, member } = this.#context;
     const { transaction: { atMs: nowMs }, fresh } = claim;
-    if (!isShared) return this.#ready.of(ordinal, want, fresh);
-    return this.#context.db.isSerial
+    if (!isSerial && fresh.size > 0) return addedTo(ordinal, fresh);
+    if (member.alone || fresh.size > 0) return this.#ready.of(ordinal, want, fresh);
+    return isSerial
       ? this.#ready.beside(ordinal, want, nowMs)
       : this.#ready.shared(ordinal, want, { nowMs, ...how });
   }

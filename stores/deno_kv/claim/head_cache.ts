@@ -16,8 +16,8 @@ const MOST_PARTS = 64;
 export class HeadCache {
   /** When it was read from the first part on, by the clock of who asked. */
   readAtMs = -Infinity;
-  /** True: others may have put something down since. */
-  isOutdated = false;
+  /** How often others had put something down before. */
+  asOf = 0;
   #parts: Deno.KvEntry<Bytes>[] = [];
   readonly #jobs = new WeakMap<Bytes, number>(); // in a part, by its bytes: only those that were asked for
   #whole = false;
@@ -57,11 +57,11 @@ export class HeadCache {
   }
 
   /** All parts are read from now on: nothing that was known before holds. */
-  readsAnew(nowMs: number): void {
+  readsAnew(nowMs: number, asOf: number): void {
     this.forget();
     this.reads();
     this.readAtMs = nowMs;
-    this.isOutdated = false;
+    this.asOf = asOf;
   }
 
   /** Adds what was read behind `after`, without that from the start. `whole`: nothing stood behind that. */
@@ -89,9 +89,10 @@ export class HeadCache {
   }
 
   /** The lane is empty. */
-  clear(): void {
+  clear(asOf: number): void {
     this.forget();
     this.#whole = true;
+    this.asOf = asOf;
   }
 
   /** A part was put down. */

@@ -24,6 +24,9 @@ const PAGE_MS = 100;
 /** One page of a lane suffices for this many claims. */
 const CLAIMS_A_PAGE = 3;
 
+/** Parts of a page, at least. */
+const LEAST_PAGE = 12;
+
 /** Pages that one claim reads of a lane, at most. */
 const MOST_PAGES = 4;
 
@@ -66,11 +69,23 @@ export class ReadyParts {
     const headCache = live?.headCache ?? new HeadCache();
     if (!member.alone) headCache.forget();
     const known = [...headCache.parts];
-    const added = [...fresh].filter(({ key }) => numberAt(key, 4) === ordinal);
+    const added = addedTo(ordinal, fresh);
     yield* known;
     const isAll = known.length + added.length > 0 || live?.free === 0;
     if (!headCache.whole || !isAll) yield* this.#read(ordinal, want, headCache, known.at(-1));
     yield* added;
+  }
+
+  /** True if no part of a lane is left for this process, as far as known, but those that it tries. */
+  isDone(ordinal: number, nowMs: number, isTried: (key: Deno.KvKey) => boolean): boolean {
+    const { counts, member } = this.#context;
+    if (counts.isEmpty(ordinal)) return true;
+    const headCache = counts.of(ordinal)?.headCache;
+    if (headCache === undefined || Math.abs(nowMs - headCache.readAtMs) >= HEAD_MS) return false;
+    if (headCache.isKnown && !headCache.whole) return false;
+    return this.#owners.share(ordinal, headCache.parts, member).own.every(({ key }) =>
+      isTried(key)
+    );
   }
 
   /**
@@ -86,7 +101,7 @@ export class ReadyParts {
     const live = counts.of(ordinal);
     const headCache = live?.headCache ?? new HeadCache();
     const ageMs = Math.abs(nowMs - headCache.readAtMs);
-    const isEmpty = live?.free === 0 && !headCache.isOutdated;
+    const isEmpty = counts.isEmpty(ordinal);
     if (!isEmpty && (!headCache.isKnown || ageMs >= HEAD_MS)) {
       await this.#readPage(ordinal, { want, headCache, nowMs, anew: true });
     }
@@ -100,14 +115,15 @@ export class ReadyParts {
       const known = new Set(shared.own);
       const anew = headCache.whole;
       const againMs = isUrgent ? 0 : PAGE_MS;
-      const isNews = headCache.isOutdated && Math.abs(nowMs - headCache.readAtMs) >= againMs;
+      const isNews = counts.isOutdated(headCache) &&
+        Math.abs(nowMs - headCache.readAtMs) >= againMs;
       if (anew && !isNews) break;
       await this.#readPage(ordinal, { want, headCache, nowMs, anew });
       shared = share();
       yield* shared.own.filter((part) => !known.has(part));
     }
     if (shared.others.length > 0 && takesOthers()) yield* shared.others;
-    if (!isEmpty && (!headCache.whole || headCache.isOutdated)) leaves();
+    if (!isEmpty && (!headCache.whole || counts.isOutdated(headCache))) leaves();
   }
 
   /** Reads on behind what is known of a lane, or all of it again. */
@@ -117,13 +133,11 @@ export class ReadyParts {
     readonly nowMs: number;
     readonly anew: boolean;
   }): Promise<void> {
-    const { db, keys, member } = this.#context;
+    const { db, keys, member, counts } = this.#context;
     const prefix = keys.of("r", ordinal);
-    const limit = Math.min(
-      this.#guess(ordinal, want) * Math.max(2, member.peers) * CLAIMS_A_PAGE + 1,
-      LARGEST_BATCH,
-    );
-    if (anew) headCache.readsAnew(nowMs);
+    const claims = this.#guess(ordinal, want) * Math.max(2, member.peers) * CLAIMS_A_PAGE;
+    const limit = Math.min(Math.max(claims, LEAST_PAGE), LARGEST_BATCH);
+    if (anew) headCache.readsAnew(nowMs, counts.news);
     else headCache.reads();
     const last = headCache.parts.at(-1);
     const selector = last === undefined ? { prefix } : { prefix, start: [...last.key, 0] };
@@ -193,4 +207,9 @@ export class ReadyParts {
       last = entries.at(-1);
     }
   }
+}
+
+/** What a commit puts down in a lane. */
+export function addedTo(ordinal: number, fresh: ReadonlySet<FreshPart>): readonly FreshPart[] {
+  return [...fresh].filter(({ key }) => numberAt(key, 4) === ordinal);
 }

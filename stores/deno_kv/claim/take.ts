@@ -33,6 +33,8 @@ export interface Claim {
   readonly moves: number;
   /** Names of parts that it takes: no other claim does meanwhile. */
   readonly tries: string[];
+  /** How many jobs of them, by number of the lane. */
+  readonly takes: number[];
   /** Numbers of lanes of which it has left something: what is behind that is not for it. */
   readonly left: Set<number>;
   /** Parts that it changes. */

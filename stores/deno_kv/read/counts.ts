@@ -22,6 +22,8 @@ export interface CountsReading extends Readonly<CounterSums> {
   readonly nextDueAtMs: number;
   /** When a job at the head may have expired. */
   readonly headExpiresAtMs: number;
+  /** How often others had put something down before. */
+  readonly asOf: number;
 }
 
 /** What a counter of the database says. It may have gone below 0. 0 where something else is in its place. */
@@ -50,6 +52,8 @@ export class LiveCounts implements LaneCounts {
   nextDueAtMs = Infinity;
   /** Ready jobs that nobody has leased. */
   free = 0;
+  /** Those of them that own claims under way take. */
+  taking = 0;
   /** When the oldest of them became claimable. */
   headAtMs = Infinity;
   /** Leases of anyone. */
@@ -97,7 +101,7 @@ export class LiveCounts implements LaneCounts {
       ? Math.min(reading.nextDueAtMs, this.nextDueAtMs)
       : reading.nextDueAtMs;
     this.headExpiresAtMs = reading.headExpiresAtMs;
-    if (this.free === 0) this.headCache.clear();
+    if (this.free === 0) this.headCache.clear(reading.asOf);
   }
 
   /** Moves by an own commit, unless what was read holds it already. */
@@ -122,6 +126,8 @@ export class LiveCounts implements LaneCounts {
 export class Counts {
   /** How often something changed: what was read before the last change is no longer true. */
   changes = 1;
+  /** How often others are known to have put something down. */
+  news = 0;
   /** Own commits so far. */
   moves = 0;
   /** Own commits that have not been answered. */
@@ -161,9 +167,15 @@ export class Counts {
     this.doubted.add(ordinal);
   }
 
-  /** Others may have put down more: what is known of what is ready may not be all. */
-  outdateShelves(): void {
-    for (const { headCache } of this.#lanes) headCache.isOutdated = true;
+  /** True if others may have put down more in a lane than what is known of it. */
+  isOutdated({ asOf }: HeadCache): boolean {
+    return asOf < this.news;
+  }
+
+  /** True if nothing is ready in a lane, as far as known, but what is being leased. */
+  isEmpty(ordinal: number): boolean {
+    const live = this.of(ordinal);
+    return live !== undefined && live.free <= live.taking && !this.isOutdated(live.headCache);
   }
 
   /** Others may have changed what is ready. */

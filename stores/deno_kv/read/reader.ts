@@ -30,6 +30,9 @@ const MOST_EXPIRIES = 20;
 /** A head was there, and no counter counted it. */
 const UNCOUNTED = "uncounted";
 
+/** What is read of one lane. */
+type LaneReading = Omit<CountsReading, "asOf">;
+
 /** Counters of one lane. */
 type Counters = Readonly<CounterSums> & Pick<CountsReading, "versions">;
 
@@ -75,7 +78,7 @@ export class Reader {
   async read(nowMs: number): Promise<void> {
     const { counts } = this.#context;
     const { own } = this.#context.lanes;
-    const { moves, changes } = counts;
+    const { moves, changes, news } = counts;
     const number = ++this.#begun;
     this.#readAtMs = nowMs;
     counts.readsBegin();
@@ -86,14 +89,14 @@ export class Reader {
       const raced = counts.moves !== moves || counts.inFlight > 0;
       if (!raced) this.#truth = changes;
       for (const [index, reading] of readings.entries()) {
-        counts.take(own[index]!.ordinal, reading, raced);
+        counts.take(own[index]!.ordinal, { ...reading, asOf: news }, raced);
       }
     } finally {
       counts.readsEnd();
     }
   }
 
-  async #readings(own: LaneTable["own"], nowMs: number): Promise<readonly CountsReading[]> {
+  async #readings(own: LaneTable["own"], nowMs: number): Promise<readonly LaneReading[]> {
     try {
       const tallies = await this.#tallies();
       return await Promise.all(
@@ -140,7 +143,7 @@ export class Reader {
     return tallies;
   }
 
-  async #reading(ordinal: number, tally: Counters, nowMs: number): Promise<CountsReading> {
+  async #reading(ordinal: number, tally: Counters, nowMs: number): Promise<LaneReading> {
     const { keys } = this.#context;
     const ready = await this.#headOf("r", ordinal, tally);
     const delayed = await this.#headOf("z", ordinal, tally);

@@ -158,6 +158,7 @@ const READING = {
   oldestReadyAtMs: 0,
   nextDueAtMs: Infinity,
   headExpiresAtMs: Infinity,
+  asOf: 0,
 };
 
 Deno.test("Counts.take() adds the own commits that a reading does not hold, and no other", () => {

@@ -60,7 +60,7 @@ Deno.test("HeadCache has the first parts of its lane, none left out, whatever is
           break;
         case "empty":
           lane.clear();
-          shelf.clear();
+          shelf.clear(0);
       }
       const all = names(inOrder());
       assert.deepEqual(names(shelf.parts), all.slice(0, shelf.parts.length));
@@ -71,7 +71,7 @@ Deno.test("HeadCache has the first parts of its lane, none left out, whatever is
 
 Deno.test("HeadCache grows no larger than its bound, and knows that there is more", () => {
   const shelf = new HeadCache();
-  shelf.clear();
+  shelf.clear(0);
 
   for (let n = 0; n < 200; n++) shelf.put(part(n));
 

@@ -1,41 +1,9 @@
 import assert from "node:assert/strict";
 import type { Queue } from "../../../../src/contract/store.ts";
 import { audit } from "../../../../stores/deno_kv/doctor/audit.ts";
-import type { KvStore } from "../../../../stores/deno_kv/store.ts";
-import type { Server } from "../../../_kvconnect/server.ts";
-import { openRemote, until, withServer } from "../_remote.ts";
-import { end, entry, NOW, openQueue } from "../_store.ts";
-
-/** Some members of one pool, that know each other. */
-interface Members {
-  readonly server: Server;
-  readonly stores: readonly KvStore[];
-  readonly queues: readonly Queue[];
-}
-
-async function withMembers(
-  count: number,
-  test: (members: Members) => Promise<void>,
-): Promise<void> {
-  await withServer({ maxChecks: 10 }, async (server) => {
-    const stores = await Promise.all(Array.from({ length: count }, () => openRemote(server)));
-    const queues: Queue[] = [];
-    for (const store of stores) queues.push(await openQueue(store));
-    for (const queue of queues) await queue.renew(NOW);
-    try {
-      await test({ server, stores, queues });
-    } finally {
-      await Promise.all(stores.map((store) => store.close()));
-    }
-  });
-}
-
-/** Adds jobs, so many a part. */
-async function addParts(queue: Queue, parts: number, each: number): Promise<void> {
-  for (let part = 0; part < parts; part++) {
-    await queue.add(Array.from({ length: each }, () => entry()), NOW);
-  }
-}
+import { addParts, withMembers } from "../_members.ts";
+import { until } from "../_remote.ts";
+import { end, NOW, openQueue } from "../_store.ts";
 
 /** What it takes to lease a long lane by several members at once: reads a job, and claims that failed. */
 async function costOf(count: number): Promise<{ reads: number; lost: number }> {
