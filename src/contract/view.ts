@@ -63,16 +63,19 @@ export interface LaneView {
   readonly targetWaitMs: number | null;
   /** Sojourn within which a job is still of use, ms. `undefined`: always. */
   readonly deadlineMs: number | undefined;
-  /** Jobs that may start now: due, and neither blocked nor in a paused lane. Whole store. */
+  /**
+   * Jobs that may start now: due, and neither blocked nor in a paused lane; in a snapshot those of a
+   * paused lane too. Whole store. Jobs that were leased ahead of their start are among them.
+   */
   readonly ready: number;
   /**
    * Due jobs that no worker could start: blocked by their key, and all that are due while the lane is
-   * paused.
+   * paused; in a snapshot those of their key alone.
    */
   readonly blocked: number;
   /** Jobs due later: delays and retry back-off. */
   readonly delayed: number;
-  /** Jobs running in this process, those included that were leased ahead of a start rate. */
+  /** Jobs running in this process. */
   readonly running: number;
   /** Time since the oldest ready job became claimable, ms. 0 if none is ready. */
   readonly oldestWaitMs: number;

@@ -168,7 +168,12 @@ export class Lane implements LaneView {
   }
 
   get ready(): number {
-    return this.#paused ? 0 : Math.max(0, this.counts.ready - this.planned) + this.held;
+    return this.#paused ? 0 : this.#due;
+  }
+
+  /** Ready jobs, whether or not the lane is paused. */
+  get #due(): number {
+    return Math.max(0, this.counts.ready - this.planned) + this.held;
   }
 
   /** Jobs that may be leased: ready ones, and those being added where the store leases them too. */
@@ -270,7 +275,10 @@ export class Lane implements LaneView {
     this.#runs.add(serviceMs);
   }
 
-  /** A frozen copy of its view: a field of the view that is missing here does not compile. */
+  /**
+   * A frozen copy of its view for users, who look jobs up and list them by state: what waits in a paused
+   * lane is ready there. A field of the view that is missing here does not compile.
+   */
   freeze(): LaneView {
     return Object.freeze({
       name: this.name,
@@ -279,8 +287,8 @@ export class Lane implements LaneView {
       maxRunning: this.maxRunning,
       targetWaitMs: this.targetWaitMs,
       deadlineMs: this.deadlineMs,
-      ready: this.ready,
-      blocked: this.blocked,
+      ready: this.#due,
+      blocked: this.counts.blocked,
       delayed: this.delayed,
       running: this.running,
       oldestWaitMs: this.oldestWaitMs,

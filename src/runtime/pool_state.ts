@@ -268,7 +268,9 @@ export function freeze(view: PoolState): PoolView {
     stale: view.stale,
     signals: Object.freeze({ ...view.signals }),
     readyOlderThan: (ageMs: number) =>
-      lanes.filter((lane) => lane.ready > 0 && lane.oldestWaitMs >= ageMs).length,
+      lanes.filter(({ ready, paused, oldestWaitMs }) =>
+        ready > 0 && !paused && oldestWaitMs >= ageMs
+      ).length,
   });
 }
 

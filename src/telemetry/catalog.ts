@@ -152,11 +152,16 @@ export const METRICS: readonly Metric[] = [
     "Time that workers were busy.",
     (totals) => totals.busyMs / 1_000,
   ),
-  ofLane("ready", "gauge", "Jobs that may start now.", (lane) => lane.ready),
+  ofLane(
+    "ready",
+    "gauge",
+    "Jobs that may start now, in a paused lane once it is resumed.",
+    (lane) => lane.ready,
+  ),
   ofLane(
     "blocked",
     "gauge",
-    "Due jobs that wait for a job of their key, or whose lane is paused.",
+    "Due jobs that wait for a job of their key.",
     (lane) => lane.blocked,
   ),
   ofLane("delayed", "gauge", "Jobs due later.", (lane) => lane.delayed),

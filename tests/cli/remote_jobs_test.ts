@@ -174,7 +174,7 @@ Deno.test("dlq ls, retry and discard --all act on dead jobs only, discard asks",
   assert.deepEqual(discarded.asked, ['Discard all dead jobs of pool "mail"?']);
   assert.equal(discarded.out, 'Pool "mail": 2 jobs forgotten\n');
   assert.equal(none.out, 'Pool "mail" has no such jobs\n');
-  assert.equal(remote.system.sluice.pool("mail").snapshot().lanes.at(-1)?.blocked, 1);
+  assert.equal(remote.system.sluice.pool("mail").snapshot().lanes.at(-1)?.ready, 1);
 });
 
 Deno.test("dlq retry --all makes those ready again that --lane and --match choose", async () => {

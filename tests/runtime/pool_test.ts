@@ -230,7 +230,11 @@ Deno.test("Pool starts nothing of a paused lane, and its age does not count the 
     pool.post({ lane: "low", payload: 1 });
     await clock.advance(10_000);
     const paused = pool.snapshot().lanes[1]!;
-    assert.deepEqual([paused.ready, paused.blocked, paused.oldestWaitMs], [0, 1, 0]);
+    assert.deepEqual([paused.ready, paused.blocked, paused.oldestWaitMs], [1, 0, 0]);
+    for (const [state, count] of [["ready", 1], ["blocked", 0]] as const) { // as they are listed
+      assert.equal((await pool.list({ state, limit: 9 })).jobs.length, count);
+    }
+    assert.equal(pool.snapshot().readyOlderThan(0), 0);
     assert.equal(pool.snapshot().target, 1);
 
     await pool.resume("low");

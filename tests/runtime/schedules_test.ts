@@ -54,11 +54,11 @@ Deno.test("a scheduled job goes past admission and the lane's depth, and not int
   const full = { ...parts(ran, schedules), lanes: [{ name: "high", maxDepth: 1, paused: true }] };
   await withPool(full, async ({ clock, pool, sluice }) => {
     await clock.advance(3 * MINUTE);
-    assert.equal(pool.snapshot().lanes[0]!.blocked, 3);
+    assert.equal(pool.snapshot().lanes[0]!.ready, 3);
     const stopped = sluice.stop();
     await clock.advance(3 * MINUTE);
     await stopped;
-    assert.equal(pool.snapshot().lanes[0]!.blocked, 3);
+    assert.equal(pool.snapshot().lanes[0]!.ready, 3);
   });
 });
 

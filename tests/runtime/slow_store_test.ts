@@ -153,7 +153,7 @@ Deno.test("A pool whose lanes a reload moves while counts are on their way takes
       const [during] = pool.snapshot().lanes.filter(({ name }) => name === "held");
       await clock.advance(offsetMs);
       const [after] = pool.snapshot().lanes.filter(({ name }) => name === "held");
-      assert.deepEqual([during?.blocked, after?.blocked], [3, 3]);
+      assert.deepEqual([during?.ready, after?.ready], [3, 3]);
     }
   }
 

@@ -191,8 +191,6 @@ function totalOf(pool: PoolHandle, spec: OperationSpec): { readonly total?: numb
   let total = 0;
   for (const state of states) {
     if (!isWaiting(state)) return {};
-    // The counts of a paused lane do not tell the two apart.
-    if (spec.state !== undefined && lanes.some(({ paused }) => paused)) return {};
     for (const lane of lanes) total += lane[state];
   }
   return { total };

@@ -68,7 +68,8 @@ function afterOthers(
     const startAtMs = Math.ceil(nowMs + ((ahead + 1) * 1_000) / endsPerSec);
     return { startAtMs, basis: `At the pace of its lane: ${pace}` };
   }
-  const above = lanes.slice(0, lane.index).reduce((sum, { ready }) => sum + ready, 0);
+  const above = lanes.slice(0, lane.index).filter(({ paused }) => !paused)
+    .reduce((sum, { ready }) => sum + ready, 0);
   if (above > 0) {
     return unknown(
       `Unknown: lanes above have ${above} ready, and no job of its own lane ended recently`,

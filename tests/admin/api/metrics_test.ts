@@ -40,7 +40,7 @@ Deno.test("GET /metrics answers text that a Prometheus parser reads: each family
   assert.equal(one("sluice_pool_diagnosis", { pool: "mail", code: "at-capacity" }), "0");
   assert.equal(one("sluice_scale_events_total", { pool: "mail" }), "0");
   assert.equal(one("sluice_pool_size_max", { pool: "mail" }), "4");
-  assert.equal(one("sluice_lane_blocked", { pool: "mail", lane: "full" }), "1");
+  assert.equal(one("sluice_lane_ready", { pool: "mail", lane: "full" }), "1");
   assert.equal(one("sluice_lane_target_wait_seconds", { pool: "mail", lane: "urgent" }), "0.05");
   assert.equal(
     one("sluice_lane_target_wait_seconds", { pool: "mail", lane: "batch" }),

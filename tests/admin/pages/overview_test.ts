@@ -18,13 +18,13 @@ Deno.test("GET / shows each pool, its lanes, and the sentence of its last decisi
   const page = await textOf(await system.send("GET", "/"));
   const pool = await (await system.send("GET", "/api/pools/mail")).json();
 
-  assert.match(page, /mail over target 4 \/ 4 limit 4 100 ms 5 /);
+  assert.match(page, /mail over target 4 \/ 4 limit 4 100 ms 6 /);
   assert.match(page, /typed ok 0 \/ 1 limit 1 0 ms 0 /);
   assert.match(page, /urgent 4 100 ms, over 50 ms 5 /);
   assert.match(page, /batch 0 0 ms no target 0 /);
-  assert.match(page, /full paused 1 blocked 0 /);
+  assert.match(page, /full paused 0 0 ms of 50 ms 1 /);
   assert.ok(page.includes(pool.decision.latest ?? pool.decision.sentence));
-  assert.match(page, /Need attention none Workers busy 4 of 5 Ready jobs 5 /);
+  assert.match(page, /Need attention none Workers busy 4 of 5 Ready jobs 6 /);
 });
 
 Deno.test("GET / has nothing inline, and without a script it is loaded anew", async () => {

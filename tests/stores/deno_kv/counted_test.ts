@@ -66,7 +66,7 @@ Deno.test("start() on jobs that wait shows them at once", async () => {
     await add(20);
     await using sluice = await run(PAUSED);
 
-    assert.equal(laneOf(sluice.pool("p").snapshot()).blocked, 20);
+    assert.equal(laneOf(sluice.pool("p").snapshot()).ready, 20);
   });
 });
 
