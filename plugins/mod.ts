@@ -30,7 +30,7 @@ import { memory } from "../stores/memory/mod.ts";
 export type { CapDefaults, Defaults } from "../src/config/resolve.ts";
 export { type ShedAtCapOptions } from "./admission/shed_at_cap.ts";
 export { type AdaptiveCapOptions } from "./cap/adaptive_cap.ts";
-export { type ApiRateCapOptions } from "./cap/api_rate_cap.ts";
+export { type ApiRateCapOptions, type CallRate } from "./cap/api_rate_cap.ts";
 export { type DbPoolCapOptions } from "./cap/db_pool_cap.ts";
 export { type FixedCapOptions } from "./cap/fixed_cap.ts";
 export { type AgeScalerOptions } from "./controller/age_scaler.ts";

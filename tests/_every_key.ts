@@ -209,7 +209,13 @@ export function everyKey({ store, url }: Outside): object {
         caps: [
           {
             use: "api-rate-cap",
-            with: { callsPerSec: 1000, callsPerJob: 2, serviceMs: 5, headroom: 0.1 },
+            with: {
+              callsPerSec: 1000,
+              rates: [{ calls: 5000, perMs: 5000, burst: 100 }],
+              callsPerJob: 2,
+              serviceMs: 5,
+              headroom: 0.1,
+            },
             scope: "cluster",
             reportMs: 100,
           },

@@ -4,27 +4,49 @@
  * @module
  */
 
-import { counted } from "../../src/base/format.ts";
+import { counted, duration } from "../../src/base/format.ts";
 import * as v from "valibot";
+import { OptionError } from "../../src/contract/errors.ts";
 import { defineCap, type Plugin } from "../../src/contract/plugin.ts";
-import type { Cap, Limit } from "../../src/contract/strategy.ts";
+import type { Cap, Limit, StartLimit } from "../../src/contract/strategy.ts";
 
-/** Options of `api-rate-cap`. */
+/** Calls in a window, as an API states them. */
+export interface CallRate {
+  /** Calls in any window, > 0. */
+  readonly calls: number;
+  /** Length of the window, ms, 1,000 to 10,000. */
+  readonly perMs: number;
+  /**
+   * How many jobs of lanes below the highest may start at once after a pause, >= 1; else they are spread
+   * over the window evenly.
+   *
+   * @default {1}
+   */
+  readonly burst?: number;
+}
+
+/** Options of `api-rate-cap`. One of `callsPerSec` and `rates` at least. */
 export interface ApiRateCapOptions {
-  /** Calls per second that the API allows, > 0. */
-  readonly callsPerSec: number;
+  /** Calls per second that the API allows, > 0. The same as a rate with `perMs` 1,000. */
+  readonly callsPerSec?: number;
+  /** More rates, of windows of one to ten seconds: all of them hold. */
+  readonly rates?: readonly CallRate[];
   /** Calls that a job makes, > 0. @default {1} */
   readonly callsPerJob?: number;
   /** Run time of a job while the API is healthy, ms, > 0. Omitted: only the rate is bound, not the workers. */
   readonly serviceMs?: number;
   /**
-   * Share of the rate left free, 0 to below 1: the pool holds the rate of starts, and the time from a
-   * start to its call varies. 0.04 allows for 40 ms of that.
+   * Share of a second's rate left free, 0 to below 1: the pool holds the rate of starts, and the time from
+   * a start to its call varies. 0.04 allows for 40 ms of that, whatever the window.
    *
    * @default {0.04}
    */
   readonly headroom?: number;
 }
+
+/** Workers beyond what the rate needs at the mean run time: run times vary, and one is between two jobs. */
+const SPARE = 1.5;
+const MORE = 1;
 
 /** Slack of the live figure before the bound follows it down, so that it does not flicker. */
 const SLACK = 1.25;
@@ -35,77 +57,86 @@ const ROUNDING = 1e-9;
 const positive = v.pipe(v.number(), v.gtValue(0));
 
 const Options = v.strictObject({
-  callsPerSec: positive,
+  callsPerSec: v.exactOptional(positive),
+  rates: v.exactOptional(v.array(v.strictObject({
+    calls: positive,
+    perMs: v.pipe(v.number(), v.minValue(1000), v.maxValue(10_000)),
+    burst: v.exactOptional(v.pipe(v.number(), v.minValue(1))),
+  }))),
   callsPerJob: v.exactOptional(positive, 1),
   serviceMs: v.exactOptional(positive),
   headroom: v.exactOptional(v.pipe(v.number(), v.minValue(0), v.ltValue(1)), 0.04),
 });
 
 /**
- * Holds jobs to the rate of an API, by both the workers that can use it and the starts per second:
- * a worker bound alone cannot go below one worker's own speed.
+ * Holds jobs to the rates of an API, by both the workers that can use them and the starts: a worker
+ * bound alone cannot go below one worker's own speed.
  *
- * The worker bound is `rate * item time / calls per item` of the configured `serviceMs`, at least 1.
- * Faster jobs lower it to what the rate needs at the run time seen; slower ones never raise it, or
- * it would grow exactly when the API slows down.
+ * The starts are the safety. The worker bound only keeps the pool from growing for jobs that the rate
+ * holds back: `1.5 x rate x run time + 1`, of the configured `serviceMs`. Faster jobs lower it to what
+ * the rate needs at the run time seen; slower ones never raise it, or it would grow exactly when the
+ * API slows down.
  */
 export const apiRateCap: Plugin<"cap", ApiRateCapOptions> = defineCap({
   name: "api-rate-cap",
   scope: "cluster",
   options: Options,
-  create: ({ callsPerSec, callsPerJob, serviceMs, headroom }) => {
-    const jobsPerSec = callsPerSec / callsPerJob;
-    const startsPerSec = jobsPerSec - jobsPerSec * headroom;
-    const rate = `${round(callsPerSec)} calls/s at ${round(callsPerJob)} a job`;
-    const starts = `${round(startsPerSec)} starts/s`;
-    if (serviceMs !== undefined) {
-      return boundWorkers({ jobsPerSec, startsPerSec, serviceMs, rate, starts });
-    }
-    const limit: Limit = Object.freeze({
-      workers: Infinity,
-      startsPerSec,
-      reason: `${rate}: ${starts}`,
+  create: ({ callsPerSec, rates = [], callsPerJob, serviceMs, headroom }) => {
+    const all: readonly CallRate[] = callsPerSec === undefined
+      ? rates
+      : [{ calls: callsPerSec, perMs: 1000 }, ...rates];
+    if (all.length === 0) throw new OptionError(["callsPerSec"], "Expected callsPerSec, or rates");
+    const limits = all.map(({ calls, perMs, burst }): StartLimit => {
+      const jobs = calls / callsPerJob;
+      const starts = jobs - jobs * headroom * 1000 / perMs;
+      return burst === undefined ? { starts, perMs } : { starts, perMs, burst };
     });
-    return () => limit;
+    const cause = `${all.map(inWords).join(" and ")} at ${round(callsPerJob)} a job`;
+    const starts = `${
+      round(Math.min(...limits.map(({ starts, perMs }) => starts * 1000 / perMs)))
+    } starts/s`;
+    const bounds = callsPerSec === undefined
+      ? { rates: limits }
+      : { startsPerSec: limits[0]!.starts, ...(limits.length > 1 && { rates: limits.slice(1) }) };
+    const limitOf = (workers: number, text: string): Limit =>
+      Object.freeze({ workers, ...bounds, reason: `${text}${starts}` });
+    if (serviceMs === undefined) {
+      const limit = limitOf(Infinity, `${cause}: `);
+      return () => limit;
+    }
+    const jobsPerSec = Math.min(...all.map(({ calls, perMs }) => calls * 1000 / perMs)) /
+      callsPerJob;
+    return boundWorkers({ jobsPerSec, serviceMs }, (workers, seenMs) => {
+      const by = seenMs === serviceMs ? `${round(serviceMs)} ms` : `${round(seenMs)} ms seen`;
+      return limitOf(workers, `${cause} and ${by}: ${counted(workers, "worker")}, `);
+    });
   },
 });
 
-interface Rate {
-  readonly jobsPerSec: number;
-  readonly startsPerSec: number;
-  readonly serviceMs: number;
-  readonly rate: string;
-  readonly starts: string;
-}
-
-function boundWorkers({ jobsPerSec, startsPerSec, serviceMs, rate, starts }: Rate): Cap {
-  const most = Math.max(1, Math.floor(jobsPerSec * serviceMs / 1000 + ROUNDING));
-  const full = limitOf(most, `${rate} and ${round(serviceMs)} ms`);
+function boundWorkers(
+  { jobsPerSec, serviceMs }: { readonly jobsPerSec: number; readonly serviceMs: number },
+  limitOf: (workers: number, seenMs: number) => Limit,
+): Cap {
+  const forTime = (ms: number): number =>
+    Math.ceil(jobsPerSec * ms / 1000 * SPARE - ROUNDING) + MORE;
+  const most = forTime(serviceMs);
+  const full = limitOf(most, serviceMs);
   let limit = full;
   return (view) => {
     const seenMs = view.window.serviceMs?.mean ?? serviceMs;
-    const load = jobsPerSec * seenMs / 1000;
-    const least = atLeastOne(load);
-    const roomy = atLeastOne(load * SLACK);
+    const least = forTime(seenMs);
+    const roomy = forTime(seenMs * SLACK);
     if (least >= most) limit = full;
     else if (least > limit.workers || roomy < limit.workers) {
       const workers = Math.min(most, least > limit.workers ? least : roomy);
-      limit = workers === most ? full : limitOf(workers, `${rate} and ${round(seenMs)} ms seen`);
+      limit = workers === most ? full : limitOf(workers, seenMs);
     }
     return limit;
   };
-
-  function limitOf(workers: number, cause: string): Limit {
-    return Object.freeze({
-      workers,
-      startsPerSec,
-      reason: `${cause}: ${counted(workers, "worker")}, ${starts}`,
-    });
-  }
 }
 
-function atLeastOne(load: number): number {
-  return Math.max(1, Math.ceil(load - ROUNDING));
+function inWords({ calls, perMs }: CallRate): string {
+  return perMs === 1000 ? `${round(calls)} calls/s` : `${round(calls)} calls in ${duration(perMs)}`;
 }
 
 /** For reasons: six digits. */

@@ -6,11 +6,15 @@
  */
 
 import { LONGEST_DELAY_MS } from "../contract/job.ts";
-import type { LanePolicy, Limit, Proposal, Verdict } from "../contract/strategy.ts";
+import type { LanePolicy, Limit, Proposal, StartLimit, Verdict } from "../contract/strategy.ts";
 import type { LaneView } from "../contract/view.ts";
 
 /** Longest text that a message or a reason shows, in characters. */
 const LONGEST_TEXT = 500;
+
+/** Windows of start rates, ms. */
+const SHORTEST_WINDOW_MS = 1000;
+const LONGEST_WINDOW_MS = 10_000;
 
 /** Most fields of an object that a message names. */
 const MOST_FIELDS = 6;
@@ -43,10 +47,44 @@ export function judgeProposal(answer: unknown): Proposal {
  */
 export function judgeLimit(answer: unknown): Limit {
   const limit = judgeAmounts(answer, "Limit");
-  const { startsPerSec } = answer as Limit; // an object: it was just judged
-  if (startsPerSec === undefined) return limit;
-  if (typeof startsPerSec === "number" && startsPerSec >= 0) return { ...limit, startsPerSec };
-  throw new TypeError(`Expected Limit startsPerSec >= 0 but received ${received(startsPerSec)}`);
+  const { startsPerSec, rates } = answer as Limit; // an object: it was just judged
+  if (startsPerSec !== undefined && !isAmount(startsPerSec)) {
+    throw new TypeError(`Expected Limit startsPerSec >= 0 but received ${received(startsPerSec)}`);
+  }
+  if (startsPerSec === undefined && rates === undefined) return limit;
+  return { ...limit, startsPerSec, rates: rates && judgeRates(rates) };
+}
+
+/**
+ * The limits on starts that a cap answers.
+ *
+ * @throws {TypeError} If one is none.
+ */
+export function judgeRates(rates: unknown): readonly StartLimit[] {
+  if (!Array.isArray(rates)) {
+    throw new TypeError(`Expected Limit rates to be a list but received ${received(rates)}`);
+  }
+  return rates.map((rate: StartLimit | null | undefined) => {
+    const { starts, perMs, burst } = rate ?? {};
+    if (!isAmount(starts) || starts === Infinity) {
+      throw new TypeError(`Expected starts of a rate to be >= 0 but received ${received(starts)}`);
+    }
+    if (!isAmount(perMs) || perMs < SHORTEST_WINDOW_MS || perMs > LONGEST_WINDOW_MS) {
+      throw new TypeError(
+        `Expected perMs of a rate to be ${SHORTEST_WINDOW_MS} to ${LONGEST_WINDOW_MS} but received ${
+          received(perMs)
+        }`,
+      );
+    }
+    if (burst !== undefined && !(isAmount(burst) && burst >= 1)) {
+      throw new TypeError(`Expected burst of a rate to be >= 1 but received ${received(burst)}`);
+    }
+    return { starts, perMs, burst };
+  });
+}
+
+function isAmount(value: unknown): value is number {
+  return typeof value === "number" && value >= 0;
 }
 
 /**

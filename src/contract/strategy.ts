@@ -18,6 +18,19 @@ export interface Proposal {
   readonly reviewAtMs?: number | undefined;
 }
 
+/** A limit on starts, in any window of a length. */
+export interface StartLimit {
+  /** Starts in each window, >= 0, fractions too: N = the next whole number of them in N / `starts` windows. */
+  readonly starts: number;
+  /** Length of a window, ms, 1,000 to 10,000. */
+  readonly perMs: number;
+  /**
+   * How many starts of lanes below the highest may come at once after a pause; else they lie `perMs` /
+   * `starts` apart. >= 1. @default {1}
+   */
+  readonly burst?: number | undefined;
+}
+
 /** How far a pool may grow, and how fast jobs may start. */
 export interface Limit {
   /** Most workers, >= 0. `Infinity`: no bound. 0 stops the pool. */
@@ -27,6 +40,8 @@ export interface Limit {
    * seconds. Omitted: no bound.
    */
   readonly startsPerSec?: number | undefined;
+  /** More limits on starts: all of them hold. */
+  readonly rates?: readonly StartLimit[] | undefined;
   /** Why, with the numbers that decided. */
   readonly reason: string;
   /** Ask again then, at the latest. */

@@ -106,8 +106,9 @@ function askCap({ bound, shared }: CapSettings, { pool, path, context }: CapPlac
 /** A cap that fails says nothing: the pool will tell of it when it runs. */
 function answerOf(ask: () => Limit): readonly [workers: number, startsPerSec: number] {
   try {
-    const { workers, startsPerSec } = ask();
-    return [whole(workers), startsPerSec ?? Infinity];
+    const { workers, startsPerSec = Infinity, rates = [] } = ask();
+    const perSec = rates.map(({ starts, perMs }) => starts * 1000 / perMs);
+    return [whole(workers), Math.min(startsPerSec, ...perSec)];
   } catch {
     return [Infinity, Infinity]; // see above
   }

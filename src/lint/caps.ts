@@ -7,7 +7,7 @@
 import { agreeing, counted } from "../base/format.ts";
 import type { Bounds, CapBound } from "./bounds.ts";
 import { type Concern, concern, figure } from "./concern.ts";
-import type { PoolFacts } from "./facts.ts";
+import type { LaneFacts, PoolFacts } from "./facts.ts";
 
 /** Names of options that give a rate. */
 const RATE_NAME = /per_?(second|sec|minute|min|hour)$|^rate|rate$|^(rps|qps)$/i;
@@ -17,7 +17,7 @@ export function lintCaps(pool: PoolFacts): readonly Concern[] {
   const each = pool.bounds.caps.flatMap((cap) => [
     ...rateByWorkers(pool, cap),
     ...rateBelowOneWorker(pool, cap),
-    ...rateUnused(pool, cap),
+    ...(rateUnused(pool, cap) ?? pool.lanes.flatMap((lane) => rateKept(pool, cap, lane))),
     ...connectionsShort(cap),
   ]);
   return [...belowFloor(pool), ...each];
@@ -89,21 +89,19 @@ function rateBelowOneWorker(pool: PoolFacts, cap: CapBound): Concern[] {
       `"${cap.name}" does`,
     formula: "startsPerSec < 1000 / serviceMs",
     numbers: { startsPerSec, serviceMs, alone },
-    change: pool.bounds.workers > 1
-      ? "Set size.max to 1: more workers only wait for the rate"
-      : "None: keep the start rate, a worker bound in its place would exceed the API",
+    change: "None: keep the start rate, a worker bound in its place would exceed the API",
   })];
 }
 
-function rateUnused(pool: PoolFacts, cap: CapBound): Concern[] {
+/** `undefined`: the pool as a whole has workers enough. */
+function rateUnused(pool: PoolFacts, cap: CapBound): Concern[] | undefined {
   const serviceMs = runTimeFor(pool, cap);
   const { bounds } = pool;
-  if (serviceMs === 0 || cap.startsPerSec === Infinity || bounds.binder.path === cap.path) {
-    return [];
-  }
+  if (serviceMs === 0 || cap.startsPerSec === Infinity || bounds.workers === 0) return [];
   const perSec = bounds.workers * 1000 / serviceMs;
-  const rate = Math.min(cap.startsPerSec, tighterRate(bounds, cap));
-  if (perSec >= rate || bounds.workers === 0 || rate < cap.startsPerSec) return [];
+  if (tighterRate(bounds, cap) < cap.startsPerSec) return [];
+  const rate = cap.startsPerSec;
+  if (perSec >= rate) return undefined;
   const needed = Math.ceil(rate * serviceMs / 1000 - 1e-9);
   return [concern({
     code: "rate-unused",
@@ -120,6 +118,31 @@ function rateUnused(pool: PoolFacts, cap: CapBound): Concern[] {
     formula: "workers x 1000 / serviceMs < startsPerSec",
     numbers: { workers: bounds.workers, serviceMs, perSec, startsPerSec: rate },
     change: `Raise ${bounds.binder.name} to ${needed} to use the rate, or leave it unused`,
+  })];
+}
+
+/** A lane whose backlog cannot use the rate, since the policy keeps workers for others. */
+function rateKept(pool: PoolFacts, cap: CapBound, lane: LaneFacts): Concern[] {
+  const { bounds, settings, path } = pool;
+  const { name, maxRunning } = lane.settings;
+  const serviceMs = lane.serviceMs > 0 ? lane.serviceMs : runTimeFor(pool, cap);
+  const rate = cap.startsPerSec;
+  const { alone } = lane.share;
+  const perSec = alone * 1000 / serviceMs;
+  const needed = Math.ceil(rate * serviceMs / 1000 - 1e-9);
+  if (perSec >= rate || maxRunning <= alone || needed > bounds.workers) return [];
+  return [concern({
+    code: "rate-unused",
+    severity: "note",
+    path: [...path, "lanePolicy"],
+    message: `Cap "${cap.name}" lets ${counted(figure(rate), "job")}/s start but lane policy ` +
+      `"${settings.lanePolicy.name}" leaves lane "${name}" ${alone} of ${bounds.workers}: alone it ` +
+      `makes ${figure(perSec)}/s of ${figure(serviceMs)} ms`,
+    formula: "workers of the lane x 1000 / serviceMs < startsPerSec",
+    numbers: { workers: alone, serviceMs, perSec, startsPerSec: rate },
+    change: `Reserve ${needed - alone} fewer for other lanes, or raise ${bounds.binder.name} to ${
+      bounds.workers + needed - alone
+    }`,
   })];
 }
 

@@ -7,7 +7,7 @@
 import { judgeLimit, judgeProposal } from "../base/answers.ts";
 import type { DecisionPart } from "../contract/decision.ts";
 import { messageOf } from "../contract/errors.ts";
-import type { Cap, Controller, Limit, Proposal } from "../contract/strategy.ts";
+import type { Cap, Controller, Limit, Proposal, StartLimit } from "../contract/strategy.ts";
 import type { LaneView, PoolView } from "../contract/view.ts";
 import type { SharedUse } from "./permits.ts";
 
@@ -31,8 +31,30 @@ export interface NamedCap extends Named<Cap> {
 export interface Shares {
   /** Workers, of `whole`. @param wants Workers that the pool would have if there were enough. */
   workers(cap: NamedCap, whole: number, wants: number): number;
-  /** Starts per second, of `whole`. @param room Workers that could take a job each. */
-  starts(cap: NamedCap, whole: number, room: number): number;
+  /** Starts in each window, of a rate's. @param room Workers that could take a job each. */
+  starts(rate: CapRate, room: number): number;
+}
+
+/** A limit on starts that a cap has given. */
+export interface CapRate {
+  /** Who has given it. */
+  readonly cap: NamedCap;
+  /** Its place among those of its cap, from 1. */
+  readonly number: number;
+  /** Names it, from plan to plan, among those of its pool. */
+  readonly key: string;
+  /** All of it. */
+  readonly limit: StartLimit;
+}
+
+/** A limit on starts that this process holds. */
+export interface HeldRate {
+  /** Names it, from plan to plan, among those of its pool. */
+  readonly key: string;
+  /** Its limit: this process's part. */
+  readonly limit: StartLimit;
+  /** True if that is a part of a limit over several processes. */
+  readonly isShare: boolean;
 }
 
 /** What a plan is made under. */
@@ -65,10 +87,10 @@ export interface Plan {
   readonly target: number;
   /** The tightest bound: caps and the maximum. */
   readonly limit: number;
-  /** Most starts per second. `Infinity`: no bound. */
+  /** Limits on starts: all of them hold. */
+  readonly rates: readonly HeldRate[];
+  /** Starts per second of the slowest of them. `Infinity`: there are none. */
   readonly startsPerSec: number;
-  /** True if that is this process's part of a rate that holds over several. */
-  readonly isShare: boolean;
   /** What sets `startsPerSec`, as `boundBy` names it. Empty: nothing does. */
   readonly rateCap: string;
   /** What set the target. `work`: jobs are ready, so there is one worker at least. */
@@ -97,6 +119,7 @@ export function createPlanner(
   caps: readonly NamedCap[],
   lastLimits: WeakMap<NamedCap, Limit> = new WeakMap(),
 ): Planner {
+  const keys = keysOf(caps);
   return { plan };
 
   function plan(view: PoolView, bounds: PlanBounds): Plan {
@@ -136,9 +159,8 @@ export function createPlanner(
 
     let limit = bounds.max;
     let startsPerSec = Infinity;
-    let isShare = false;
     let rateCap = "";
-    const rates: { readonly cap: NamedCap; readonly perSec: number }[] = [];
+    const wholes: CapRate[] = [];
     const share = (cap: NamedCap, whole: number): Shares | undefined =>
       cap.scope === "process" || whole === Infinity ? undefined : bounds.shares;
     for (const cap of caps) {
@@ -154,17 +176,21 @@ export function createPlanner(
         boundBy = binderOf(cap);
       }
       limit = Math.min(limit, workers);
-      if (answer.startsPerSec !== undefined) rates.push({ cap, perSec: answer.startsPerSec });
+      limitsIn(answer).forEach((limit, index) => {
+        wholes.push({ cap, number: index + 1, key: `${keys.get(cap)}/${index + 1}`, limit });
+      });
     }
     const room = Math.max(view.idle, target - view.busy);
-    for (const { cap, perSec } of rates) {
-      const rate = share(cap, perSec)?.starts(cap, perSec, room) ?? perSec;
-      if (rate < startsPerSec) {
-        startsPerSec = rate;
-        isShare = rate < perSec;
+    const rates = wholes.map((rate): HeldRate => {
+      const { cap, key, limit } = rate;
+      const starts = share(cap, limit.starts)?.starts(rate, room) ?? limit.starts;
+      const perSec = starts * 1000 / limit.perMs;
+      if (perSec < startsPerSec) {
+        startsPerSec = perSec;
         rateCap = binderOf(cap);
       }
-    }
+      return { key, limit: { ...limit, starts }, isShare: starts < limit.starts };
+    });
     const have = view.live + bounds.starting;
     const useful = Math.max(have, Math.min(bounds.min, limit)) + bounds.startable;
     if (target > useful) {
@@ -174,8 +200,8 @@ export function createPlanner(
     return {
       target,
       limit,
+      rates,
       startsPerSec,
-      isShare,
       rateCap,
       boundBy,
       proposals,
@@ -218,6 +244,22 @@ export function createPlanner(
 
 function binderOf({ name, shared }: NamedCap): string {
   return `${shared === undefined ? "cap" : "downstream"}:${name}`;
+}
+
+/** Names caps, those of one name by their order too. */
+function keysOf(caps: readonly NamedCap[]): ReadonlyMap<NamedCap, string> {
+  const seen = new Map<string, number>();
+  return new Map(caps.map((cap) => {
+    const count = (seen.get(cap.name) ?? 0) + 1;
+    seen.set(cap.name, count);
+    return [cap, count === 1 ? cap.name : `${cap.name}#${count}`];
+  }));
+}
+
+/** All limits on starts. */
+function limitsIn({ startsPerSec, rates = [] }: Limit): readonly StartLimit[] {
+  if (startsPerSec === undefined || startsPerSec === Infinity) return rates;
+  return [{ starts: startsPerSec, perMs: 1000 }, ...rates];
 }
 
 /**

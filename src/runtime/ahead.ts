@@ -10,7 +10,7 @@ import { type LaneChoice, mayStartSoon } from "./lane_choice.ts";
 import type { Leasing } from "./leasing.ts";
 import type { PoolState } from "./pool_state.ts";
 import { HIGH, isShort, LOW, type Prefetch } from "./prefetch.ts";
-import type { StartRate } from "./start_rate.ts";
+import type { StartRates } from "./start_rates.ts";
 
 /** What it goes by. */
 export interface AheadContext {
@@ -20,8 +20,8 @@ export interface AheadContext {
   readonly crew: Crew;
   /** Whether the receiver takes any. */
   readonly cooldown: Cooldown;
-  /** Start rate of the last plan. */
-  readonly rate: StartRate;
+  /** Start rates of the last plan. */
+  readonly rates: StartRates;
   /** Asks the lane policy. */
   readonly choice: LaneChoice;
   /** What is planned is asked for by it. */
@@ -45,11 +45,11 @@ export class Ahead {
    * get free one by one would take all places, each for one job.
    */
   isNeeded(planned: number): boolean {
-    const { leasing: { ms, isFull, isFullAhead }, rate, state } = this.#context;
+    const { leasing: { ms, isFull, isFullAhead }, rates, state } = this.#context;
     if (ms === 0 || (planned > 0 ? isFull : isFullAhead)) return false;
     // Without a worker, as while all are stuck, what came would go back at once, and be asked for again.
     if (state.live === 0) return false;
-    const isRated = rate.perSec < Infinity;
+    const isRated = rates.hold;
     for (const lane of state.lanes) {
       const isFit = lane.settings.attempts > 1 && lane.claimable > 0;
       if (isFit && (isRated || isShort(lane, ms))) return true;
@@ -59,29 +59,29 @@ export class Ahead {
 
   /** When more is to be leased ahead of the start rate. */
   atMs(nowMs: number): number {
-    const { rate, leasing, state: { held, planned, ahead, lanes } } = this.#context;
+    const { rates, leasing, state: { held, planned, ahead, lanes } } = this.#context;
     const top = lanes[0]!;
-    const next = rate.nextAtMs(nowMs, planned + ahead + held + 1, false);
+    const next = rates.nextAtMs(nowMs, planned + ahead + held + 1, false);
     const nextOfTop = top.claimable > 0
-      ? rate.nextAtMs(nowMs, top.held + top.planned + top.ahead + 1, true)
+      ? rates.nextAtMs(nowMs, top.held + top.planned + top.ahead + 1, true)
       : Infinity;
     return Math.min(next, nextOfTop) - LOW * leasing.ms;
   }
 
   /** Plans what to lease ahead. How many jobs those are. */
   plan(nowMs: number): number {
-    const { crew, cooldown, rate, leasing, prefetch, state } = this.#context;
+    const { crew, cooldown, rates, leasing, prefetch, state } = this.#context;
     const { held, planned, ahead, live } = state;
     const here = held + planned + ahead;
     const room = cooldown.room(nowMs) - here;
     if (room <= 0) return 0;
-    if (rate.perSec === Infinity) return prefetch.plan(leasing, nowMs, room);
+    if (!rates.hold) return prefetch.plan(leasing, nowMs, room);
     const idle = crew.idleCount - here;
     const first = this.#planFirst(nowMs, room);
-    const isLow = rate.nextAtMs(nowMs, here + 1, false) <= nowMs + LOW * leasing.ms;
+    const isLow = rates.nextAtMs(nowMs, here + 1, false) <= nowMs + LOW * leasing.ms;
     if (!isLow && first === 0) return 0; // one question asks for all: the next may have to wait for its answer
     const wanted = here + Math.max(idle, live);
-    const most = rate.by(nowMs + HIGH * leasing.ms, nowMs, wanted, false) - here - first;
+    const most = rates.by(nowMs + HIGH * leasing.ms, nowMs, wanted, false) - here - first;
     return first +
       (crew.idleCount > 0
         ? this.#planForRate(Math.min(room - first, idle - first, most))
@@ -90,14 +90,14 @@ export class Ahead {
 
   /** Jobs of the highest lane do not wait until what is here of others has started: they start before it. */
   #planFirst(nowMs: number, room: number): number {
-    const { crew, rate, leasing, state } = this.#context;
+    const { crew, rates, leasing, state } = this.#context;
     const top = state.lanes[0]!;
     if (top.settings.attempts === 1) return 0;
     const here = top.held + top.planned + top.ahead;
     const places = top.maxRunning - top.running - top.held - top.ahead;
     const most = Math.min(room, places, crew.idleCount - here, top.claimable);
-    if (most <= 0 || rate.nextAtMs(nowMs, here + 1, true) > nowMs + LOW * leasing.ms) return 0;
-    const count = rate.by(nowMs + HIGH * leasing.ms, nowMs, here + most, true) - here;
+    if (most <= 0 || rates.nextAtMs(nowMs, here + 1, true) > nowMs + LOW * leasing.ms) return 0;
+    const count = rates.by(nowMs + HIGH * leasing.ms, nowMs, here + most, true) - here;
     leasing.planAhead(top, count);
     return count;
   }

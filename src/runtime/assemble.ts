@@ -27,7 +27,7 @@ import { Runner } from "./runner.ts";
 import type { PoolSettings } from "../config/settings.ts";
 import { Settler } from "./settler.ts";
 import { Signals } from "./signals.ts";
-import { StartRate } from "./start_rate.ts";
+import { StartRates } from "./start_rates.ts";
 import { Steering } from "./steering.ts";
 import type { Queue, Store } from "../contract/store.ts";
 import { StoreGuard } from "./store_guard.ts";
@@ -113,7 +113,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const counting = new Counting({ ...core, queue, guard });
   const slots = new StrategySlots(core, instances);
   const settler = new Settler({ ...core, queue, guard, changed });
-  const rate = new StartRate();
+  const rates = new StartRates();
   const cooldown = new Cooldown({ ...core, random });
   const leftovers = leftoversOf(store, settings.name);
   const overruns = new Overruns({ ...core, settler, leftovers, changed });
@@ -136,7 +136,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     settler,
     guard,
     slots,
-    rate,
+    rates,
     cooldown,
     overruns,
     changed,
@@ -145,13 +145,13 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     ...core,
     store,
     slots,
-    rate,
+    rates,
     seats,
     changed: () => loop.replan(),
     told: () => loop.told(),
     lapsed: () => runner.abortAll("lease-lost", now()),
   });
-  const steering = new Steering({ ...core, crew, slots, rate, cooldown, permits });
+  const steering = new Steering({ ...core, crew, slots, rates, cooldown, permits });
   const pauses = new Pauses({ ...core, store, changed });
   const signals = new Signals(settings.signals, state, log);
   const intake = new Intake({ ...core, slots, cooldown, telemetry, redaction }, handlers);

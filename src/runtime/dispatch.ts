@@ -18,7 +18,7 @@ import type { Overruns } from "./overruns.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Runner } from "./runner.ts";
 import type { Settler } from "./settler.ts";
-import type { StartRate } from "./start_rate.ts";
+import type { StartRates } from "./start_rates.ts";
 import type { Leased, Queue } from "../contract/store.ts";
 import type { StoreGuard } from "./store_guard.ts";
 import type { Admission } from "../contract/strategy.ts";
@@ -41,8 +41,8 @@ export interface DispatchContext {
   readonly guard: StoreGuard;
   /** Lane policy and admission. */
   readonly slots: StrategySlots;
-  /** Start rate of the last plan. */
-  readonly rate: StartRate;
+  /** Start rates of the last plan. */
+  readonly rates: StartRates;
   /** Whether the receiver takes any. */
   readonly cooldown: Cooldown;
   /** Handlers that run on after their attempt. */
@@ -81,9 +81,9 @@ export class Dispatch {
       failed: changed,
       refused: (held, nowMs) => this.#unstarted.goesBack(held, nowMs),
     });
-    const { crew, cooldown, rate } = context;
+    const { crew, cooldown, rates } = context;
     this.#ahead = new Ahead({
-      ...{ state, crew, cooldown, rate },
+      ...{ state, crew, cooldown, rates },
       choice: this.#choice,
       leasing: this.#leasing,
       prefetch: this.#prefetch,
@@ -116,12 +116,12 @@ export class Dispatch {
   /** When time lets it do more. `Infinity`: it waits for something else. */
   nextAtMs(nowMs: number): number {
     const { held, rateBound, planned } = this.#state;
-    const { cooldown, rate } = this.#context;
+    const { cooldown, rates } = this.#context;
     const backAtMs = held > 0 ? this.#prefetch.backAtMs(this.#leasing.ms) : Infinity;
     if (!rateBound) return backAtMs;
     if (cooldown.room(nowMs) <= planned) return Math.min(backAtMs, cooldown.nextAtMs(nowMs));
     const aheadAtMs = this.#ahead.isNeeded(0) ? this.#ahead.atMs(nowMs) : Infinity;
-    const startAtMs = rate.nextAtMs(nowMs, planned + 1, this.#isTopBound);
+    const startAtMs = rates.nextAtMs(nowMs, planned + 1, this.#isTopBound);
     // What is due and was not done has other reasons, or is being asked for.
     const isAsked = startAtMs <= nowMs && (held > 0 || this.#leasing.isOpen);
     return Math.min(
@@ -181,14 +181,14 @@ export class Dispatch {
 
   /** Replays the policy over the free workers: starts what is here, plans the rest. How many it has planned. */
   #plan(nowMs: number): number {
-    const { crew, cooldown, rate } = this.#context;
+    const { crew, cooldown, rates } = this.#context;
     const state = this.#state;
-    rate.leaseMs = this.#leasing.ms;
+    rates.leasesTake(this.#leasing.ms);
     const before = state.planned;
     const room = crew.idleCount - before;
     const most = Math.min(room, cooldown.room(nowMs) - before);
-    let free = most > 0 ? rate.allowed(nowMs, most + before, true) - before : 0;
-    let paced = free > 0 ? rate.allowed(nowMs, most + before, false) - before : 0;
+    let free = most > 0 ? rates.allowed(nowMs, most + before, true) - before : 0;
+    let paced = free > 0 ? rates.allowed(nowMs, most + before, false) - before : 0;
     const isBound = free < room;
     let planned = 0;
     state.guessed = false;
@@ -252,13 +252,13 @@ export class Dispatch {
 
   /** Starts as many as may start still, and holds the rest. */
   #startAll(jobs: readonly Leased[], nowMs: number): void {
-    const { crew, rate, cooldown } = this.#context;
+    const { crew, rates, cooldown } = this.#context;
     for (let index = 0; index < jobs.length; index++) {
       const job = jobs[index]!;
       const lane = this.#leasing.laneOf(job);
       if (lane === undefined) continue;
       const isFree = this.#open && crew.idleCount > 0 && cooldown.room(nowMs) > 0 &&
-        rate.allowed(nowMs, 1, lane.index === 0) > 0;
+        rates.allowed(nowMs, 1, lane.index === 0) > 0;
       if (isFree) this.#begin(job, lane, nowMs);
       else this.#prefetch.hold(job, lane, nowMs);
     }
@@ -277,7 +277,7 @@ export class Dispatch {
 
   /** Starts a job, unless it is too late for it: false then. */
   #begin(job: Leased, lane: Lane, nowMs: number): boolean {
-    const { crew, runner, rate, slots, overruns, cooldown } = this.#context;
+    const { crew, runner, rates, slots, overruns, cooldown } = this.#context;
     const admission = slots.admission.run;
     const { wall } = this.#state;
     const ageMs = nowMs - wall.pastMs(job.firstReadyAtMs ?? job.readyAtMs, nowMs);
@@ -303,7 +303,7 @@ export class Dispatch {
       this.#unstarted.dies({ job, lane }, "late", nowMs);
       return false;
     }
-    rate.stamp(nowMs);
+    rates.stamp(nowMs);
     runner.begin(crew.takeIdle(nowMs), job, lane, nowMs);
     return true;
   }

@@ -86,10 +86,12 @@ export class PermitSeat implements Neighbor {
     await this.#looking;
   }
 
-  /** Takes other rules over; needs that are not among `keys` are none any more. */
+  /** Takes other rules over; needs of caps that are not among `keys` are none any more. */
   adopt(rules: SeatRules, keys: ReadonlySet<string>): void {
     this.#rules = rules;
-    for (const key of this.#needs.keys()) if (!keys.has(key)) this.#needs.delete(key);
+    for (const key of this.#needs.keys()) {
+      if (!keys.has(key.slice(0, key.lastIndexOf("/")))) this.#needs.delete(key);
+    }
     this.#holder.rules = this.#permitRules;
   }
 

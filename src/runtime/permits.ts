@@ -5,10 +5,11 @@
  * @module
  */
 
-import type { NamedCap, Shares } from "../planning/planner.ts";
+import type { CapRate, NamedCap, Shares } from "../planning/planner.ts";
 import { PermitSeat, type SeatContext } from "./permit_seat.ts";
+import type { StartRates } from "./start_rates.ts";
+import { windowOf } from "./start_window.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
-import { type StartRate, windowOf } from "./start_rate.ts";
 import type { Worker } from "./worker.ts";
 
 /** What permits need of their pool. */
@@ -16,7 +17,7 @@ export interface PermitsContext extends SeatContext {
   /** Its caps. */
   readonly slots: StrategySlots;
   /** Counts its starts. */
-  readonly rate: StartRate;
+  readonly rates: StartRates;
 }
 
 /** Where the permits of one cap are. */
@@ -92,14 +93,15 @@ export class Permits implements Shares {
     return Math.floor(seat.inForce(`${key}/workers`, permits, now()) / each);
   }
 
-  starts(cap: NamedCap, whole: number, room: number): number {
+  starts({ cap, key: held, number, limit }: CapRate, room: number): number {
+    const { starts: whole } = limit;
     if (whole === 0) return 0;
-    const { rate, state, now } = this.#context;
+    const { rates, state, now } = this.#context;
     const { seat, key: name } = this.#placeOf(cap);
-    const key = `${name}/starts`;
+    const key = `${name}/${number === 1 ? "starts" : `starts#${number}`}`;
     const nowMs = now();
-    const { starts: permits, perMs } = windowOf(whole);
-    const used = (): number => rate.used(now(), perMs);
+    const { starts: permits, perMs } = windowOf(limit);
+    const used = (): number => rates.used(held, now(), perMs);
     const count = used();
     const unused = seat.inForce(key, permits, nowMs) - count;
     // A part that it is only late to use is kept while work waits: to move it costs a window.
@@ -153,8 +155,8 @@ export class Permits implements Shares {
       plan.reportMs = Math.min(plan.reportMs, reportMs);
       const name = shared?.what ?? cap.name;
       let key = name;
-      for (let count = 2; plan.keys.has(`${key}/workers`); count++) key = `${name}#${count}`;
-      plan.keys.add(`${key}/workers`).add(`${key}/starts`);
+      for (let count = 2; plan.keys.has(key); count++) key = `${name}#${count}`;
+      plan.keys.add(key);
       return [{ cap, record, key }];
     });
     for (const [record, plan] of records) this.#sit(record, plan);

@@ -16,7 +16,7 @@ import type { Plan } from "../planning/planner.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Override } from "./handles.ts";
 import { Shadow } from "./shadow.ts";
-import type { StartRate } from "./start_rate.ts";
+import type { StartRates } from "./start_rates.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
 
 /** Least time between two plans that a review asks for, ms: no strategy can make a busy loop. */
@@ -31,8 +31,8 @@ export interface SteeringContext extends PoolCore {
   readonly crew: Crew;
   /** Its strategies. */
   readonly slots: StrategySlots;
-  /** The start rate that dispatch holds. */
-  readonly rate: StartRate;
+  /** The start rates that dispatch holds. */
+  readonly rates: StartRates;
   /** Whether the receiver takes any. */
   readonly cooldown: Cooldown;
   /** Its part of the caps over several processes. */
@@ -151,7 +151,7 @@ export class Steering {
   }
 
   #plan(nowMs: number): Plan {
-    const { slots, rate, cooldown, permits } = this.#context;
+    const { slots, rates, cooldown, permits } = this.#context;
     const state = this.#state;
     state.at(nowMs);
     const plan = slots.planner.plan(state.face, {
@@ -161,7 +161,7 @@ export class Steering {
       starting: state.starting,
       shares: permits,
       startable: Math.min(
-        rate.allowed(nowMs, state.size.max, state.lanes[0]!.ready > 0),
+        rates.allowed(nowMs, state.size.max, state.lanes[0]!.ready > 0),
         cooldown.room(nowMs),
       ),
     });
@@ -173,7 +173,7 @@ export class Steering {
     state.limit = plan.limit;
     state.startsPerSec = plan.startsPerSec;
     state.target = plan.target;
-    rate.set(plan.startsPerSec, plan.isShare);
+    rates.set(plan.rates);
     this.reviewAtMs = Math.max(nowMs + LEAST_REVIEW_MS, plan.reviewAtMs);
     return plan;
   }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { judgeRates } from "../base/answers.ts";
 import type { Cap, Limit } from "../contract/strategy.ts";
 import type { NamedView } from "./_views.ts";
 import { checkPurely, requireAtOnce, type StrategyCheckOptions } from "./purely.ts";
@@ -26,8 +27,9 @@ export function checkCap(subject: Subject<"cap">, options?: StrategyCheckOptions
   const bound = bindSubject(subject);
   checkPurely(bound, askCap, options);
   checkSteadily(bound, (cap, named, index) => {
-    const { workers, startsPerSec = Infinity } = askCap(cap, named, index);
-    return { workers, startsPerSec };
+    const { workers, startsPerSec = Infinity, rates = [] } = askCap(cap, named, index);
+    const perWindow = rates.map(({ starts, perMs }) => [`starts in ${perMs} ms`, starts] as const);
+    return { workers, startsPerSec, ...Object.fromEntries(perWindow) };
   }, options);
 }
 
@@ -38,6 +40,7 @@ function askCap(cap: Cap, { view }: NamedView, index: number): Limit {
   if (limit.startsPerSec !== undefined) {
     requireAmount("startsPerSec", limit.startsPerSec, "any");
   }
+  if (limit.rates !== undefined) judgeRates(limit.rates);
   requireReason(limit.reason);
   requireReview(limit.reviewAtMs, view.nowMs);
   return limit;

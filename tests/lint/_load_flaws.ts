@@ -229,6 +229,30 @@ export const LOAD_FLAWS: readonly Flaw[] = [
     numbers: { workers: 4, perSec: 200, startsPerSec: 960 },
     change: /^Raise size\.max to 20 to use the rate/,
   },
+  {
+    // C7: two workers, of which the policy keeps one.
+    code: "rate-unused",
+    severity: "note",
+    pointer: "/pools/p/lanePolicy",
+    given: {
+      pool: {
+        size: { min: 1, max: 3 },
+        lanes: [{ name: "urgent" }, { name: "batch", targetWaitMs: 5000 }],
+        lanePolicy: { use: "reserved-lane", with: { reserve: { urgent: 1 } } },
+        caps: [{ use: "api-rate-cap", with: { callsPerSec: 30, serviceMs: 75 } }],
+      },
+    },
+    mended: {
+      pool: {
+        size: { min: 1, max: 4 },
+        lanes: [{ name: "urgent" }, { name: "batch", targetWaitMs: 5000 }],
+        lanePolicy: { use: "reserved-lane", with: { reserve: { urgent: 1 } } },
+        caps: [{ use: "api-rate-cap", with: { callsPerSec: 30, serviceMs: 75 } }],
+      },
+    },
+    numbers: { workers: 2, serviceMs: 75, startsPerSec: 28.8 },
+    change: /^Reserve 1 fewer for other lanes, or raise size\.max to 4$/,
+  },
   ...[
     [
       { connections: 5, perWorker: 10 },

@@ -11,7 +11,7 @@ const PLAN: Plan = {
   target: 3,
   limit: 4,
   startsPerSec: Infinity,
-  isShare: false,
+  rates: [],
   rateCap: "",
   boundBy: "controller",
   proposals: [

@@ -91,25 +91,32 @@ Deno.test("planner allows no growth beyond what the start rate lets start", () =
 
 Deno.test("planner takes this process's part of a cluster cap, and says what it would use", () => {
   const asked: unknown[] = [];
+  const slow = { starts: 5000, perMs: 10_000, burst: 9 };
   const shares: PlanBounds["shares"] = {
     workers: ({ name }, whole, wants) => {
       asked.push([name, whole, wants]);
       return 4;
     },
-    starts: ({ name }, whole, room) => {
-      asked.push([name, whole, room]);
+    starts: ({ key, limit }, room) => {
+      asked.push([key, limit, room]);
       return 30;
     },
   };
   const caps = [
-    capOf("all", { workers: 20.4, startsPerSec: 70 }, "cluster"),
+    capOf("all", { workers: 20.4, startsPerSec: 70, rates: [slow] }, "cluster"),
     capOf("here", { workers: 15, startsPerSec: 90 }),
     capOf("endless", { startsPerSec: Infinity }, "cluster"),
   ];
   const made = plan(99, caps, { shares, max: 99 });
 
-  assert.deepEqual(asked, [["all", 20, 99], ["all", 70, 2]]);
-  assert.deepEqual([made.limit, made.startsPerSec, made.rateCap], [4, 30, "cap:all"]);
+  const perSec = { starts: 70, perMs: 1000 };
+  assert.deepEqual(asked, [["all", 20, 99], ["all/1", perSec, 2], ["all/2", slow, 2]]);
+  assert.deepEqual([made.limit, made.startsPerSec, made.rateCap], [4, 3, "cap:all"]);
+  assert.deepEqual(made.rates, [
+    { key: "all/1", limit: { starts: 30, perMs: 1000 }, isShare: true },
+    { key: "all/2", limit: { ...slow, starts: 30 }, isShare: true },
+    { key: "here/1", limit: { starts: 90, perMs: 1000 }, isShare: false },
+  ]);
   assert.equal(made.proposals[1]!.reason, "all: 4 of 20 here");
 });
 
@@ -179,4 +186,33 @@ Deno.test("planner has one worker as long as a job could start, whatever the con
   assert.equal(plan(0, [], { min: 0, target: 0 }, view({ lanes: [{ ready: 3 }] })).target, 0);
   const capped = plan(0, [capOf("none", { workers: 0 })], bounds, view({ lanes: [{ ready: 3 }] }));
   assert.deepEqual([capped.target, capped.boundBy], [0, "cap:none"]);
+});
+
+Deno.test("planner says what is wrong with a rate, and keeps the last", () => {
+  const cases: readonly [unknown, string][] = [
+    [{}, "Expected Limit rates to be a list but received an object without fields"],
+    [[null], "Expected starts of a rate to be >= 0 but received undefined"],
+    [[{ starts: -1, perMs: 1000 }], "Expected starts of a rate to be >= 0 but received -1"],
+    [
+      [{ starts: 1, perMs: 999 }],
+      "Expected perMs of a rate to be 1000 to 10000 but received 999",
+    ],
+    [
+      [{ starts: 1, perMs: 1000, burst: 0 }],
+      "Expected burst of a rate to be >= 1 but received 0",
+    ],
+  ];
+  for (const [rates, error] of cases) {
+    let answer: unknown = { workers: 1, reason: "", rates: [{ starts: 2, perMs: 5000 }] };
+    const cap: NamedCap = { name: "odd", scope: "process", run: () => answer as Limit };
+    const planner = createPlanner({ name: "asking", run: () => ({ workers: 9, reason: "" }) }, [
+      cap,
+    ]);
+    planner.plan(VIEW, BOUNDS);
+    answer = { workers: 1, reason: "", rates };
+    const made = planner.plan(VIEW, BOUNDS);
+
+    assert.equal(made.failures[0]?.error, error);
+    assert.equal(made.rates[0]?.limit.starts, 2);
+  }
 });

@@ -1,11 +1,22 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { randomStream } from "../../src/base/random.ts";
-import { StartRate, windowOf } from "../../src/runtime/start_rate.ts";
-import { assertRate, mostInASecond } from "../_rate.ts";
+import { StartRates } from "../../src/runtime/start_rates.ts";
+import { windowOf } from "../../src/runtime/start_window.ts";
+import type { StartLimit } from "../../src/contract/strategy.ts";
+import { assertRate, mostInASecond, mostWithin } from "../_rate.ts";
+
+/** Holds so many a second. */
+function hold(rate: StartRates, perSec: number): void {
+  rate.set([{ key: "r", limit: { starts: perSec, perMs: 1000 }, isShare: false }]);
+}
+
+function holdAll(rate: StartRates, limits: readonly StartLimit[]): void {
+  rate.set(limits.map((limit, index) => ({ key: `r${index}`, limit, isShare: false })));
+}
 
 /** Starts as many as allowed at each time; the stamps. @param jumps They are of the highest lane. */
-function play(rate: StartRate, times: readonly number[], wanted: number, jumps = true): number[] {
+function play(rate: StartRates, times: readonly number[], wanted: number, jumps = true): number[] {
   const stamps: number[] = [];
   for (const atMs of times) {
     for (let left = rate.allowed(atMs, wanted, jumps); left > 0; left--) {
@@ -28,9 +39,9 @@ Deno.test("StartRate never lets more than N = ceil(rate) start in N / rate secon
   const headroom = fc.double({ min: 0, max: 0.04, noNaN: true });
   fc.assert(
     fc.property(rates, headroom, gaps, fc.nat(50), (perSec, headroom, gaps, wanted) => {
-      const rate = new StartRate();
+      const rate = new StartRates();
       const held = perSec * (1 - headroom);
-      rate.set(held);
+      hold(rate, held);
       const unitMs = Math.max(1000, 1000 / perSec);
       let nowMs = 1.7e12;
       const stamps = play(rate, gaps.map((gap) => nowMs += gap * unitMs), wanted);
@@ -49,8 +60,8 @@ for (const jumps of [true, false]) {
     const lateness = fc.array(fc.double({ min: 0, max: 15, noNaN: true }), { minLength: 7 });
     fc.assert(
       fc.property(rates, lateness, (perSec, lateness) => {
-        const rate = new StartRate();
-        rate.set(perSec);
+        const rate = new StartRates();
+        hold(rate, perSec);
         const fromMs = 1.7e12;
         const endMs = fromMs + Math.max(20_000, 200_000 / perSec);
         const stamps: number[] = [];
@@ -85,8 +96,8 @@ Deno.test("StartRate makes a job of the highest lane wait an interval at most, w
       fc.nat(),
       (calls, headroom, seed) => {
         const perSec = calls * (1 - headroom);
-        const rate = new StartRate();
-        rate.set(perSec);
+        const rate = new StartRates();
+        hold(rate, perSec);
         const random = randomStream(seed, "urgent");
         const intervalMs = 1000 / perSec;
         const endMs = 1.7e12 + 300 * intervalMs;
@@ -118,23 +129,26 @@ Deno.test("StartRate makes a job of the highest lane wait an interval at most, w
 });
 
 Deno.test("windowOf() says a rate as whole starts", () => {
-  assert.deepEqual(windowOf(30), { starts: 30, perMs: 1000 });
-  assert.deepEqual(windowOf(2.5), { starts: 3, perMs: 1200 });
-  assert.deepEqual(windowOf(0.01), { starts: 1, perMs: 100_000 });
-  assert.deepEqual(windowOf(28.999999999999996), { starts: 29, perMs: 1000 });
+  assert.deepEqual(windowOf({ starts: 30, perMs: 1000 }), { starts: 30, perMs: 1000 });
+  assert.deepEqual(windowOf({ starts: 2.5, perMs: 1000 }), { starts: 3, perMs: 1200 });
+  assert.deepEqual(windowOf({ starts: 0.01, perMs: 1000 }), { starts: 1, perMs: 100_000 });
+  assert.deepEqual(windowOf({ starts: 28.999999999999996, perMs: 1000 }), {
+    starts: 29,
+    perMs: 1000,
+  });
 });
 
 Deno.test("StartRate is used in full while work waits", () => {
-  const rate = new StartRate();
-  rate.set(30);
+  const rate = new StartRates();
+  hold(rate, 30);
   const times = Array.from({ length: 10_000 }, (_, index) => index);
 
   assert.equal(play(rate, times, 99).length, 300);
 });
 
 Deno.test("StartRate lets the highest lane start all at once after a pause, and then keeps the pace", () => {
-  const rate = new StartRate();
-  rate.set(100);
+  const rate = new StartRates();
+  hold(rate, 100);
   assert.equal(play(rate, [0], 200).length, 100);
   const times = Array.from({ length: 1_000 }, (_, index) => 1_000 + index);
   const stamps = play(rate, times, 200);
@@ -145,8 +159,8 @@ Deno.test("StartRate lets the highest lane start all at once after a pause, and 
 });
 
 Deno.test("StartRate lets lower lanes keep the pace after a pause too, late by 20 ms", () => {
-  const rate = new StartRate();
-  rate.set(100);
+  const rate = new StartRates();
+  hold(rate, 100);
   const times = Array.from({ length: 1_000 }, (_, index) => index);
   const stamps = play(rate, times, 200, false);
 
@@ -157,14 +171,14 @@ Deno.test("StartRate lets lower lanes keep the pace after a pause too, late by 2
 
 // To be due by 0 or by the old pace would let a burst through, or hold all for as long as 100 s.
 Deno.test("StartRate keeps another pace from the last start on", () => {
-  const rate = new StartRate();
-  rate.set(0.01);
+  const rate = new StartRates();
+  hold(rate, 0.01);
   rate.stamp(1_000);
-  rate.set(100);
+  hold(rate, 100);
   assert.ok(Math.abs(rate.nextAtMs(1_001, 1, false) - 1_010) < 0.01);
   play(rate, [2_000], 50);
   assert.equal(rate.nextAtMs(2_000, 1, false), 2_480);
-  rate.set(50);
+  hold(rate, 50);
   assert.equal(rate.nextAtMs(2_000, 1, false), 3_000); // by the window
 });
 
@@ -180,8 +194,8 @@ Deno.test("StartRate allows what it says will be allowed, and when", () => {
     fc.nat(20),
     fc.boolean(),
     (perSec, gaps, wanted, jumps) => {
-      const rate = new StartRate();
-      rate.set(perSec);
+      const rate = new StartRates();
+      hold(rate, perSec);
       let nowMs = 1e12;
       play(rate, gaps.map((gap) => nowMs += gap), wanted);
       const soonMs = nowMs + 300;
@@ -205,16 +219,16 @@ Deno.test("StartRate allows what it says will be allowed, and when", () => {
 });
 
 Deno.test("StartRate below one a second keeps starts apart", () => {
-  const rate = new StartRate();
-  rate.set(0.5);
+  const rate = new StartRates();
+  hold(rate, 0.5);
   const times = Array.from({ length: 100 }, (_, index) => index * 100);
 
   assert.deepEqual(play(rate, times, 9), [0, 2000, 4000, 6000, 8000]);
 });
 
 Deno.test("StartRate holds a fast rate with few stamps", () => {
-  const rate = new StartRate();
-  rate.set(45_000);
+  const rate = new StartRates();
+  hold(rate, 45_000);
   const times = Array.from({ length: 30_000 }, (_, index) => index / 10);
   const stamps = play(rate, times, 9000);
 
@@ -223,45 +237,94 @@ Deno.test("StartRate holds a fast rate with few stamps", () => {
 });
 
 Deno.test("StartRate counts earlier starts against a new rate", () => {
-  const rate = new StartRate();
-  rate.set(10);
+  const rate = new StartRates();
+  hold(rate, 10);
   assert.equal(play(rate, [0], 99).length, 10);
-  rate.set(20);
+  hold(rate, 20);
   assert.equal(play(rate, [500], 99).length, 10);
-  rate.set(5);
+  hold(rate, 5);
   assert.equal(rate.allowed(1200, 99, true), 0);
   assert.equal(rate.nextAtMs(1200, 1, true), 1500);
   assert.equal(rate.allowed(1500, 99, true), 1);
 });
 
 Deno.test("StartRate remembers its starts while it is slower, or 0", () => {
-  const rate = new StartRate();
-  rate.set(10);
+  const rate = new StartRates();
+  hold(rate, 10);
   assert.equal(play(rate, [0], 99).length, 10);
-  rate.set(0);
-  rate.set(3);
+  hold(rate, 0);
+  hold(rate, 3);
   assert.deepEqual([rate.allowed(999, 9, true), rate.allowed(1000, 9, true)], [0, 1]);
-  assert.deepEqual([rate.used(999, 1000), rate.used(1000, 1000)], [10, 0]);
-  rate.set(10);
+  assert.deepEqual([rate.used("r", 999, 1000), rate.used("r", 1000, 1000)], [10, 0]);
+  hold(rate, 10);
   assert.equal(rate.allowed(999, 99, true), 0);
 });
 
 Deno.test("StartRate counts no fewer starts of a fast rate than there were", () => {
-  const rate = new StartRate();
-  rate.set(45_000);
+  const rate = new StartRates();
+  hold(rate, 45_000);
   const starts = play(rate, Array.from({ length: 1000 }, (_, index) => index), 9000).length;
-  assert.ok(rate.used(999, 1000) >= starts);
-  rate.set(20_000);
-  assert.ok(rate.used(1200, 1000) >= 36_000);
+  assert.ok(rate.used("r", 999, 1000) >= starts);
+  hold(rate, 20_000);
+  assert.ok(rate.used("r", 1200, 1000) >= 36_000);
   play(rate, Array.from({ length: 1500 }, (_, index) => 1000 + index), 9000);
-  assert.ok(rate.used(2500, 1000) <= 20_000);
+  assert.ok(rate.used("r", 2500, 1000) <= 20_000);
 });
 
 Deno.test("StartRate of 0 lets nothing start, of Infinity everything", () => {
-  const rate = new StartRate();
+  const rate = new StartRates();
   assert.equal(rate.allowed(0, 7, false), 7);
   assert.equal(rate.nextAtMs(5, 1, false), 5);
-  rate.set(0);
+  hold(rate, 0);
   assert.equal(rate.allowed(0, 7, true), 0);
   assert.equal(rate.nextAtMs(5, 1, true), Infinity);
+});
+
+Deno.test("StartRates holds several limits at once, and each is used in full where it is the tightest", () => {
+  const limit = fc.record({
+    starts: fc.double({ min: 0.5, max: 100, noNaN: true }),
+    perMs: fc.double({ min: 1000, max: 10_000, noNaN: true }),
+  });
+  const limits = fc.array(limit, { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(limits, fc.boolean(), (limits, jumps) => {
+      const rate = new StartRates();
+      holdAll(rate, limits);
+      const tightest = Math.min(...limits.map(({ starts, perMs }) => starts / perMs));
+      const endMs = 1.7e12 + 200 / tightest;
+      const stamps: number[] = [];
+      for (let nowMs = 1.7e12; nowMs < endMs; nowMs = rate.nextAtMs(nowMs, 1, jumps)) {
+        assert.equal(rate.allowed(nowMs, 1, jumps), 1);
+        rate.stamp(nowMs);
+        stamps.push(nowMs);
+      }
+
+      for (const limit of limits) {
+        const { starts, perMs } = windowOf(limit);
+        assert.ok(mostWithin(stamps, perMs) <= starts, `${limit.starts} in ${limit.perMs} ms`);
+      }
+      assert.ok(stamps.length >= 0.99 * 200, `${stamps.length} of 200`);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+Deno.test("StartRates counts the starts so far against a limit that comes later", () => {
+  const rate = new StartRates();
+  holdAll(rate, [{ starts: 20, perMs: 1000 }]);
+  play(rate, [0], 20);
+  holdAll(rate, [{ starts: 20, perMs: 1000 }, { starts: 25, perMs: 5000 }]);
+
+  assert.equal(play(rate, [1000, 1250, 2000, 3000], 20).length, 5);
+  assert.equal(rate.nextAtMs(3000, 1, true), 5000);
+});
+
+Deno.test("StartRate lets as many jobs of lower lanes start at once after a pause as its burst says", () => {
+  const rate = new StartRates();
+  holdAll(rate, [{ starts: 60, perMs: 10_000, burst: 5 }]);
+
+  assert.equal(play(rate, [0], 99, false).length, 5);
+  assert.equal(play(rate, [1000], 99, false).length, 5);
+  assert.equal(play(rate, [1100], 99, false).length, 0);
+  assert.equal(play(rate, [1200], 99, false).length, 1);
 });
