@@ -101,7 +101,7 @@ export class KvQueue implements Queue {
   #renewing: Promise<unknown> = Promise.resolve();
   #isOutdated = false;
   #changing: Promise<void> | undefined;
-  #leasing: Promise<unknown> = Promise.resolve();
+  readonly #leases = new Set<Promise<unknown>>(); // under way
   #adopting: Promise<unknown> = Promise.resolve();
   #isAdopting = false;
 
@@ -182,8 +182,8 @@ export class KvQueue implements Queue {
     const riding = ride !== undefined && this.#carries(ride) ? ride.jobs : undefined;
     await this.#adopting;
     const leasing = this.#lease(riding, asked, nowMs);
-    this.#leasing = Promise.allSettled([this.#leasing, leasing]); // faults go to the caller
-    const jobs = await leasing;
+    this.#leases.add(leasing);
+    const jobs = await leasing.finally(() => this.#leases.delete(leasing));
     const { marked } = this.#context.member.membership;
     // Cancelled before its pool has it: told once it does.
     if (marked.size > 0 && jobs.some((job) => marked.has(markOf(job.segment, job.index)))) {
@@ -315,7 +315,7 @@ export class KvQueue implements Queue {
 
   async #leave(nowMs: number): Promise<void> {
     await this.close();
-    await this.#leasing;
+    await Promise.allSettled(this.#leases); // faults go to those who asked
     await this.#renewing;
     const { db, keys, member, others } = this.#context;
     const { membership } = member;
@@ -361,7 +361,7 @@ export class KvQueue implements Queue {
   async #limit(lanes: readonly KvLane[], nowMs: number): Promise<void> {
     if (lanes.length === 0) return;
     await this.#adopting;
-    await this.#leasing;
+    await Promise.allSettled(this.#leases); // faults go to those who asked
     const { mutex: gate } = this.#context;
     await this.#finishes.between(() =>
       gate.run(async () => {
