@@ -32,6 +32,8 @@ export class RemoteConnection {
   #kv: Deno.Kv;
   /** Resolves once something is answered again. `undefined`: nothing is known to be wrong. */
   #outage: PromiseWithResolvers<void> | undefined;
+  /** Calls that have not been answered by the handle in use. */
+  readonly #pending = new Set<Promise<unknown>>();
   #closed = false;
   #probing: Promise<void> | undefined;
   readonly #stop = new AbortController();
@@ -52,9 +54,10 @@ export class RemoteConnection {
   async call<T>(operation: () => Promise<T>): Promise<T> {
     if (this.#outage !== undefined) await this.#inTime(this.#outage.promise);
     const work = operation();
+    this.#pending.add(work);
     work.then(() => this.#answered(), (thrown) => { // a late answer ends an outage too
       if (isLockedOut(thrown)) this.#goOut();
-    });
+    }).finally(() => this.#pending.delete(work));
     return await this.#inTime(work);
   }
 
@@ -73,10 +76,12 @@ export class RemoteConnection {
    * Called right before a request of this many bytes. The client does not switch Nagle's algorithm off
    * (denoland/denokv, 0.14): what is left of a large request is held back until the server has
    * acknowledged its beginning, which takes 40 ms if the server has nothing to say meanwhile, and so
-   * long all other requests wait. The answer to a small read that goes before acknowledges it at once.
+   * long all other requests wait. The answer to any request that goes before acknowledges it at once: to
+   * a small read, where none is on its way.
    */
   hurry(bytes: number): void {
-    if (bytes > LARGE_BYTES) this.#kv.get(SIGNAL_KEY).catch(() => {}); // nobody needs the answer
+    if (bytes <= LARGE_BYTES || this.#pending.size > 0) return;
+    this.#kv.get(SIGNAL_KEY).catch(() => {}); // nobody needs the answer
   }
 
   /** Closes the handle at once. Resolves when a try for another has ended too, in `answerMs` at the latest. */
@@ -117,6 +122,7 @@ export class RemoteConnection {
       else {
         this.#kv.close();
         this.#kv = kv;
+        this.#pending.clear();
         this.#answered();
       }
     }

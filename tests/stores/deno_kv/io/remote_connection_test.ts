@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { RemoteConnection } from "../../../../stores/deno_kv/io/remote_connection.ts";
-import { until } from "../_remote.ts";
+import { until, withServer } from "../_remote.ts";
 
 const ANSWER_MS = 50;
 
@@ -87,5 +87,24 @@ Deno.test("RemoteConnection takes a late answer for the end of an outage", async
 
     assert.equal(await line.call(() => Promise.resolve("in time")), "in time");
     assert.ok(opened() >= 1);
+  });
+});
+
+Deno.test("RemoteConnection sends no read before a large request while another one is on its way", async () => {
+  await withServer({}, async (server) => {
+    const open = (): Promise<Deno.Kv> => Deno.openKv(server.url);
+    const line = new RemoteConnection(await open(), { open });
+    const answered = Promise.withResolvers<void>();
+    const pending = line.call(() => answered.promise);
+    line.hurry(2000);
+    answered.resolve();
+    await pending;
+    line.hurry(700);
+    await line.call(() => line.kv.get(["a"]));
+    assert.equal(server.requests.snapshot_read, 1);
+    line.hurry(701);
+    await until(() => server.requests.snapshot_read === 2);
+    await line.call(() => line.kv.get(["a"])); // it has been answered too
+    await line.close();
   });
 });
