@@ -28,6 +28,7 @@ import { durableSeed } from "./durable_seed.ts";
 import { idle } from "./idle.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
+import { needed } from "./needed.ts";
 import { requests } from "./requests.ts";
 import { simulation } from "./simulate.ts";
 import { streams } from "./streams.ts";
@@ -52,6 +53,7 @@ const benches: readonly Bench[] = [
   requests,
   claimants,
   uneven,
+  needed,
   ablation,
 ];
 

@@ -187,7 +187,7 @@ export function everyKey({ store, url }: Outside): object {
             paused: false,
             expect: { perSec: 1, serviceMs: 5 },
           },
-          { name: "batch", targetWaitMs: null, paused: true },
+          { name: "batch", targetWaitMs: null, startWithinMs: 600_000, paused: true },
         ],
         controller: {
           use: "age-scaler",

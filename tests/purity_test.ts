@@ -14,6 +14,7 @@ const PURE = [
   "base/answers",
   "base/format",
   "base/heap",
+  "base/holds",
   "base/random",
   "base/stats",
   "contract/errors",

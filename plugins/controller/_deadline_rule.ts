@@ -1,45 +1,31 @@
 /**
- * Grow when a wait passes, or is predicted to pass, a share of its target; shrink to the recent
- * peak of the concurrency that was used.
+ * Grow when a wait passes, or is predicted to pass, a share of its target; shrink to what proved
+ * needed recently.
  *
  * @module
  */
 
+import { duration } from "../../src/base/format.ts";
 import type { Controller, Proposal } from "../../src/contract/strategy.ts";
 import type { PoolView } from "../../src/contract/view.ts";
 import { findGrowth, type Growth } from "./_demand.ts";
-import { LookBack } from "./_look_back.ts";
+import { NeededWorkers, type NeedOptions } from "./_need.ts";
 import { GRAIN_MS, wantsWorkers } from "./_supply.ts";
-
-/** What the rule is tuned by. */
-export interface DeadlineRule {
-  /** Target of lanes that never cause growth, for the shrink. */
-  readonly targetWaitMs: number;
-  /** Share of the target at which to grow. */
-  readonly grow: number;
-  /** How far back the peak is looked for. */
-  readonly lookBackMs: number;
-  /** How far back at most, after regrowths. */
-  readonly maxLookBackMs: number;
-}
-
-/** A peak so little above a whole number needs no worker of its own. */
-const SLACK = 0.05;
 
 /** How soon a head that is due already is looked at again: where growth is refused, and after growth. */
 const REFUSED_MS = 5;
 const GROWN_MS = 1;
 
 /** Makes the rule. It starts from `view.target` and lets nobody go before a full look-back. */
-export function deadlineRule(options: DeadlineRule): Controller {
-  const { targetWaitMs, grow, lookBackMs, maxLookBackMs } = options;
-  const past = new LookBack(lookBackMs, maxLookBackMs);
-  let shrink: { readonly to: number; readonly atMs: number } | undefined;
+export function deadlineRule(options: NeedOptions): Controller {
+  const { grow, lookBackMs } = options;
+  const need = new NeededWorkers(options);
+  let shrink: { readonly to: number; readonly from: number; readonly atMs: number } | undefined;
 
   return (view) => {
-    past.observe(view);
+    need.observe(view);
     // A shrink asked for at an arrival is not followed: it has to wait for the tick.
-    if (shrink !== undefined && view.target <= shrink.to) past.shrank(shrink.atMs);
+    if (shrink !== undefined && view.target <= shrink.to) need.shrank(shrink.atMs, shrink.from);
     shrink = undefined;
     if (view.stale) {
       return { workers: view.target, reason: `counts are stale: hold ${view.target}` };
@@ -50,34 +36,36 @@ export function deadlineRule(options: DeadlineRule): Controller {
 
   function grown(view: PoolView, { workers, reason }: Growth): Proposal {
     const grows = workers > view.target && view.target < view.limit;
-    if (grows) past.grew(view.nowMs, Math.min(workers, view.limit));
+    const to = grows ? need.grew(view, Math.min(workers, view.limit)) : 0;
     const reviewAtMs = headReview(view, grows ? GROWN_MS : REFUSED_MS);
-    return { workers: Math.max(workers, view.target), reason, reviewAtMs };
+    return to > workers
+      ? { workers: to, reason: `${reason}, back to ${to}`, reviewAtMs }
+      : { workers: Math.max(workers, view.target), reason, reviewAtMs };
   }
 
   function shrinkOrHold(view: PoolView): Proposal {
     const { nowMs, target, size } = view;
-    const peak = past.peak(nowMs);
-    const floor = Math.max(size.min, Math.ceil(peak - SLACK));
-    const seen = `peak ${peak.toFixed(1)} of ${(past.lookMs / 1000).toFixed(1)} s`;
-    const idle = peak < SLACK && floor < target; // the whole look-back long: no reason to stop short of the minimum
-    const spare = view.busy <= floor && (floor < leastShrink(target) || idle);
-    if (spare && past.isFull(nowMs) && isQuiet(view)) {
-      shrink = { to: floor, atMs: nowMs };
+    const needed = need.workers(nowMs);
+    const floor = Math.max(size.min, needed);
+    const seen = `${needed} needed in the last ${duration(need.lookMs)}`;
+    const isIdle = needed === 0 && floor < target; // the whole look-back long: no reason to stop short of the minimum
+    if ((floor < leastShrink(target) || isIdle) && isQuiet(view)) {
+      shrink = { to: floor, from: target, atMs: nowMs };
       const reason = `${seen}: shrink to ${floor}`;
       return { workers: floor, reason, reviewAtMs: shrinkReview(view, floor) };
     }
-    past.kept(nowMs);
+    need.kept(nowMs);
     const reviewAtMs = headReview(view, REFUSED_MS) ?? shrinkReview(view, target);
     return { workers: target, reason: `${seen}${heldBack(view)}: hold ${target}`, reviewAtMs };
   }
 
-  /** No job that another worker could run waits for long. Where a start rate holds jobs back, their wait says nothing. */
-  function isQuiet(view: PoolView): boolean {
-    return view.rateBound ||
-      view.lanes.every((lane) =>
-        !wantsWorkers(lane) || lane.oldestWaitMs < (lane.targetWaitMs ?? targetWaitMs) / 4
-      );
+  /** No job with a short target waits for long. Where a start rate holds jobs back, their wait says nothing. */
+  function isQuiet({ rateBound, lanes }: PoolView): boolean {
+    return rateBound || lanes.every((lane) => {
+      const { targetWaitMs, oldestWaitMs } = lane;
+      return targetWaitMs === null || targetWaitMs > lookBackMs || !wantsWorkers(lane) ||
+        oldestWaitMs < targetWaitMs / 4;
+    });
   }
 
   /**
@@ -96,11 +84,11 @@ export function deadlineRule(options: DeadlineRule): Controller {
     return inMs === Infinity ? undefined : view.nowMs + Math.max(inMs, floorMs(view));
   }
 
-  /** An idle pool has no ticks: when the peaks that hold the workers have left the look-back. */
+  /** An idle pool has no ticks: when the needs that hold the workers have left the look-back. */
   function shrinkReview({ size, nowMs }: PoolView, target: number): number | undefined {
     if (target <= size.min) return undefined;
     const least = leastShrink(target);
-    return past.clearOf(size.min < least ? Math.ceil(least) - 1 + SLACK : SLACK / 2, nowMs);
+    return need.clearOf(size.min < least ? Math.ceil(least) - 1 : 0, nowMs);
   }
 }
 

@@ -14,24 +14,20 @@ const READINGS = 20;
  * counts retries and what other processes enqueue, and a delayed job when it is due.
  */
 export class InflowMeter {
-  readonly #times: number[] = [];
-  readonly #counts: number[] = [];
+  readonly #seen: { readonly atMs: number; readonly count: number }[] = [];
 
   /** Jobs per second over the last `windowMs`, with this view's. `nowMs` never goes back. 0 until a whole window was seen. */
   update({ nowMs, totals, lanes, peers }: PoolView, windowMs: number): number {
-    const times = this.#times;
+    const seen = this.#seen;
     let ready = 0;
     for (const lane of lanes) ready += lane.ready;
     const count = totals.starts + ready / peers;
-    if (nowMs - (times.at(-1) ?? -Infinity) >= windowMs / READINGS) {
-      times.push(nowMs);
-      this.#counts.push(count);
+    if (nowMs - (seen.at(-1)?.atMs ?? -Infinity) >= windowMs / READINGS) {
+      seen.push({ atMs: nowMs, count });
     }
-    let first = 0;
-    while (first + 1 < times.length && times[first + 1]! <= nowMs - windowMs) first++;
-    times.splice(0, first);
-    this.#counts.splice(0, first);
-    const elapsedMs = nowMs - times[0]!;
-    return elapsedMs < windowMs ? 0 : Math.max(0, count - this.#counts[0]!) * 1000 / elapsedMs;
+    while (seen.length > 1 && seen[1]!.atMs <= nowMs - windowMs) seen.shift();
+    const [first] = seen;
+    const elapsedMs = nowMs - first!.atMs;
+    return elapsedMs < windowMs ? 0 : Math.max(0, count - first!.count) * 1000 / elapsedMs;
   }
 }

@@ -32,18 +32,19 @@ const IDLE_SHARE = 0.75;
  */
 export function stepRule({ growStep, idleMs, pressed }: StepRule): Controller {
   let sampledAtMs = -Infinity;
-  let sampledBusyMs = 0;
+  let sampledMs = 0;
   let idleSinceMs: number | undefined;
 
   return (view) => {
-    const { nowMs, target, totals } = view;
+    const { nowMs, target } = view;
+    const usedMs = neededMs(view);
     const elapsedMs = nowMs - sampledAtMs;
     if (view.stale) return { workers: target, reason: `counts are stale: hold ${target}` };
     if (elapsedMs < SAMPLE_MS - GRAIN_MS) return hold(view, "sampled just now");
-    const busy = elapsedMs === Infinity ? view.busy : (totals.busyMs - sampledBusyMs) / elapsedMs;
+    const busy = elapsedMs === Infinity ? view.busy : (usedMs - sampledMs) / elapsedMs;
     const beganAtMs = elapsedMs === Infinity ? nowMs : sampledAtMs;
     sampledAtMs = nowMs;
-    sampledBusyMs = totals.busyMs;
+    sampledMs = usedMs;
     return step(view, busy, beganAtMs);
   };
 
@@ -55,7 +56,8 @@ export function stepRule({ growStep, idleMs, pressed }: StepRule): Controller {
       idleSinceMs = undefined;
       return { workers: target + growStep, reason: `${why}: ${growStep} more` };
     }
-    const empty = view.rateBound || view.lanes.every((lane) => !wantsWorkers(lane));
+    const empty = view.rateBound ||
+      view.lanes.every((lane) => lane.targetWaitMs === null || !wantsWorkers(lane));
     if (!empty || busy > Math.min(IDLE_SHARE * target, target - 1) || target <= size.min) {
       idleSinceMs = undefined;
       return hold(view, used);
@@ -79,4 +81,12 @@ export function stepRule({ growStep, idleMs, pressed }: StepRule): Controller {
     const reviewAtMs = target > size.min ? Math.max(idleAtMs, nowMs + SAMPLE_MS) : undefined;
     return { workers: target, reason: `${why}: hold ${target}`, reviewAtMs };
   }
+}
+
+/** Worker time spent so far, less that on lanes that never cause growth: these fill what is spare. */
+function neededMs({ lanes, totals }: PoolView): number {
+  return lanes.reduce(
+    (sum, lane) => lane.targetWaitMs === null ? sum - lane.servedMs : sum,
+    totals.busyMs,
+  );
 }

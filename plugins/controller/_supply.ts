@@ -8,6 +8,8 @@ import type { LaneView, PoolView } from "../../src/contract/view.ts";
 
 /** What a pool has to start jobs with. */
 export interface Supply {
+  /** The pool. */
+  readonly view: PoolView;
   /** Workers that stay: live and starting ones, without those to be retired. */
   readonly workers: number;
   /** Of these, ones that run a job. */
@@ -21,7 +23,20 @@ export const GRAIN_MS = 0.001;
 
 /** Mean service time of the lane; its target until a job has ended. > 0. */
 export function serviceOf(lane: LaneView): number {
-  return lane.meanServiceMs || lane.targetWaitMs || 1;
+  return lane.meanServiceMs || lane.targetWaitMs || lane.startWithinMs || 1;
+}
+
+/** What waits is started within this share of `startWithinMs`: the rest is for run times that differ. */
+const START_SHARE = 0.9;
+
+/**
+ * How long the oldest job may go on waiting before its lane lacks workers, ms; not above 0 if it does.
+ * `undefined`: the lane never causes growth.
+ */
+export function timeLeftMs(lane: LaneView, grow: number): number | undefined {
+  const { targetWaitMs, startWithinMs, oldestWaitMs } = lane;
+  if (targetWaitMs !== null) return grow * targetWaitMs - oldestWaitMs;
+  return startWithinMs === undefined ? undefined : START_SHARE * startWithinMs - oldestWaitMs;
 }
 
 /** True if the lane has ready jobs that another worker could run. */
@@ -38,7 +53,7 @@ export function supply(view: PoolView): Supply {
   const workers = Math.min(view.live + starting, view.target);
   const busy = Math.min(view.busy, Math.max(0, workers - starting));
   const idle = view.lanes.length > 1 ? 0 : Math.max(0, workers - starting - busy);
-  return { workers, busy, fresh: Math.min(workers, starting + idle) };
+  return { view, workers, busy, fresh: Math.min(workers, starting + idle) };
 }
 
 /**
@@ -47,10 +62,9 @@ export function supply(view: PoolView): Supply {
  * t/S' of them does within t < S', and goes on with jobs of this lane.
  */
 export function startsWithin(
-  view: PoolView,
   lane: LaneView,
   withinMs: number,
-  available: Supply,
+  { view, busy, fresh }: Supply,
 ): number {
   const serviceMs = serviceOf(lane);
   let running = 0;
@@ -67,13 +81,13 @@ export function startsWithin(
     taken += jobs * Math.min(otherMs, withinMs) / Math.min(serviceMs, withinMs);
   }
   const perWorker = withinMs / serviceMs;
-  if (running > available.busy) starts *= available.busy / running; // the others leave after their job
-  else starts += (available.busy - running) * perWorker;
-  return starts + available.fresh * (1 + perWorker) - taken;
+  if (running > busy) starts *= busy / running; // the others leave after their job
+  else starts += (busy - running) * perWorker;
+  return starts + fresh * (1 + perWorker) - taken;
 }
 
 /** This process's share of the lane's jobs that have waited `ageMs`, or a bound of it where other lanes have such jobs too. */
-export function olderThan(view: PoolView, lane: LaneView, ageMs: number): number {
+export function olderThan(lane: LaneView, ageMs: number, { view }: Supply): number {
   if (lane.oldestWaitMs < ageMs) return 0;
   const counted = view.readyOlderThan(ageMs);
   const jobs =

@@ -5,12 +5,14 @@
  */
 
 import * as v from "valibot";
+import { Holds } from "../../src/base/holds.ts";
 import { defineController, type Plugin } from "../../src/contract/plugin.ts";
 import type { LaneView, PoolView } from "../../src/contract/view.ts";
-import { wantsWorkers } from "./_supply.ts";
+import { findGrowth } from "./_demand.ts";
 import { InflowMeter } from "./_inflow.ts";
+import { LanePast, STUCK_SHARE } from "./_lane_past.ts";
 import { Duration } from "./_options.ts";
-import { Peaks } from "./_peaks.ts";
+import { wantsWorkers } from "./_supply.ts";
 
 /** Options of `littles-law`. */
 export interface LittlesLawOptions {
@@ -43,41 +45,45 @@ const Options = v.strictObject({
  * Little's law, summed over the lanes that may cause growth.
  *
  * The rate is the higher of the smoothed one of the lanes and the one of the last `windowMs`, so a
- * rise is seen at once. Until a job has ended, and while counts are stale, it holds `view.target`
- * (from none it starts one). A backlog by itself does not count, but nobody leaves while a job is
- * over its target.
+ * rise is seen at once. Until a job has ended the load is what runs. A backlog by itself does not
+ * count, but nobody leaves while a job is over its target, and a lane that starts nothing for half
+ * its target grows by the age of its jobs. While counts are stale it holds `view.target`.
  */
 export const littlesLaw: Plugin<"controller", LittlesLawOptions> = defineController({
   name: "littles-law",
   options: Options,
   create: ({ beta, windowMs, downMs }) => {
     const inflow = new InflowMeter();
-    const peaks = new Peaks();
+    const holds = new Holds();
+    const pasts: LanePast[] = [];
     return (view) => {
-      const { nowMs, target } = view;
-      const hold = (why: string) => ({ workers: target, reason: `${why}: hold ${target}` });
-      if (view.stale) return hold("counts are stale");
-      const load = loadOf(view);
+      const { nowMs, target, lanes } = view;
+      if (view.stale) return { workers: target, reason: `counts are stale: hold ${target}` };
+      for (const lane of lanes) (pasts[lane.index] ??= new LanePast()).observe(lane, nowMs);
+      const load = loadOf(view, pasts);
       const perSec = inflow.update(view, Math.max(windowMs, load.meanMs));
-      if (load.meanMs === 0) {
-        if (target > 0 || !view.lanes.some(isSteered)) return hold("no service time yet");
-        return { workers: 1, reason: "no service time yet: 1 to measure it" };
-      }
       const erlangs = Math.max(load.erlangs, perSec * load.share * load.meanMs / 1000);
-      peaks.add(nowMs, Math.ceil(erlangs + beta * Math.sqrt(erlangs) - SLACK));
-      const wanted = peaks.max(nowMs - downMs);
-      const kept = Math.max(wanted, isLate(view) ? target : 0);
+      const room = load.meanMs === 0 ? 0 : beta * Math.sqrt(erlangs);
+      holds.add(Math.ceil(erlangs + room - SLACK), nowMs + downMs);
+      const wanted = holds.max(nowMs);
+      const stuck = lanes.some((lane) => pasts[lane.index]?.isStuck(lane, nowMs));
+      const growth = stuck && !view.rateBound ? findGrowth(view, STUCK_SHARE) : undefined;
+      const kept = Math.max(wanted, growth?.workers ?? 0, isLate(view) ? target : 0);
       const workers = view.rateBound ? Math.min(kept, target) : kept;
-      const reason = `load ${erlangs.toFixed(1)} + room ${(beta * Math.sqrt(erlangs)).toFixed(1)}` +
-        `, highest of ${downMs} ms ${wanted}${workers > wanted ? `, late: keep ${target}` : ""}`;
+      const said = load.meanMs === 0
+        ? `no job has ended: ${erlangs} run`
+        : `load ${erlangs.toFixed(1)} + room ${room.toFixed(1)}, highest of ${downMs} ms ${wanted}`;
+      const more = workers > target && growth !== undefined
+        ? growth.reason
+        : `late: keep ${target}`;
       const reviewAtMs = workers > view.size.min ? nowMs + downMs / 4 : undefined; // an idle pool has no ticks
-      return { workers, reason, reviewAtMs };
+      return { workers, reason: workers > wanted ? `${said}, ${more}` : said, reviewAtMs };
     };
   },
 });
 
 interface Load {
-  /** lambda S of the lanes that may cause growth. */
+  /** lambda S of the lanes that may cause growth; until a job has ended, what runs. */
   readonly erlangs: number;
   /** Mean service time of these lanes, by their arrivals. 0 until a job has ended. */
   readonly meanMs: number;
@@ -85,35 +91,33 @@ interface Load {
   readonly share: number;
 }
 
-function loadOf({ lanes }: PoolView): Load {
-  let erlangs = 0, steered = 0, all = 0, sumMs = 0, known = 0;
+function loadOf({ lanes }: PoolView, pasts: readonly LanePast[]): Load {
+  let erlangs = 0, steered = 0, all = 0, sumMs = 0, known = 0, running = 0;
   for (const lane of lanes) {
-    const { targetWaitMs, meanServiceMs } = lane;
-    const arrivalsPerSec = claimablePerSec(lane);
+    const meanMs = pasts[lane.index]?.meanMs || lane.meanServiceMs;
+    const arrivalsPerSec = claimablePerSec(lane, meanMs);
     all += arrivalsPerSec;
-    if (targetWaitMs === null || meanServiceMs === 0) continue;
+    if (lane.targetWaitMs === null) continue;
+    running += lane.running;
+    if (meanMs === 0) continue;
     steered += arrivalsPerSec;
-    erlangs += arrivalsPerSec * meanServiceMs / 1000;
-    sumMs += meanServiceMs;
+    erlangs += arrivalsPerSec * meanMs / 1000;
+    sumMs += meanMs;
     known++;
   }
-  if (known === 0) return { erlangs: 0, meanMs: 0, share: 0 };
+  if (known === 0) return { erlangs: running, meanMs: 0, share: 0 };
   if (steered === 0) return { erlangs: 0, meanMs: sumMs / known, share: all === 0 ? 1 : 0 };
   return { erlangs, meanMs: erlangs * 1000 / steered, share: steered / all };
 }
 
 /** Arrivals that workers are for: what is blocked or due later can use no more of them than run or are ready now. */
-function claimablePerSec(lane: LaneView): number {
-  const { arrivalsPerSec, meanServiceMs } = lane;
-  if (lane.blocked + lane.delayed === 0 || meanServiceMs === 0) return arrivalsPerSec;
-  return Math.min(arrivalsPerSec, (lane.running + lane.ready) * 1000 / meanServiceMs);
+function claimablePerSec(lane: LaneView, meanMs: number): number {
+  const { arrivalsPerSec, blocked, delayed, running, ready } = lane;
+  if (blocked + delayed === 0 || meanMs === 0) return arrivalsPerSec;
+  return Math.min(arrivalsPerSec, (running + ready) * 1000 / meanMs);
 }
 
 function isLate({ lanes, rateBound }: PoolView): boolean {
   return !rateBound &&
-    lanes.some((lane) => isSteered(lane) && lane.oldestWaitMs > (lane.targetWaitMs ?? Infinity));
-}
-
-function isSteered(lane: LaneView): boolean {
-  return lane.targetWaitMs !== null && wantsWorkers(lane);
+    lanes.some((lane) => wantsWorkers(lane) && lane.oldestWaitMs > (lane.targetWaitMs ?? Infinity));
 }

@@ -9,6 +9,7 @@ import { OptionError } from "../../src/contract/errors.ts";
 import { defineLanePolicy, type Plugin, type PluginContext } from "../../src/contract/plugin.ts";
 import type { LanePolicy } from "../../src/contract/strategy.ts";
 import type { LaneView } from "../../src/contract/view.ts";
+import { autoReserve, type KeepFor } from "./_auto_reserve.ts";
 import { checkLaneNames } from "./_lane_names.ts";
 
 /** Options of `reserved-lane`. */
@@ -21,9 +22,6 @@ export interface ReservedLaneOptions {
    */
   readonly reserve?: "auto" | Readonly<Record<string, number>>;
 }
-
-/** Room that `"auto"` leaves above the mean load. */
-const HEADROOM = 1.5;
 
 const Options = v.strictObject({
   reserve: v.exactOptional(
@@ -57,12 +55,10 @@ export const reservedLane: Plugin<"lane-policy", ReservedLaneOptions> = defineLa
       : keep(context.lanes.length, fixedReserve(reserve, context)),
 });
 
-type ReserveOf = (lane: LaneView) => number;
-
 function fixedReserve(
   reserve: Readonly<Record<string, number>>,
   context: PluginContext,
-): ReserveOf {
+): KeepFor {
   checkLaneNames("reserve", reserve, context);
   const { max } = context.size;
   const byIndex = context.lanes.map((lane) =>
@@ -79,15 +75,7 @@ function fixedReserve(
   return (lane) => byIndex[lane.index] ?? 0;
 }
 
-/** `max(1, ceil(rate * job time * headroom))` while the lane has traffic, 0 before and for the lowest. */
-function autoReserve(lowest: number): ReserveOf {
-  return (lane) => {
-    if (lane.index === lowest || lane.arrivalsPerSec === 0) return 0;
-    return Math.max(1, Math.ceil(lane.arrivalsPerSec * lane.meanServiceMs / 1000 * HEADROOM));
-  };
-}
-
-function keep(lanes: number, reserveOf: ReserveOf): LanePolicy {
+function keep(lanes: number, reserveOf: KeepFor): LanePolicy {
   const unused = new Int32Array(lanes); // by lane; reused, as this is asked for every start
   let shown: readonly LaneView[] = [];
   let all = shown; // a copy: loops over a frozen list are ten times slower
@@ -99,7 +87,7 @@ function keep(lanes: number, reserveOf: ReserveOf): LanePolicy {
     let room = view.live - 1; // one worker stays shared
     let kept = 0;
     for (const lane of all) {
-      const reserve = lane.paused ? 0 : reserveOf(lane);
+      const reserve = lane.paused ? 0 : reserveOf(lane, view.nowMs, all);
       const usable = lane.maxRunning < reserve ? lane.maxRunning : reserve;
       const held = usable < room ? usable : Math.max(0, room);
       const left = held - lane.running;

@@ -190,11 +190,18 @@ export interface LaneInput {
   readonly name: string;
   /**
    * Wait that growth aims to stay below, ms, > 0. null: this lane causes no growth beyond one
-   * worker.
+   * worker, unless it has a `startWithinMs`.
    *
    * @default {the controller's}
    */
   readonly targetWaitMs?: number | null | undefined;
+  /**
+   * Beside `"targetWaitMs": null`: growth aims to start what waits within so long, ms, >= 0, and
+   * nothing is rejected or late for it. 0: as fast as the caps allow.
+   *
+   * @default {never}
+   */
+  readonly startWithinMs?: number | undefined;
   /**
    * Sojourn within which a job is still of use, ms, > 0, from when it was first due: retries do not
    * move it. What starts later is dead, reason `late`.

@@ -24,6 +24,7 @@ export function checkLanes(raw: unknown, path: Path, faults: FaultList): readonl
       checkLaneName(lane.name, { seen, index, path: [...here, "name"] }, faults);
     }
     checkWaits(lane.backoff, "baseMs", [...here, "backoff"], faults);
+    checkStart(lane, [...here, "startWithinMs"], faults);
     return shape === undefined ? [] : [shape];
   });
 }
@@ -35,6 +36,7 @@ export function laneSettings(lane: LaneShape, targetWaitMs: number): LaneSetting
     ...lane,
     ...bounds as Record<typeof LANE_BOUNDS[number], number>, // made of just these keys
     targetWaitMs: lane.targetWaitMs === undefined ? targetWaitMs : lane.targetWaitMs,
+    startWithinMs: lane.startWithinMs,
     deadlineMs: lane.deadlineMs,
     expect: lane.expect,
   };
@@ -52,6 +54,15 @@ function checkLaneName(name: string, { seen, index, path }: LaneNames, faults: F
   const first = seen.get(name);
   if (first === undefined) seen.set(name, index);
   else faults.add(path, `Expected a name of its own but lane ${first} is named "${name}" too`);
+}
+
+/** Growth goes by a wait, or by a time for all that waits. */
+function checkStart(lane: Readonly<Record<string, unknown>>, path: Path, faults: FaultList): void {
+  const { startWithinMs, targetWaitMs } = lane;
+  if (typeof startWithinMs !== "number" || startWithinMs < 0 || targetWaitMs === null) return;
+  const found = targetWaitMs === undefined ? "it is missing" : `received ${targetWaitMs}`;
+  const message = `Expected "targetWaitMs": null beside it but ${found}: a lane has one of the two`;
+  faults.add(path, message, { at: "key" });
 }
 
 /** Checks waits that begin with `least`, 1 s unless said, and double up to `maxMs`, 60 s. */

@@ -19,7 +19,10 @@ export type Filled<Given> = {
 export type Backoff = Filled<Exclude<LaneInput["backoff"], undefined>>;
 
 /** One lane. What has no bound is `Infinity`. */
-export interface LaneSettings extends Omit<Filled<LaneInput>, "deadlineMs" | "backoff" | "expect"> {
+export interface LaneSettings
+  extends Omit<Filled<LaneInput>, "startWithinMs" | "deadlineMs" | "backoff" | "expect"> {
+  /** Within how long growth aims to start what waits, ms. `undefined`: it does not. */
+  readonly startWithinMs: number | undefined;
   /** Sojourn within which a job is still of use, ms. `undefined`: always. */
   readonly deadlineMs: number | undefined;
   /** Wait between attempts. */

@@ -79,6 +79,7 @@ const expect = documented("lane.expect", {
 export const laneShape = documented("lane", {
   name: text(),
   targetWaitMs: v.optional(v.nullable(above(0, "a number > 0, or null"))),
+  startWithinMs: v.optional(atLeast(0)),
   deadlineMs: v.optional(endless()),
   maxDepth: v.optional(whole(1)),
   maxRunning: v.optional(whole(1)),
@@ -99,6 +100,7 @@ export const LANE_EFFECTS: Readonly<
   Record<Exclude<keyof typeof laneShape.entries, "name">, string>
 > = {
   targetWaitMs: NEXT_TICK,
+  startWithinMs: NEXT_TICK,
   deadlineMs: AT_ONCE,
   maxDepth: "Applies to new jobs; jobs that wait stay",
   maxRunning: "Holds for jobs that start from now on",

@@ -59,8 +59,13 @@ export interface LaneView {
    * on though their attempt was given up. `Infinity`: no bound.
    */
   readonly maxRunning: number;
-  /** Wait that growth aims to stay below, ms. `null`: this lane causes no growth beyond one worker. */
+  /** Wait that growth aims to stay below, ms. `null`: none. */
   readonly targetWaitMs: number | null;
+  /**
+   * In a lane without a target: within how long growth aims to start what waits, ms. 0: as fast as the
+   * caps allow. `undefined`: the lane causes no growth beyond one worker.
+   */
+  readonly startWithinMs: number | undefined;
   /** Sojourn within which a job is still of use, ms. `undefined`: always. */
   readonly deadlineMs: number | undefined;
   /**

@@ -163,6 +163,10 @@ export class Lane implements LaneView {
     return this.settings.targetWaitMs;
   }
 
+  get startWithinMs(): number | undefined {
+    return this.settings.startWithinMs;
+  }
+
   get deadlineMs(): number | undefined {
     return this.settings.deadlineMs;
   }
@@ -286,6 +290,7 @@ export class Lane implements LaneView {
       weight: this.weight,
       maxRunning: this.maxRunning,
       targetWaitMs: this.targetWaitMs,
+      startWithinMs: this.startWithinMs,
       deadlineMs: this.deadlineMs,
       ready: this.#due,
       blocked: this.counts.blocked,

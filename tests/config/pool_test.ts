@@ -55,6 +55,7 @@ Deno.test("resolvePool() refuses lane figures out of range, each with its range"
   const lane = {
     name: "a",
     targetWaitMs: 0,
+    startWithinMs: -1,
     deadlineMs: "5",
     maxDepth: 0,
     maxRunning: 1.5,
@@ -71,6 +72,7 @@ Deno.test("resolvePool() refuses lane figures out of range, each with its range"
 
   assert.deepEqual(lines.map((line) => line.replace("/lanes/0/", "")), [
     "targetWaitMs: Expected a number > 0, or null but received 0",
+    "startWithinMs: Expected a number >= 0 but received -1",
     'deadlineMs: Expected a number > 0 but received "5"',
     "maxDepth: Expected a whole number >= 1 but received 0",
     "maxRunning: Expected a whole number >= 1 but received 1.5",
@@ -84,6 +86,19 @@ Deno.test("resolvePool() refuses lane figures out of range, each with its range"
     'paused: Expected true or false but received "no"',
     "expect/perSec: Expected a number >= 0 but received -1",
     "expect/serviceMs: Expected a number > 0 but received 0",
+  ]);
+});
+
+Deno.test("resolvePool() refuses startWithinMs in a lane that has a target", async () => {
+  const message =
+    'Expected "targetWaitMs": null beside it but received 50: a lane has one of the two';
+  const lines = (lane: object) => poolLines({ lanes: [{ name: "a", ...lane }] });
+
+  assert.deepEqual(await lines({ startWithinMs: 0, targetWaitMs: 50 }), [
+    `/lanes/0/startWithinMs: ${message}`,
+  ]);
+  assert.deepEqual(await lines({ startWithinMs: 0 }), [
+    `/lanes/0/startWithinMs: ${message.replace("received 50", "it is missing")}`,
   ]);
 });
 

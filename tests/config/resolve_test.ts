@@ -44,6 +44,7 @@ Deno.test("resolveConfig() fills in all defaults", async () => {
   assert.deepEqual(mail.lanes, [{
     name: "urgent",
     targetWaitMs: 50,
+    startWithinMs: undefined,
     deadlineMs: undefined,
     maxDepth: Infinity,
     maxRunning: Infinity,

@@ -121,6 +121,7 @@ export class QueueSim {
     );
     if (nextAtMs > this.#run.untilMs) return false;
     this.totals.busyMs += (nextAtMs - this.atMs) * this.running;
+    for (const lane of this.lanes) lane.servedMs += (nextAtMs - this.atMs) * lane.running;
     this.atMs = nextAtMs;
     for (const lane of this.lanes) lane.atMs = nextAtMs;
     while ((this.#endings.peek()?.atMs ?? Infinity) <= nextAtMs) this.#end();

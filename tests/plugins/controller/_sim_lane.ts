@@ -25,6 +25,7 @@ export class Lane {
   arrived = 0;
   running = 0;
   atMs = 0;
+  servedMs = 0;
 
   constructor(flow: Flow) {
     this.flow = flow;
@@ -38,6 +39,7 @@ export class Lane {
       oldestWaitMs: this.oldestWaitMs,
       arrivalsPerSec: this.meter.perSec,
       meanServiceMs: this.mean.value,
+      servedMs: this.servedMs,
     };
   }
 

@@ -77,7 +77,7 @@ Deno.test("ageScaler looks back longer, when shrinks prove too early", () => {
       .changes.filter((change) => change.to === 2).length;
 
   assert.equal(shrinks({ maxLookBackMs: 5000 }), 20);
-  assert.equal(shrinks(), 4); // tries the shorter one again after 40 s
+  assert(shrinks() <= 2); // tries the shorter one again after 80 s
 });
 
 Deno.test("ageScaler keeps every wait below its target, for any load below the maximum", () => {

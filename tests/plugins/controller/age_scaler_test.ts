@@ -17,7 +17,7 @@ Deno.test("ageScaler holds, when the present workers start all in half the targe
   const proposal = make(ageScaler)(saturated({ ready: 5, oldestWaitMs: 1 }));
 
   assert.equal(proposal.workers, 4);
-  assert.equal(proposal.reason, "peak 0.0 of 5.0 s: hold 4");
+  assert.equal(proposal.reason, "4 needed in the last 5 s: hold 4");
 });
 
 Deno.test("ageScaler asks to be asked when the head is half its target old", () => {
@@ -94,7 +94,7 @@ Deno.test("ageScaler never grows for jobs that no worker could run (A1, A2)", ()
     if (lane.blocked !== undefined) {
       assert.equal(
         proposal.reason,
-        "peak 0.0 of 5.0 s, 499 blocked that no worker could run: hold 4",
+        "4 needed in the last 5 s, 499 blocked that no worker could run: hold 4",
       );
     }
   }
@@ -112,7 +112,7 @@ Deno.test("ageScaler does not grow, while a start rate holds jobs back", () => {
   );
 
   assert.equal(proposal.workers, 4);
-  assert.equal(proposal.reason, "peak 0.0 of 5.0 s, a start rate holds jobs back: hold 4");
+  assert.equal(proposal.reason, "4 needed in the last 5 s, a start rate holds jobs back: hold 4");
 });
 
 Deno.test("ageScaler holds, while counts are stale", () => {
@@ -132,22 +132,22 @@ Deno.test("ageScaler looks again in 5 ms, when growth is refused", () => {
 
 Deno.test("ageScaler lets an idle pool go to its minimum after the look-back, without a tick", () => {
   const controller = make(ageScaler);
-  const at = (afterMs: number, busyMs: number) =>
+  const at = (afterMs: number, servedMs: number) =>
     controller(makeView({
       nowMs: VIEW_NOW_MS + afterMs,
       size: { min: 2, max: 32 },
       live: 3,
-      totals: { busyMs },
+      lanes: [{ servedMs }],
     }));
 
   assert.equal(at(0, 0).workers, 3);
-  assert.equal(at(50, 100).workers, 3);
-  const asked = at(100, 100);
+  assert.equal(at(50, 150).workers, 3);
+  const asked = at(100, 150);
   assert.equal(asked.workers, 3);
   assert.equal(asked.reviewAtMs, VIEW_NOW_MS + 50 + 5000 + 1);
-  const last = at(5051, 100);
+  const last = at(5051, 150);
   assert.equal(last.workers, 2);
-  assert.equal(last.reason, "peak 0.0 of 5.0 s: shrink to 2");
+  assert.equal(last.reason, "0 needed in the last 5 s: shrink to 2");
 });
 
 Deno.test("ageScaler lets nobody go before a full look-back", () => {

@@ -25,19 +25,46 @@ Deno.test("littlesLaw sums the loads of the lanes that may cause growth", () => 
   assert.equal(make(littlesLaw, { beta: 1 })(makeView({ lanes })).workers, 2 + 2 + Math.sqrt(4));
 });
 
-Deno.test("littlesLaw holds, until a job has ended", () => {
-  const proposal = make(littlesLaw)(
-    makeView({ live: 3, lanes: [{ ready: 9, arrivalsPerSec: 90 }] }),
-  );
+Deno.test("littlesLaw takes what runs for the load, until a job has ended (C9)", () => {
+  const at = (running: number) =>
+    make(littlesLaw)(
+      makeView({ live: 20, busy: running, lanes: [{ running, arrivalsPerSec: 90 }] }),
+    );
 
-  assert.deepEqual(proposal, { workers: 3, reason: "no service time yet: hold 3" });
+  assert.equal(at(3).workers, 3);
+  assert.equal(at(3).reason, "no job has ended: 3 run");
+  assert.equal(at(0).workers, 0, "a minimum that is lowered again leaves nobody behind");
 });
 
-Deno.test("littlesLaw starts one worker to measure, when there is none", () => {
-  const none = { live: 0, workers: [] };
+Deno.test("littlesLaw grows by the age of jobs, when none starts for half the target (C9)", () => {
+  const from = (meanServiceMs: number, heads: readonly number[]) => {
+    const controller = make(littlesLaw);
+    return heads.map((oldestWaitMs, index) => {
+      const lane = { running: 3, ready: 4, targetWaitMs: 1000, meanServiceMs, oldestWaitMs };
+      return controller(
+        makeView({ nowMs: VIEW_NOW_MS + 100 * index, live: 3, busy: 3, lanes: [lane] }),
+      );
+    });
+  };
 
-  assert.equal(make(littlesLaw)(makeView({ ...none, lanes: [{ ready: 1 }] })).workers, 1);
-  assert.equal(make(littlesLaw)(makeView(none)).workers, 0);
+  const waiting = [0, 100, 200, 300, 400, 500];
+  const first = from(0, waiting);
+  assert.deepEqual(first.slice(0, 5).map(({ workers }) => workers), [3, 3, 3, 3, 3]);
+  assert(first[5]!.workers > 3, "no job has ended");
+  assert.match(first[5]!.reason, /^no job has ended: 3 run, lane0: 1 waited 500 ms/);
+  assert(from(20, waiting)[5]!.workers > 3, "short jobs have ended, long ones hold all workers");
+  assert(from(20, [500, 550, 500, 550, 500, 550])[5]!.workers <= 3, "jobs start all the time");
+});
+
+Deno.test("littlesLaw takes the mean of many jobs: a heavy tail is no load", () => {
+  const controller = make(littlesLaw);
+  const at = (timed: number, timedMs: number, meanServiceMs: number) =>
+    controller(
+      makeView({ live: 4, lanes: [{ arrivalsPerSec: 100, timed, timedMs, meanServiceMs }] }),
+    ).workers;
+
+  assert.equal(at(1000, 20_000, 20), 3);
+  assert.equal(at(1001, 20_500, 44), 4, "one of 500 ms: a mean of 44 would ask for 6");
 });
 
 Deno.test("littlesLaw holds, while counts are stale", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { reservedLane } from "../../../plugins/lane_policy/reserved_lane.ts";
-import { type LaneOverrides, makeView } from "../../../src/testing/views.ts";
+import { type LaneOverrides, makeView, VIEW_NOW_MS } from "../../../src/testing/views.ts";
 import { OptionError } from "../../../src/contract/errors.ts";
 import type { LanePolicy } from "../../../src/contract/strategy.ts";
 import type { PoolView } from "../../../src/contract/view.ts";
@@ -176,6 +176,30 @@ Deno.test("reservedLane by default reserves for every lane but the lowest", () =
 
   assert.equal(policy(view, view.lanes), view.lanes[0]);
   assert.equal(policy(view, [view.lanes[2]!]), undefined); // 4 idle for the 2 + 2 reserved
+});
+
+Deno.test("reservedLane keeps one more by default for each long wait beside jobs without a target", () => {
+  const policy = make(reservedLane);
+  const reserveAt = (afterMs: number, oldestWaitMs: number, targetWaitMs: number | null) => {
+    const nowMs = VIEW_NOW_MS + afterMs;
+    const urgent = { arrivalsPerSec: 30, meanServiceMs: 20, targetWaitMs: 50, oldestWaitMs };
+    let batch = 0;
+    for (;; batch++) {
+      const lanes = [{ ...urgent, ready: 1 }, { ready: 9, running: batch, targetWaitMs }];
+      const view = makeView({ nowMs, live: 10, busy: batch, lanes });
+      if (policy(view, [view.lanes[1]!]) === undefined) return 10 - batch;
+    }
+  };
+
+  assert.equal(reserveAt(0, 25, 5000), 1, "the pool grows for whoever is in the way");
+  assert.equal(reserveAt(10, 24, null), 1);
+  assert.equal(reserveAt(20, 25, null), 2);
+  assert.equal(reserveAt(30, 25, null), 2, "of the same wait");
+  assert.equal(reserveAt(60, 25, null), 3);
+  assert.equal(reserveAt(90, 25, null), 3, "two standard deviations of 0.6 erlang");
+  assert.equal(reserveAt(90 + 300_000, 0, null), 3);
+  assert.equal(reserveAt(91 + 300_000, 0, null), 2, "one goes each five minutes");
+  assert.equal(reserveAt(92 + 600_000, 0, null), 1);
 });
 
 Deno.test("reservedLane serves the one lane of a pool by default", () => {
