@@ -155,7 +155,10 @@ export function everyKey({ store, url }: Outside): object {
     },
     allowModules: ["https://example.com/plugin.ts"],
     redact: ["password"],
-    downstreams: { db: { connections: 200 } },
+    downstreams: {
+      db: { connections: 200 },
+      mailer: { cooldown: { after: 2, minMs: 500, maxMs: 5000, failures: 10, gone: true } },
+    },
     pools: {
       full: {
         handlers: {
@@ -228,7 +231,7 @@ export function everyKey({ store, url }: Outside): object {
           { use: "fixed-cap", with: { workers: 3 }, scope: "process" },
           { use: "./cap.ts", with: { workers: 100 }, scope: "cluster", reportMs: 70 },
         ],
-        uses: { db: 2 },
+        uses: { db: 2, mailer: 1 },
         adaptive: false,
         cooldown: { by: "key", after: 2, minMs: 500, maxMs: 5000, failures: 9, gone: true },
         retirement: { use: "cooperative", with: { step: 1, everyMs: 10 } },

@@ -44,6 +44,7 @@ const TABLES: Readonly<Record<string, string>> = {
 const MORE: Readonly<Record<string, string>> = {
   "config.admin.alerts": "See [Alerts](metrics.md#alerts).",
   "config.downstreams": "See [below](#a-downstream).",
+  "downstream.cooldown": "See [Caps](caps.md#named-downstreams).",
   "config.redact": "See [below](#what-is-never-shown).",
   "pool.adaptive": "See [Caps](caps.md).",
   "pool.cooldown": "See [Handlers](handlers.md#when-the-receiver-says-not-now).",

@@ -65,6 +65,13 @@ const PARTS: Readonly<
             ? "Applies at once: circuit breakers that are open close"
             : "Holds from the next refusal on",
       }),
+  cooldowns: (from, to) =>
+    changesByName(from.cooldowns, to.cooldowns, {
+      path: (name) => ["pools", to.name, "uses", name],
+      same: (old, own) => !differs(old, own),
+      show: (rules) => ({ cooldown: rules }),
+      effect: "Holds from the next refusal on; without it jobs that the breaker holds may start",
+    }),
   retirement: slot("retirement"),
   admission: slot("admission"),
   signals: (from, to) =>

@@ -4,12 +4,14 @@
  * @module
  */
 
+import type { InferOutput } from "valibot";
 import type { PluginContext } from "../contract/plugin.ts";
 import { suggestion } from "../base/suggest.ts";
 import type { CapDefaults } from "./caps.ts";
 import { checkShape } from "./check.ts";
 import { display, type FaultList, isRecord, nameFault, type Path } from "./faults.ts";
-import type { CapSettings, DownstreamSettings } from "./settings.ts";
+import { checkWaits } from "./lane.ts";
+import type { CapSettings, CooldownSettings, DownstreamSettings } from "./settings.ts";
 import { downstreamShape } from "./shape.ts";
 import { resolveSlot, type SlotOptions } from "./slot.ts";
 
@@ -32,9 +34,33 @@ export function resolveDownstreams(
     const fault = nameFault(name);
     if (fault !== undefined) faults.add(path, fault, { at: "key" });
     const shape = checkShape(downstreamShape, own, { path, faults });
-    found.set(name, shape && { name, ...shape });
+    if (isRecord(own)) checkWaits(own.cooldown, "minMs", [...path, "cooldown"], faults);
+    if (shape !== undefined && Object.keys(own as object).length === 0) { // its shape is an object's
+      faults.add(path, 'Expected "connections" or "cooldown" but it says nothing of what it bears');
+    }
+    found.set(name, shape && settingsOf(name, shape));
   }
   return found;
+}
+
+type DownstreamShape = InferOutput<typeof downstreamShape>;
+
+function settingsOf(name: string, { connections, cooldown }: DownstreamShape): DownstreamSettings {
+  const failures = cooldown?.failures ?? Infinity;
+  return { name, connections, cooldown: cooldown && { by: "pool", ...cooldown, failures } };
+}
+
+/** What opens the circuit breakers of downstreams that a pool uses. */
+export function cooldownsOf(
+  uses: unknown,
+  downstreams: UsesOptions["downstreams"],
+): ReadonlyMap<string, CooldownSettings> {
+  return new Map(
+    Object.keys(isRecord(uses) ? uses : {}).flatMap((name) => {
+      const rules = downstreams.get(name)?.cooldown;
+      return rules === undefined ? [] : [[name, rules]];
+    }),
+  );
 }
 
 /** Where the uses of a pool are. */
@@ -65,14 +91,15 @@ export async function resolveUses(
     }
     const downstream = downstreams.get(name);
     if (downstream === undefined) continue;
-    const cap = defaults.downstream?.connections;
-    if (cap === undefined) {
-      faults.add(here, "Expected defaults with a cap for connections but they name none");
-      continue;
-    }
     const { connections } = downstream;
     if (typeof each !== "number" || !Number.isInteger(each) || each < 1) {
       faults.add(here, `Expected a whole number >= 1 but received ${display(each)}`);
+      continue;
+    }
+    if (connections === undefined) continue;
+    const cap = defaults.downstream?.connections;
+    if (cap === undefined) {
+      faults.add(here, "Expected defaults with a cap for connections but they name none");
       continue;
     }
     if (connections > 0 && each > connections) {

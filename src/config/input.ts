@@ -62,7 +62,28 @@ export interface AdminInput {
  */
 export interface DownstreamInput {
   /** Connections that it allows. A whole number >= 0; 0 stops the pools that use it. */
-  readonly connections: number;
+  readonly connections?: number | undefined;
+  /**
+   * One circuit breaker for all pools that use it: once the receiver refuses jobs of one pool, none
+   * starts in any. Without it each pool has its own.
+   */
+  readonly cooldown?: {
+    /** Refusals in a row that open it. A whole number >= 1. @default {3} */
+    readonly after?: number | undefined;
+    /** First wait if the receiver names no time, ms, > 0; doubles with each further refusal. @default {1000} */
+    readonly minMs?: number | undefined;
+    /** Longest such wait, ms, >= `minMs`. @default {60000} */
+    readonly maxMs?: number | undefined;
+    /** Failures in a row that open it too, those by `Fatal` aside. A whole number >= 1. Omitted: none do. */
+    readonly failures?: number | undefined;
+    /**
+     * Whether it opens too when the receiver is gone for good (`http`: at 410): jobs wait then, instead
+     * of being dead.
+     *
+     * @default {false}
+     */
+    readonly gone?: boolean | undefined;
+  } | undefined;
 }
 
 /** One pool: workers, lanes, what they run and what steers them. */
@@ -96,7 +117,7 @@ export interface PoolInput {
   readonly caps?: readonly CapInput[] | undefined;
   /**
    * Downstreams that a job needs, by name, each with how much of it: connections that a worker
-   * holds, a whole number >= 1.
+   * holds, a whole number >= 1. 1 of one without connections.
    *
    * @default {{}}
    */

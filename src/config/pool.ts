@@ -8,7 +8,7 @@ import type { Bound, Kind } from "../contract/plugin.ts";
 import type { PoolSettings } from "./settings.ts";
 import type { SignalReader } from "../contract/strategy.ts";
 import { type CapDefaults, resolveCaps } from "./caps.ts";
-import type { UsesOptions } from "./downstreams.ts";
+import { cooldownsOf, type UsesOptions } from "./downstreams.ts";
 import { checkShape } from "./check.ts";
 import { type FaultList, isRecord, nameFault, type Path, poolNameFault } from "./faults.ts";
 import { checkLanes, checkWaits, laneSettings } from "./lane.ts";
@@ -72,6 +72,7 @@ export async function resolvePool(
   });
   const lanePolicy = await slot("lanePolicy", slotKinds.lanePolicy);
   const caps = await resolveCaps(raw, { path, probe, controller }, options);
+  const cooldowns = cooldownsOf(raw.uses, options.downstreams);
   const retirement = await slot("retirement", slotKinds.retirement);
   const admission = await slot("admission", slotKinds.admission);
   const signals = isRecord(raw.signals)
@@ -95,6 +96,7 @@ export async function resolvePool(
     cooldown: cooldown === false
       ? undefined
       : { ...cooldown, failures: cooldown.failures ?? Infinity },
+    cooldowns,
     retirement,
     admission,
     signals,

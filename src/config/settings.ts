@@ -6,7 +6,7 @@
 
 import type { Bound } from "../contract/plugin.ts";
 import type { Keep } from "../contract/store.ts";
-import type { DownstreamInput, LaneInput, PoolInput, ScheduleInput } from "./input.ts";
+import type { LaneInput, PoolInput, ScheduleInput } from "./input.ts";
 import type { SharedUse } from "../planning/permits.ts";
 import type { SignalReader } from "../contract/strategy.ts";
 
@@ -44,10 +44,14 @@ export interface CapSettings {
 }
 
 /** A named downstream. */
-export type DownstreamSettings = Filled<DownstreamInput> & {
+export interface DownstreamSettings {
   /** What pools call it. */
   readonly name: string;
-};
+  /** Connections that it allows. `undefined`: that is not said. */
+  readonly connections: number | undefined;
+  /** What opens its circuit breaker. `undefined`: it has none. */
+  readonly cooldown: CooldownSettings | undefined;
+}
 
 /** Jobs that come by themselves. The type is empty for the only handler. */
 export type ScheduleSettings = Filled<ScheduleInput>;
@@ -78,6 +82,8 @@ export interface PoolSettings
   readonly caps: readonly CapSettings[];
   /** What it does while its receiver says "not now". `undefined`: nothing. */
   readonly cooldown: CooldownSettings | undefined;
+  /** The same of downstreams that it uses and that have a circuit breaker, by name. */
+  readonly cooldowns: ReadonlyMap<string, CooldownSettings>;
   /** Which workers stop? */
   readonly retirement: Bound<"retirement">;
   /** Take this job? */

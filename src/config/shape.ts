@@ -136,13 +136,17 @@ export const scheduleShape = documented("schedule", {
   ),
 });
 
-const cooldown = documented("pool.cooldown", {
-  by: v.optional(v.picklist(["pool", "key"], wants('"pool" or "key"')), "pool"),
+const breaker = {
   after: v.optional(whole(1), 3),
   minMs: v.optional(above(0), 1000),
   maxMs: v.optional(above(0), 60_000),
   failures: v.optional(whole(1)),
   gone: v.optional(flag(), false),
+};
+
+const cooldown = documented("pool.cooldown", {
+  by: v.optional(v.picklist(["pool", "key"], wants('"pool" or "key"')), "pool"),
+  ...breaker,
 });
 
 const shadow = documented("pool.shadow", {
@@ -151,8 +155,9 @@ const shadow = documented("pool.shadow", {
 
 /** One downstream. */
 export const downstreamShape = documented("downstream", {
-  connections: whole(0),
-}, ["rates", "cooldown"]);
+  connections: v.optional(whole(0)),
+  cooldown: v.optional(documented("downstream.cooldown", breaker)),
+}, ["rates"]);
 
 /** One pool. Its slots and lanes are checked one by one. */
 export const poolShape = documented("pool", {

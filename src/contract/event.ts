@@ -144,6 +144,8 @@ export type PoolEvent =
     readonly kind: "cooldown-began";
     /** Whose jobs wait. Empty: those without a key. `undefined`: all of the pool. */
     readonly key: string | undefined;
+    /** The named downstream whose breaker it is. `undefined`: the pool's own, or the key's. */
+    readonly downstream?: string | undefined;
     /** Why: refusals in a row, failures in a row, or the receiver is gone. */
     readonly cause: BreakerCause;
     /** Refusals and failures in a row. */
@@ -156,6 +158,8 @@ export type PoolEvent =
     readonly kind: "cooldown-ended";
     /** Whose jobs start again. Empty: those without a key. `undefined`: all of the pool. */
     readonly key: string | undefined;
+    /** The named downstream whose breaker it is. `undefined`: the pool's own, or the key's. */
+    readonly downstream?: string | undefined;
     /** How long it was not closed, ms. */
     readonly forMs: number;
     /** What closed it: the receiver took a job, someone did it, or a reload has switched it off. */

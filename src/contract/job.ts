@@ -162,6 +162,8 @@ export interface JobContext<Resource = unknown> {
    * Before a `RetryLater` it is the receiver's word: some such ends in a row, and the pool cools down.
    *
    * @param retryAfterMs How long the downstream asks to be left alone, ms. Unknown if omitted.
+   * @param downstream Which one, by its name in `downstreams`. Omitted: the only one with a `cooldown`
+   * that the pool uses, or none of them.
    */
-  overloaded(retryAfterMs?: number): void;
+  overloaded(retryAfterMs?: number, downstream?: string): void;
 }

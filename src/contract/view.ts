@@ -153,6 +153,8 @@ export type BreakerCause = "overloaded" | "failures" | "gone";
 export interface BreakerView {
   /** Whose jobs wait. Empty: those without a key. `undefined`: all of the pool. */
   readonly key: string | undefined;
+  /** The named downstream that refused them: all pools that use it wait. `undefined`: none. */
+  readonly downstream?: string | undefined;
   /** `open`: no job starts. `half-open`: one does, to see whether the receiver takes it. */
   readonly state: "open" | "half-open";
   /** Why it opened last. */
@@ -194,6 +196,8 @@ export interface PoolView {
    * job asks again. 0: the pool does not cool down.
    */
   readonly holdUntilMs: number;
+  /** The named downstream that it waits for, meanwhile. Empty: the receiver has no name, or it does not wait. */
+  readonly heldBy: string;
   /** Keys whose circuit breakers are not closed: their jobs wait, others start. */
   readonly openKeys: number;
   /** Most starts per second that the last decision allows, fractions too. `Infinity`: no bound. */

@@ -30,7 +30,7 @@ export function whyOf({ stopped, decision }: Sized): string {
 
 /** What a circuit breaker holds and why, without a period. */
 export function breakerText(
-  { key, state, cause, count, sinceMs, untilMs }: BreakerView,
+  { key, downstream, state, cause, count, sinceMs, untilMs }: BreakerView,
   nowMs: number,
 ): string {
   const whose = key === undefined
@@ -38,11 +38,14 @@ export function breakerText(
     : key === ""
     ? "Jobs without a key wait"
     : `Jobs of the key "${key}" wait`;
+  const who = downstream === undefined ? "the receiver" : `downstream "${downstream}"`;
   const why = cause === "gone"
-    ? "the receiver is gone"
+    ? `${who} is gone`
     : cause === "failures"
     ? `${counted(count, "attempt")} failed in a row`
-    : `the receiver refused ${counted(count, "job")} in a row`;
+    : count === 0
+    ? `${who} refused jobs of another process`
+    : `${who} refused ${counted(count, "job")} in a row`;
   const next = state === "open"
     ? `one tries again in ${duration(Math.max(0, untilMs - nowMs))}`
     : "one tries now";

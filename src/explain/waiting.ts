@@ -62,6 +62,7 @@ export interface WaitingPool extends
     | "limit"
     | "rateBound"
     | "holdUntilMs"
+    | "heldBy"
     | "startsPerSec"
     | "stale"
   > {

@@ -11,7 +11,9 @@ import { type Concern, concern } from "./concern.ts";
 export function lintDownstreams({ downstreams, pools }: Settings): readonly Concern[] {
   return downstreams.flatMap((downstream) => {
     const users = pools.flatMap((pool) => usesOf(pool, downstream));
-    return users.length === 0 ? [unused(downstream)] : tooSmall(downstream, users);
+    const isUsed = users.length > 0 ||
+      pools.some(({ cooldowns }) => cooldowns.has(downstream.name));
+    return isUsed ? tooSmall(downstream, users) : [unused(downstream)];
   });
 }
 
@@ -47,7 +49,8 @@ function unused({ name }: DownstreamSettings): Concern {
 
 function tooSmall({ name, connections }: DownstreamSettings, users: readonly User[]): Concern[] {
   const needed = users.reduce((sum, { least }) => sum + least, 0);
-  if (users.length === 1 || connections === 0) return []; // `cap-below-min` and `pool-stopped` say so
+  if (users.length < 2 || connections === undefined) return [];
+  if (connections === 0) return []; // `pool-stopped` says so
   if (needed <= connections) return [];
   const short = users.every(({ min }) => min <= 1)
     ? "a pool without one waits for as long as the others have work"

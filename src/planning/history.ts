@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Plan } from "./planner.ts";
+import { type Plan, waitsFor } from "./planner.ts";
 import { ScaleEvents } from "./scale_events.ts";
 import { faded, WINDOW_MS } from "../base/stats.ts";
 import type { LaneView, PoolView } from "../contract/view.ts";
@@ -67,6 +67,8 @@ export interface Sample {
   readonly rateBound: boolean;
   /** While the pool cools down: until when nothing starts, ms since epoch. 0: it does not. */
   readonly holdUntilMs: number;
+  /** The named downstream that it waits for, meanwhile. Empty: the receiver has no name, or it does not wait. */
+  readonly heldBy: string;
   /** Keys whose circuit breakers are not closed. */
   readonly openKeys: number;
   /** Changes of the target, those in one direction within 50 ms counted once. */
@@ -264,6 +266,7 @@ export class HistoryRecorder {
       size: view.size,
       rateBound: view.rateBound,
       holdUntilMs: view.holdUntilMs,
+      heldBy: view.heldBy,
       openKeys: view.openKeys,
       changes: this.scale.count,
       reversals: this.scale.reversals,
@@ -348,7 +351,7 @@ function haveSameLanes({ lanes }: Sample, before: Sample | undefined): boolean {
 
 /** What holds jobs back; else the tightest cap, if one is tighter than `size.max`. */
 function binderOf(view: PoolView, { proposals, limit, rateCap }: Plan): string {
-  if (view.rateBound) return view.holdUntilMs > 0 ? "cooldown" : rateCap;
+  if (view.rateBound) return waitsFor(view) ?? rateCap;
   const cap = proposals.find((part) => part.kind !== "controller" && part.workers === limit);
   return cap === undefined ? "size.max" : `${cap.kind}:${cap.by}`;
 }

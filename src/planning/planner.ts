@@ -195,7 +195,7 @@ export function createPlanner(
     const useful = Math.max(have, Math.min(bounds.min, limit)) + bounds.startable;
     if (target > useful) {
       target = useful;
-      boundBy = view.holdUntilMs > 0 ? "cooldown" : rateCap;
+      boundBy = waitsFor(view) ?? rateCap;
     }
     return {
       target,
@@ -240,6 +240,12 @@ export function createPlanner(
     }
     return { workers: view.target, reason: `${cap.name} failed: no growth until it answers` };
   }
+}
+
+/** What bounds a pool while it cools down. `undefined`: it does not. */
+export function waitsFor({ holdUntilMs, heldBy }: PoolView): string | undefined {
+  if (holdUntilMs === 0) return undefined;
+  return heldBy === "" ? "cooldown" : `downstream:${heldBy}`;
 }
 
 function binderOf({ name, shared }: NamedCap): string {

@@ -31,6 +31,7 @@ import { StartRates } from "./start_rates.ts";
 import { Steering } from "./steering.ts";
 import type { Queue, Store } from "../contract/store.ts";
 import { StoreGuard } from "./store_guard.ts";
+import type { SharedBreakers } from "./shared_breaker.ts";
 import { StrategySlots } from "./strategy_slots.ts";
 import type { Redaction } from "../config/redaction.ts";
 import type { Telemetry } from "./telemetry.ts";
@@ -54,6 +55,8 @@ export interface PoolContext {
   readonly telemetry?: Telemetry | undefined;
   /** Seats of its pools in records that they share. */
   readonly seats: ProcessSeats;
+  /** Circuit breakers of the downstreams that they share. */
+  readonly breakers: SharedBreakers;
 }
 
 /** The parts that a pool's users reach. */
@@ -100,7 +103,7 @@ export interface PoolParts {
 
 /** Makes the parts of a pool; nothing runs before its loop is opened. */
 export function assemble(settings: PoolSettings, queue: Queue, context: PoolContext): PoolParts {
-  const { clock, hub, log, seed, store, telemetry, redaction, seats } = context;
+  const { clock, hub, log, seed, store, telemetry, redaction, seats, breakers } = context;
   const now = (): number => clock.nowMs();
   const changed = (): void => loop.schedule();
   const instances = makeInstances(settings, { seed, log });
@@ -114,7 +117,8 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const slots = new StrategySlots(core, instances);
   const settler = new Settler({ ...core, queue, guard, changed });
   const rates = new StartRates();
-  const cooldown = new Cooldown({ ...core, random });
+  const told = (): void => loop.told();
+  const cooldown = new Cooldown({ ...core, random, breakers, told });
   const leftovers = leftoversOf(store, settings.name);
   const overruns = new Overruns({ ...core, settler, leftovers, changed });
   const runner = new Runner({
@@ -148,7 +152,8 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     rates,
     seats,
     changed: () => loop.replan(),
-    told: () => loop.told(),
+    breakers,
+    told,
     lapsed: () => runner.abortAll("lease-lost", now()),
   });
   const steering = new Steering({ ...core, crew, slots, rates, cooldown, permits });
@@ -157,7 +162,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const intake = new Intake({ ...core, slots, cooldown, telemetry, redaction }, handlers);
   const parts = { queue, guard, counting, crew, runner, settler, dispatch, steering, permits };
   const loop = new PoolLoop({ ...core, ...parts, signals, pauses });
-  const drain = new Drain({ ...core, ...parts, intake, loop });
+  const drain = new Drain({ ...core, ...parts, cooldown, intake, loop });
   return {
     core,
     cooldown,

@@ -139,6 +139,13 @@ export class CircuitBreaker {
     return this.#openedAtMs === undefined && this.#ends.isOfJob(id);
   }
 
+  /** Others were refused that call the same receiver: none starts before, then one asks. */
+  heard(untilMs: number, nowMs: number): void {
+    const { rules } = this.#owner;
+    if (rules === undefined || untilMs <= Math.max(nowMs, this.untilMs)) return;
+    this.#openUntil(Math.min(untilMs, nowMs + GONE_TIMES * rules.maxMs), nowMs, "overloaded");
+  }
+
   /** Closes it, as if the receiver had taken a job; then one starts, two at once, and so on. */
   close(nowMs: number): void {
     this.#ends.forget();
@@ -180,20 +187,24 @@ export class CircuitBreaker {
   #open(rules: CooldownSettings, nowMs: number, { cause, askedMs }: BadEnd): void {
     const { minMs, maxMs } = rules;
     const { random } = this.#owner;
-    const wasClosed = this.#openedAtMs === undefined;
-    if (!wasClosed) this.#refusedProbes++;
+    if (this.#openedAtMs !== undefined) this.#refusedProbes++;
     this.#waitMs = Math.min(maxMs, Math.max(minMs, 2 * this.#waitMs));
     const namedMs = cause === "gone" ? Math.max(askedMs, GONE_TIMES * maxMs) : askedMs;
     const waitMs = namedMs > 0
       ? this.#bounded(rules, namedMs)
       : Math.min(maxMs, this.#waitMs * (1 + JITTER * random()));
+    this.#openUntil(nowMs + waitMs, nowMs, cause);
+  }
+
+  #openUntil(untilMs: number, nowMs: number, cause: BreakerCause): void {
+    const wasClosed = this.#openedAtMs === undefined;
     this.cause = cause;
     this.#wave = this.#owner.nextWave();
     this.#probes = 0;
     this.#allowed = 1;
     this.#widenAtMs = Infinity;
     this.#openedAtMs ??= nowMs;
-    this.#hold(nowMs + waitMs);
+    this.#hold(untilMs);
     if (wasClosed) this.#owner.opened(this, nowMs);
   }
 

@@ -10,6 +10,7 @@ import type { BreakerView } from "../contract/view.ts";
 import type { CooldownSettings } from "../config/settings.ts";
 import type { PoolCore } from "./pool_core.ts";
 import type { JobRun } from "./job_run.ts";
+import type { BreakerUser, SharedBreaker, SharedBreakers } from "./shared_breaker.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Leased } from "../contract/store.ts";
 import type { HeldJob } from "./unstarted.ts";
@@ -25,10 +26,14 @@ const MOST_KEYS = 10_000;
 /** Most breakers that are shown. */
 const MOST_SHOWN = 100;
 
-/** What a cool-down needs of its pool. Of its state it owns `holdUntilMs` and `openKeys`. */
+/** What a cool-down needs of its pool. Of its state it owns `holdUntilMs`, `heldBy` and `openKeys`. */
 export interface CooldownContext extends PoolCore {
   /** Chance for jitter. */
   readonly random: () => number;
+  /** Breakers of the downstreams that this process uses. */
+  readonly breakers: SharedBreakers;
+  /** Another pool of this process has changed what starts: asks for a turn. */
+  readonly told: () => void;
 }
 
 /** Jobs without a key share a breaker, where others have one of their key. */
@@ -46,14 +51,14 @@ export interface PutOff {
 type ClosedBy = "success" | "hand" | "reload";
 
 /** Owns the breakers. A job has one: with `by: "key"` that of its key, else that of the pool. */
-export class Cooldown implements BreakerOwner {
+export class Cooldown implements BreakerOwner, BreakerUser {
   readonly random: () => number;
   readonly #context: CooldownContext;
   readonly #state: PoolState;
   readonly #pool: CircuitBreaker;
   readonly #keys = new Map<string, CircuitBreaker>();
   readonly #held = new Set<CircuitBreaker>(); // keys whose breakers bound starts
-  #wave = 0;
+  #shared: readonly SharedBreaker[] = []; // of downstreams that it uses
   #closedBy: ClosedBy = "success";
 
   /** Begins with all closed. */
@@ -62,6 +67,7 @@ export class Cooldown implements BreakerOwner {
     this.#state = context.state;
     this.random = context.random;
     this.#pool = new CircuitBreaker(undefined, POOL_REMEMBERS, this);
+    this.#takeShared(context.state.nowMs);
   }
 
   get rules(): CooldownSettings | undefined {
@@ -70,12 +76,18 @@ export class Cooldown implements BreakerOwner {
 
   /** How many more attempts of the pool may start now. `Infinity`: as many as like. */
   room(nowMs: number): number {
-    return this.#pool.room(nowMs);
+    let room = this.#pool.room(nowMs);
+    for (const { breaker } of this.#shared) room = Math.min(room, breaker.room(nowMs));
+    return room;
   }
 
   /** When there is more room, if nothing ends before. `Infinity`: only an end makes some. */
   nextAtMs(nowMs: number): number {
-    return this.#pool.nextAtMs(nowMs);
+    let tightest = this.#pool;
+    for (const { breaker } of this.#shared) {
+      if (breaker.room(nowMs) < tightest.room(nowMs)) tightest = breaker;
+    }
+    return tightest.nextAtMs(nowMs);
   }
 
   /** When a leased job is to come again, for the breaker of its key lets none start now. `undefined`: it may start. */
@@ -95,7 +107,8 @@ export class Cooldown implements BreakerOwner {
 
   /** An attempt begins. */
   began(run: JobRun): void {
-    run.wave = this.#wave;
+    run.wave = this.#context.breakers.waves.latest;
+    for (const { breaker } of this.#shared) if (!breaker.isIdle) breaker.began(run);
     if (this.#pool.isIdle && this.#held.size === 0) return;
     const breaker = this.#known(run.job);
     if (breaker?.isIdle === false) breaker.began(run);
@@ -108,7 +121,16 @@ export class Cooldown implements BreakerOwner {
    * @param measured It was done, or it failed: the receiver did not refuse it.
    */
   ended(run: JobRun, nowMs: number, measured: boolean): void {
-    const end = this.#endOf(run, measured);
+    const blamed = this.#blamedBy(run);
+    for (const shared of this.#shared) {
+      const isAboutIt = shared === blamed || run.to === "done";
+      const end = isAboutIt ? endOf(run, measured, shared.rules) : null;
+      const { breaker } = shared;
+      breaker.ended(run, nowMs, end);
+      if (end && run.to === "retry" && nowMs < breaker.untilMs) this.#putOff(breaker, run, nowMs);
+    }
+    const refused = run.overloadedMs !== undefined || run.isGone;
+    const end = blamed !== undefined && refused ? null : endOf(run, measured, this.rules);
     const breaker = end === undefined || end === null
       ? this.#known(run.job)
       : this.#own(run.job, nowMs);
@@ -122,12 +144,15 @@ export class Cooldown implements BreakerOwner {
 
   /** True if a job that says its receiver is gone is to wait for it. */
   waitsForGone(run: JobRun): boolean {
-    return this.rules?.gone === true && this.#known(run.job)?.isOfJob(run.job.id) !== true;
+    const { rules, breaker } = this.#blamedBy(run) ??
+      { rules: this.rules, breaker: this.#known(run.job) };
+    return rules?.gone === true && breaker?.isOfJob(run.job.id) !== true;
   }
 
   /** Takes the settings over that now hold. */
   adopt(nowMs: number): void {
     this.#closedBy = "reload";
+    this.#takeShared(nowMs);
     const isByKey = this.rules?.by === "key";
     this.#pool.adopt(nowMs);
     if (isByKey && !this.#pool.isIdle) this.#pool.reset(nowMs);
@@ -139,9 +164,18 @@ export class Cooldown implements BreakerOwner {
     this.#closedBy = "success";
   }
 
+  /** The pool has ended: breakers of downstreams go on without it. */
+  leave(): void {
+    for (const shared of this.#shared) shared.leave(this);
+  }
+
   /** Breakers that are not closed, the one that opened first first: at most 100. */
   views(nowMs: number): readonly BreakerView[] {
     const views: BreakerView[] = [];
+    for (const { name, breaker } of this.#shared) {
+      const view = breaker.view(nowMs);
+      if (view !== undefined) views.push(Object.freeze({ ...view, downstream: name }));
+    }
     for (const breaker of [this.#pool, ...this.#held]) {
       const view = breaker.view(nowMs);
       if (view !== undefined) views.push(view);
@@ -150,56 +184,98 @@ export class Cooldown implements BreakerOwner {
     return Object.freeze(views);
   }
 
-  /** Closes the breaker of a key, or of the pool. False: it is closed. */
+  /** Closes the breaker of a key, or those of the pool and its downstreams. False: they are closed. */
   close(key: string | undefined, nowMs: number): boolean {
-    const breaker = key === undefined ? this.#pool : this.#keys.get(key);
-    if (breaker?.view(nowMs) === undefined) return false;
+    const all = key === undefined
+      ? [this.#pool, ...this.#shared.map(({ breaker }) => breaker)]
+      : [this.#keys.get(key)];
+    const open = all.filter((breaker) => breaker?.view(nowMs) !== undefined);
     this.#closedBy = "hand";
-    breaker.close(nowMs);
+    for (const breaker of open) breaker?.close(nowMs);
     this.#closedBy = "success";
-    return true;
+    return open.length > 0;
   }
 
   nextWave(): number {
-    return ++this.#wave;
+    return this.#context.breakers.waves.next();
+  }
+
+  sharedChanged(): void {
+    this.#hold();
+    this.#context.told();
+  }
+
+  sharedOpened({ name, breaker }: SharedBreaker, nowMs: number): void {
+    this.#tellOpened(breaker, nowMs, name);
+  }
+
+  sharedClosed({ name }: SharedBreaker, nowMs: number, forMs: number): void {
+    this.#tellClosed({ key: undefined, downstream: name }, nowMs, forMs);
   }
 
   changed(breaker: CircuitBreaker): void {
-    if (breaker === this.#pool) this.#state.holdUntilMs = Math.max(0, breaker.untilMs);
+    if (breaker === this.#pool) this.#hold();
     else if (breaker.isIdle) this.#held.delete(breaker);
     else this.#held.add(breaker);
   }
 
   opened(breaker: CircuitBreaker, nowMs: number): void {
-    const { state: { pool }, hub } = this.#context;
     if (breaker !== this.#pool) this.#state.openKeys++;
-    if (!hub.active) return;
-    const { key, cause, untilMs } = breaker;
-    const { count = 0 } = breaker.view(nowMs) ?? {};
-    hub.emit({ kind: "cooldown-began", atMs: nowMs, pool, key, cause, count, untilMs });
+    this.#tellOpened(breaker, nowMs);
   }
 
   closed(breaker: CircuitBreaker, nowMs: number, forMs: number): void {
-    const { state: { pool }, hub } = this.#context;
     if (breaker !== this.#pool) this.#state.openKeys--;
-    if (!hub.active) return;
-    const { key } = breaker;
-    hub.emit({ kind: "cooldown-ended", atMs: nowMs, pool, key, forMs, by: this.#closedBy });
+    this.#tellClosed({ key: breaker.key }, nowMs, forMs);
   }
 
-  /** How an attempt ended. `undefined`: the receiver took it; `null`: that is not known. */
-  #endOf(run: JobRun, measured: boolean): BadEnd | null | undefined {
-    const { overloadedMs } = run;
-    if (run.to === "retry" && !run.charged) {
-      if (run.isGone) return { cause: "gone", askedMs: 0 };
-      return overloadedMs === undefined ? null : { cause: "overloaded", askedMs: overloadedMs };
+  #tellOpened(breaker: CircuitBreaker, nowMs: number, downstream?: string): void {
+    const { state: { pool }, hub } = this.#context;
+    if (!hub.active) return;
+    const { key, cause, untilMs } = breaker;
+    const { count = 0 } = breaker.view(nowMs) ?? {};
+    const whose = downstream === undefined ? { key } : { key, downstream };
+    hub.emit({ kind: "cooldown-began", atMs: nowMs, pool, ...whose, cause, count, untilMs });
+  }
+
+  #tellClosed(
+    whose: { readonly key: string | undefined; readonly downstream?: string },
+    nowMs: number,
+    forMs: number,
+  ): void {
+    const { state: { pool }, hub } = this.#context;
+    if (!hub.active) return;
+    hub.emit({ kind: "cooldown-ended", atMs: nowMs, pool, ...whose, forMs, by: this.#closedBy });
+  }
+
+  /** Takes over which downstreams it uses. */
+  #takeShared(nowMs: number): void {
+    const { breakers, state: { settings } } = this.#context;
+    const before = this.#shared;
+    this.#shared = [...settings.cooldowns].map(([name, rules]) => {
+      const shared = breakers.of(name);
+      shared.join(this, rules, nowMs);
+      return shared;
+    });
+    for (const shared of before) if (!this.#shared.includes(shared)) shared.leave(this);
+    this.#hold();
+  }
+
+  /** Shows until when the pool starts nothing. */
+  #hold(): void {
+    let untilMs = Math.max(0, this.#pool.untilMs);
+    let heldBy = "";
+    for (const { name, breaker } of this.#shared) {
+      if (breaker.untilMs > untilMs) [untilMs, heldBy] = [breaker.untilMs, name];
     }
-    if (run.to === "done" && measured) return undefined;
-    if (!measured) return null;
-    // It failed: the receiver took it all the same, unless failures count.
-    const { failures = Infinity } = this.rules ?? {};
-    if (failures < Infinity && run.reason !== "fatal") return { cause: "failures", askedMs: 0 };
-    return overloadedMs === undefined ? undefined : null;
+    this.#state.holdUntilMs = untilMs;
+    this.#state.heldBy = heldBy;
+  }
+
+  /** The downstream that an attempt is about: the one it named, or the only one with a breaker. */
+  #blamedBy({ blames }: JobRun): SharedBreaker | undefined {
+    if (blames !== undefined) return this.#shared.find(({ name }) => name === blames);
+    return this.#shared.length === 1 ? this.#shared[0] : undefined;
   }
 
   /** The breaker of a job. `undefined`: its key has none. */
@@ -237,7 +313,7 @@ export class Cooldown implements BreakerOwner {
   /** A job comes again no earlier than an attempt may start. */
   #putOff(breaker: CircuitBreaker, run: JobRun, nowMs: number): void {
     const { wall } = this.#state;
-    if (breaker === this.#pool) {
+    if (breaker.key === undefined) {
       const untilMs = this.#spread(breaker.untilMs, nowMs);
       run.dueAtMs = Math.max(run.dueAtMs, wall.at(untilMs));
       return;
@@ -266,4 +342,22 @@ export class Cooldown implements BreakerOwner {
   #spread(untilMs: number, nowMs: number): number {
     return untilMs + spreadMs(untilMs - nowMs) * this.random();
   }
+}
+
+/** How an attempt ended. `undefined`: the receiver took it; `null`: that is not known. */
+function endOf(
+  run: JobRun,
+  measured: boolean,
+  { failures = Infinity }: Partial<CooldownSettings> = {},
+): BadEnd | null | undefined {
+  const { overloadedMs } = run;
+  if (run.to === "retry" && !run.charged) {
+    if (run.isGone) return { cause: "gone", askedMs: 0 };
+    return overloadedMs === undefined ? null : { cause: "overloaded", askedMs: overloadedMs };
+  }
+  if (run.to === "done" && measured) return undefined;
+  if (!measured) return null;
+  // It failed: the receiver took it all the same, unless failures count.
+  if (failures < Infinity && run.reason !== "fatal") return { cause: "failures", askedMs: 0 };
+  return overloadedMs === undefined ? undefined : null;
 }

@@ -44,8 +44,8 @@ export class DecisionLog {
       retire.length === 0 && last.retire.length === 0;
     if (repeats) {
       const untilMs = state.nowMs;
-      const { size, rateBound, holdUntilMs, stuck } = state;
-      const figures = { size, rateBound, holdUntilMs, stuck };
+      const { size, rateBound, holdUntilMs, heldBy, stuck } = state;
+      const figures = { size, rateBound, holdUntilMs, heldBy, stuck };
       this.#repeated = () => {
         return { ...last, untilMs, latest: sentenceOf(figures, from, plan, retire) };
       };
@@ -89,7 +89,7 @@ function inputsOf(state: PoolState): DecisionInputs {
 }
 
 /** What a sentence needs of a pool's state. */
-type Figures = Pick<PoolState, "size" | "rateBound" | "holdUntilMs" | "stuck">;
+type Figures = Pick<PoolState, "size" | "rateBound" | "holdUntilMs" | "heldBy" | "stuck">;
 
 function sentenceOf(state: Figures, from: number, plan: Plan, retire: readonly string[]): string {
   const { target } = plan;
@@ -99,12 +99,13 @@ function sentenceOf(state: Figures, from: number, plan: Plan, retire: readonly s
     ? `Shrank from ${from} to ${target}`
     : `Held at ${target}`;
   const cause = causeOf(state, plan);
-  return `${move}: ${cause}${cooling(state.holdUntilMs)}${leaving(retire)}${hanging(state.stuck)}`;
+  return `${move}: ${cause}${cooling(state)}${leaving(retire)}${hanging(state.stuck)}`;
 }
 
 function causeOf(state: Figures, plan: Plan): string {
   const asked = plan.proposals.find((part) => part.kind === "controller");
   const wish = asked === undefined ? "set by an override" : wishOf(asked);
+  const idle = `${wish}, but more would have nothing to do`;
   switch (plan.boundBy) {
     case "controller":
     case "override":
@@ -114,10 +115,11 @@ function causeOf(state: Figures, plan: Plan): string {
     case "work":
       return `${wish}, but jobs are ready: at least one worker`;
     case "cooldown":
-      return `${wish}, but more would have nothing to do`;
+      return idle;
     case "size.max":
       return `${wish}, but size.max is ${state.size.max}`;
     default: {
+      if (state.holdUntilMs > 0 && plan.boundBy === `downstream:${state.heldBy}`) return idle;
       const cap = plan.proposals.find((part) => `${part.kind}:${part.by}` === plan.boundBy);
       const name = cap?.kind === "downstream" ? `downstream ${cap.by}` : cap?.by;
       if (state.rateBound) return `${wish}, but the start rate of ${name} holds jobs back`;
@@ -130,8 +132,10 @@ function wishOf(part: DecisionPart): string {
   return `${part.by} wants ${grouped(Math.ceil(part.workers - 1e-9))} (${part.reason})`;
 }
 
-function cooling(holdUntilMs: number): string {
-  return holdUntilMs > 0 ? '; the receiver says "not now": the pool cools down' : "";
+function cooling({ holdUntilMs, heldBy }: Figures): string {
+  if (holdUntilMs === 0) return "";
+  const who = heldBy === "" ? "the receiver" : `downstream ${heldBy}`;
+  return `; ${who} says "not now": the pool cools down`;
 }
 
 function leaving(retire: readonly string[]): string {

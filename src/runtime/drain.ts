@@ -10,6 +10,7 @@ import type { Counting } from "./counting.ts";
 import type { Crew } from "./crew.ts";
 import type { Dispatch } from "./dispatch.ts";
 import type { Intake } from "./intake.ts";
+import type { Cooldown } from "./cooldown.ts";
 import type { Permits } from "./permits.ts";
 import type { PoolLoop } from "./pool_loop.ts";
 import type { PoolCore } from "./pool_core.ts";
@@ -38,6 +39,7 @@ export interface DrainParts extends PoolCore {
   readonly intake: Intake;
   readonly loop: PoolLoop;
   readonly permits: Permits;
+  readonly cooldown: Cooldown;
   readonly steering: Steering;
 }
 
@@ -129,7 +131,8 @@ export class Drain {
 
   /** Leaves the queue. A store that does not answer holds nobody up: leases of a process that is gone end. */
   async #leave(): Promise<void> {
-    const { state, queue, clock, permits, log } = this.#parts;
+    const { state, queue, clock, cooldown, permits, log } = this.#parts;
+    cooldown.leave();
     const leave = async (): Promise<void> => {
       try {
         await permits.leave();

@@ -38,6 +38,8 @@ export class JobRun implements JobContext, Settlement {
   serviceMs = 0;
   /** The longest that the receiver asked for in `overloaded`, ms; 0 if no time. `undefined`: it was not called. */
   overloadedMs: number | undefined = undefined;
+  /** The downstream that it called overloaded. `undefined`: it named none. */
+  blames: string | undefined = undefined;
   /** True if it waits because the receiver is gone. */
   isGone = false;
   /** True if it keeps the slot of its key until it is due again. */
@@ -91,11 +93,12 @@ export class JobRun implements JobContext, Settlement {
     return Promise.resolve();
   }
 
-  overloaded(retryAfterMs?: number): void {
+  overloaded(retryAfterMs?: number, downstream?: string): void {
     const askedMs = typeof retryAfterMs === "number" && retryAfterMs > 0 && retryAfterMs < Infinity
       ? retryAfterMs
       : 0;
     this.overloadedMs = Math.max(askedMs, this.overloadedMs ?? 0);
+    if (typeof downstream === "string") this.blames = downstream;
     this.#owner.overloaded(this, retryAfterMs);
   }
 

@@ -80,6 +80,7 @@ export class Pool implements PoolHandle {
 
   /** Leaves the queue without having begun. */
   async abandon(): Promise<void> {
+    this.#parts.cooldown.leave();
     await this.#parts.permits.leave();
     await this.#queue.leave(wallMs(this.#clock));
   }

@@ -63,6 +63,10 @@ export class PoolFace implements PoolView {
   get rateBound(): boolean {
     return this.#state.rateBound;
   }
+  get heldBy(): string {
+    return this.#state.heldBy;
+  }
+
   get holdUntilMs(): number {
     return this.#state.holdUntilMs;
   }

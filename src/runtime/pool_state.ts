@@ -94,6 +94,7 @@ export class PoolState implements PoolView {
   rateBound = false;
   /** Owned by the cool-down. */
   holdUntilMs = 0;
+  heldBy = "";
   openKeys = 0;
   /** True once the age of a lane was read that the store does not know before what is planned is leased. */
   guessed = false;
@@ -249,6 +250,7 @@ export function freeze(view: PoolState): PoolView {
     limit: view.limit,
     rateBound: view.rateBound,
     holdUntilMs: view.holdUntilMs,
+    heldBy: view.heldBy,
     openKeys: view.openKeys,
     startsPerSec: view.startsPerSec,
     totals: Object.freeze({

@@ -29,6 +29,7 @@ import { EventHub } from "./event_hub.ts";
 import { closeStore, openPool } from "./open_pool.ts";
 import type { Pool } from "./pool.ts";
 import { ProcessSeats } from "./process_seats.ts";
+import { SharedBreakers } from "./shared_breaker.ts";
 import { changesTo, countRemoved, prepareReload, type Reloaded, type Running } from "./reload.ts";
 import { Redaction } from "../config/redaction.ts";
 import type { Telemetry } from "./telemetry.ts";
@@ -77,7 +78,8 @@ export async function supervise(
     log,
   });
   const seats = new ProcessSeats();
-  const context = { store, clock, hub, log, seed, telemetry, redaction, seats };
+  const breakers = new SharedBreakers(randomStream(seed, "breakers"));
+  const context = { store, clock, hub, log, seed, telemetry, redaction, seats, breakers };
   const pools: Pool[] = [];
   try {
     for (const pool of settings.pools) pools.push(await openPool(pool, context));

@@ -87,6 +87,7 @@ export function makeView(overrides: ViewOverrides = {}): PoolView {
     limit: size.max,
     rateBound: false,
     holdUntilMs: 0,
+    heldBy: "",
     openKeys: 0,
     startsPerSec: Infinity,
     peers: 1,

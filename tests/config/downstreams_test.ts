@@ -30,8 +30,8 @@ Deno.test("resolveUses() makes a shared cap of each use, after the caps of the l
     ["adaptive-cap", "process", undefined],
   ]);
   assert.deepEqual(settings.downstreams, [
-    { name: "db", connections: 20 },
-    { name: "other", connections: 3 },
+    { name: "db", connections: 20, cooldown: undefined },
+    { name: "other", connections: 3, cooldown: undefined },
   ]);
 });
 
@@ -47,7 +47,7 @@ Deno.test("resolveUses() names uses that cannot be", async () => {
   }, options);
 
   assert.deepEqual(lines, [
-    '/downstreams/odd/connections: Expected the key "connections" but it is missing: connections that it allows',
+    '/downstreams/odd: Expected "connections" or "cooldown" but it says nothing of what it bears',
     "/downstreams/less/connections: Expected a whole number >= 0 but received -1",
     '/pools/mail/uses/dbb: No downstream is named "dbb": did you mean "db"?',
     '/pools/mail/uses/db: Expected at most the 4 connections of "db" but received 5: no job could start',
@@ -69,14 +69,46 @@ Deno.test("resolveUses() wants defaults that say which cap stands for connection
 Deno.test("resolveDownstreams() says which keys come later, and of which shape all are", async () => {
   assert.deepEqual(
     await linesOf({
-      downstreams: { db: { connections: 1, rates: [], cooldown: {} }, list: [] },
+      downstreams: {
+        db: { connections: 1, rates: [], cooldown: { after: 0, by: "key", minMs: 9, maxMs: 1 } },
+        list: [],
+      },
       pools: { mail: pool({ uses: ["db"] }) },
     }, options),
     [
+      "/downstreams/db/cooldown/after: Expected a whole number >= 1 but received 0",
+      '/downstreams/db/cooldown/by: No key is named "by": expected one of "after", "minMs", "maxMs", "failures", "gone"',
       '/downstreams/db/rates: The key "rates" is not supported yet: remove it until a later version supports it',
-      '/downstreams/db/cooldown: The key "cooldown" is not supported yet: remove it until a later version supports it',
+      "/downstreams/db/cooldown/maxMs: Expected at least minMs (9) but received 1",
       "/downstreams/list: Expected an object but received an empty list",
       "/pools/mail/uses: Expected numbers by downstream but received a list",
     ],
   );
+});
+
+Deno.test("a pool has the rules of each circuit breaker of what it uses, with defaults", async () => {
+  const settings = await resolveConfig({
+    downstreams: {
+      db: { connections: 20 },
+      mailer: { cooldown: {} },
+      sms: { connections: 2, cooldown: { after: 5, failures: 10, gone: true } },
+    },
+    pools: { mail: pool({ uses: { db: 1, mailer: 1, sms: 2 } }), other: pool() },
+  } as never, options); // as a file may hold it
+  const [mail, other] = settings.pools;
+
+  const usual = {
+    by: "pool",
+    after: 3,
+    minMs: 1000,
+    maxMs: 60_000,
+    failures: Infinity,
+    gone: false,
+  };
+  assert.deepEqual([...mail!.cooldowns], [
+    ["mailer", usual],
+    ["sms", { ...usual, after: 5, failures: 10, gone: true }],
+  ]);
+  assert.deepEqual(mail!.caps.flatMap(({ shared }) => shared?.downstream ?? []), ["db", "sms"]);
+  assert.equal(other!.cooldowns.size, 0);
 });

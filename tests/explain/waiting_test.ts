@@ -47,6 +47,7 @@ function pool(parts: Partial<WaitingPool> = {}, low: Partial<LaneView> = {}): Wa
     limit: 4,
     rateBound: false,
     holdUntilMs: 0,
+    heldBy: "",
     breakers: [],
     startsPerSec: Infinity,
     stale: false,

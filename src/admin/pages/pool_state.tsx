@@ -122,10 +122,11 @@ function holds(pool: ShownPool): readonly PoolMark[] {
   ].filter((mark) => mark !== false);
 }
 
-function coolingOf({ holdUntilMs, nowMs }: ShownPool): string {
+function coolingOf({ holdUntilMs, heldBy, nowMs }: ShownPool): string {
   const leftMs = holdUntilMs - nowMs;
   const when = leftMs > 0 ? `in ${duration(leftMs)}` : "now";
-  return `The receiver says "not now": nothing starts, and one job tries again ${when}.`;
+  const who = heldBy === "" ? "The receiver" : `Downstream "${heldBy}"`;
+  return `${who} says "not now": nothing starts, and one job tries again ${when}.`;
 }
 
 function bad(text: string, means?: string): PoolMark {

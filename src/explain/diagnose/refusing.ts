@@ -29,9 +29,12 @@ function ofPool(last: Sample, since: Sample): Finding {
   const failed = last.failures - since.failures;
   const ready = last.lanes.reduce((sum, lane) => sum + lane.ready, 0);
   const again = leftMs > 0 ? `in ${duration(leftMs)}` : "now";
+  const isNamed = last.heldBy !== "";
+  const who = isNamed ? `downstream "${last.heldBy}"` : "the receiver";
+  const to = `${counted(refused, "attempt")}${isNamed ? " of this pool" : ""}`;
   const said = failed > refused
     ? `no job has been done, and ${counted(failed, "attempt")} failed: `
-    : `the receiver has said "not now", to ${counted(refused, "attempt")}: `;
+    : `${who} has said "not now", to ${to}: `;
   return {
     code: "receiver-refuses",
     lane: undefined,

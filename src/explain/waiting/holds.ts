@@ -65,10 +65,12 @@ export function* shortagesOf(
   lane: LaneView,
   { lanePolicy }: Beside,
 ): Iterable<Hold> {
-  const { live, idle, target, boundBy, workers, rateBound, startsPerSec, holdUntilMs } = pool;
+  const { live, idle, target, boundBy, workers, rateBound, startsPerSec, holdUntilMs, heldBy } =
+    pool;
   const { name, running, maxRunning, ready } = lane;
   if (holdUntilMs > 0) {
-    yield held("cooldown", `The receiver says "not now": ${tryOf(holdUntilMs, pool)}`);
+    const who = heldBy === "" ? "The receiver" : `Downstream "${heldBy}"`;
+    yield held("cooldown", `${who} says "not now": ${tryOf(holdUntilMs, pool)}`);
   } else if (rateBound) {
     yield held(
       "start-rate",

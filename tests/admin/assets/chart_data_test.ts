@@ -117,6 +117,7 @@ function sampleAt(atMs: number, more: Partial<Sample> = {}): Sample {
     size: { min: 1, max: 4 },
     rateBound: false,
     holdUntilMs: 0,
+    heldBy: "",
     openKeys: 0,
     changes: 0,
     reversals: 0,
