@@ -6,6 +6,7 @@
 
 import type { PoolCore } from "./pool_core.ts";
 import { messageOf } from "../contract/errors.ts";
+import { OpenList } from "../base/open_list.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { MaybePromise } from "../contract/store.ts";
@@ -90,8 +91,8 @@ export class StoreGuard {
   readonly #now: () => number;
   readonly #freed: () => void;
   readonly #failing = new Map<StoreCall, Failing>();
-  /** Calls that are not answered yet, oldest first. */
-  readonly #open = new Set<OpenCall>();
+  /** Calls that are not answered yet. */
+  readonly #open = new OpenList<OpenCall>();
 
   /** Begins with a store that works. */
   constructor({ state, hub, random, now, freed }: StoreGuardContext) {
@@ -104,8 +105,8 @@ export class StoreGuard {
 
   /** How long the oldest call has gone without an answer, ms. 0: none has. */
   waitMs(nowMs: number): number {
-    const [oldest] = this.#open;
-    return oldest === undefined ? 0 : nowMs - oldest.sinceMs;
+    const { first } = this.#open;
+    return first === undefined ? 0 : nowMs - first.sinceMs;
   }
 
   /** The store failed to take a job: anyone who enqueues hears of it, and may try again at once. */
@@ -148,8 +149,7 @@ export class StoreGuard {
       question.ok(answer);
       return;
     }
-    const open: OpenCall = { call, sinceMs: this.#now(), failed: question.failed };
-    this.#open.add(open);
+    const open = this.#open.add({ call, sinceMs: this.#now(), failed: question.failed });
     answer.then((value) => {
       const isWanted = this.#open.delete(open);
       try {
@@ -172,8 +172,8 @@ export class StoreGuard {
 
   /** When the oldest call is given up. `Infinity`: all are answered. */
   get giveUpAtMs(): number {
-    const [oldest] = this.#open;
-    return oldest === undefined ? Infinity : oldest.sinceMs + this.#state.settings.leaseMs;
+    const { first } = this.#open;
+    return first === undefined ? Infinity : first.sinceMs + this.#state.settings.leaseMs;
   }
 
   /** When a call is given up, or jobs that are ready may be leased again. */
@@ -185,8 +185,7 @@ export class StoreGuard {
   /** Gives up calls that are not answered in time: the pool goes on without them. */
   enforce(nowMs: number): void {
     while (nowMs >= this.giveUpAtMs) {
-      const [oldest] = this.#open;
-      this.#open.delete(oldest!); // there is one, or it would not be time
+      const oldest = this.#open.shift(); // there is one, or it would not be time
       const { leaseMs } = this.#state.settings;
       this.#fail(oldest!.call, new Error(`No answer to ${oldest!.call} within ${leaseMs} ms`));
       oldest!.failed();

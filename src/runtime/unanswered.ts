@@ -8,9 +8,10 @@ import { Alarm } from "./alarm.ts";
 import type { Clock } from "../time/clock.ts";
 import { StoreError } from "../contract/errors.ts";
 import type { PoolState } from "./pool_state.ts";
+import { OpenList } from "../base/open_list.ts";
 import type { Added } from "../contract/store.ts";
 
-interface Open {
+interface Call {
   readonly sinceMs: number;
   readonly giveUp: (error: Error) => void;
 }
@@ -19,7 +20,7 @@ interface Open {
 export class Unanswered {
   readonly #state: PoolState;
   readonly #alarm: Alarm;
-  readonly #open = new Set<Open>(); // oldest first
+  readonly #open = new OpenList<Call>();
 
   /** Begins with none. */
   constructor(state: PoolState, clock: Clock) {
@@ -39,8 +40,7 @@ export class Unanswered {
     late: (added: readonly Added[]) => void,
   ): Promise<readonly Added[]> {
     return new Promise((resolve, reject) => {
-      const open: Open = { sinceMs: nowMs, giveUp: reject };
-      this.#open.add(open);
+      const open = this.#open.add({ sinceMs: nowMs, giveUp: reject });
       this.#alarm.by(nowMs + this.#state.settings.leaseMs);
       answer.then((added) => {
         if (this.#open.delete(open)) resolve(added);
@@ -54,21 +54,23 @@ export class Unanswered {
   /** Waits no longer: the pool has stopped. */
   close(): void {
     this.#alarm.cancel();
-    for (const open of this.#open) this.#giveUp(open, "No answer before the pool stopped");
+    while (this.#open.first !== undefined) this.#giveUp("No answer before the pool stopped");
   }
 
   #enforce(nowMs: number): void {
     const { leaseMs } = this.#state.settings;
-    for (const open of this.#open) {
-      if (open.sinceMs + leaseMs > nowMs) return this.#alarm.by(open.sinceMs + leaseMs);
-      this.#giveUp(open, `No answer to add within ${leaseMs} ms`);
+    for (let call = this.#open.first; call !== undefined; call = this.#open.first) {
+      if (call.sinceMs + leaseMs > nowMs) return this.#alarm.by(call.sinceMs + leaseMs);
+      this.#giveUp(`No answer to add within ${leaseMs} ms`);
     }
   }
 
-  #giveUp(open: Open, why: string): void {
-    this.#open.delete(open);
+  /** Gives the oldest up. */
+  #giveUp(why: string): void {
     const message =
       `The job could not be stored: ${why}; it may have been stored, so check before you try again`;
-    open.giveUp(new StoreError(new Error(why), message, { mayBeDone: true, isLate: true }));
+    this.#open.shift()?.giveUp(
+      new StoreError(new Error(why), message, { mayBeDone: true, isLate: true }),
+    );
   }
 }

@@ -24,6 +24,7 @@ import { ChangeLoop } from "./change/change_loop.ts";
 import { dropStrays } from "./add/chunks.ts";
 import { type ClaimRider, Claims } from "./claim/claim.ts";
 import type { Want } from "./claim/take.ts";
+import { OpenList } from "../../src/base/open_list.ts";
 import type { QueueContext, QueueShares } from "./context.ts";
 import { Counts } from "./read/counts.ts";
 import { EnqueueLoop } from "./add/enqueue_loop.ts";
@@ -101,7 +102,7 @@ export class KvQueue implements Queue {
   #renewing: Promise<unknown> = Promise.resolve();
   #isOutdated = false;
   #changing: Promise<void> | undefined;
-  readonly #leases = new Set<Promise<unknown>>(); // under way
+  readonly #leases = new OpenList<Promise<unknown>>(); // under way
   #adopting: Promise<unknown> = Promise.resolve();
   #isAdopting = false;
 
@@ -182,8 +183,8 @@ export class KvQueue implements Queue {
     const riding = ride !== undefined && this.#carries(ride) ? ride.jobs : undefined;
     await this.#adopting;
     const leasing = this.#lease(riding, asked, nowMs);
-    this.#leases.add(leasing);
-    const jobs = await leasing.finally(() => this.#leases.delete(leasing));
+    const open = this.#leases.add(leasing);
+    const jobs = await leasing.finally(() => this.#leases.delete(open));
     const { marked } = this.#context.member.membership;
     // Cancelled before its pool has it: told once it does.
     if (marked.size > 0 && jobs.some((job) => marked.has(markOf(job.segment, job.index)))) {
@@ -315,7 +316,7 @@ export class KvQueue implements Queue {
 
   async #leave(nowMs: number): Promise<void> {
     await this.close();
-    await Promise.allSettled(this.#leases); // faults go to those who asked
+    await Promise.allSettled(this.#leases.values()); // faults go to those who asked
     await this.#renewing;
     const { db, keys, member, others } = this.#context;
     const { membership } = member;
@@ -361,7 +362,7 @@ export class KvQueue implements Queue {
   async #limit(lanes: readonly KvLane[], nowMs: number): Promise<void> {
     if (lanes.length === 0) return;
     await this.#adopting;
-    await Promise.allSettled(this.#leases); // faults go to those who asked
+    await Promise.allSettled(this.#leases.values()); // faults go to those who asked
     const { mutex: gate } = this.#context;
     await this.#finishes.between(() =>
       gate.run(async () => {
