@@ -14,7 +14,7 @@ import type { Cap, Limit, StartLimit } from "../../src/contract/strategy.ts";
 export interface CallRate {
   /** Calls in any window, > 0. */
   readonly calls: number;
-  /** Length of the window, ms, 1,000 to 10,000. */
+  /** Length of the window, ms, 1,000 (a second) to 86,400,000 (a day). */
   readonly perMs: number;
   /**
    * How many jobs of lanes below the highest may start at once after a pause, >= 1; else they are spread
@@ -29,7 +29,7 @@ export interface CallRate {
 export interface ApiRateCapOptions {
   /** Calls per second that the API allows, > 0. The same as a rate with `perMs` 1,000. */
   readonly callsPerSec?: number;
-  /** More rates, of windows of one to ten seconds: all of them hold. */
+  /** More rates, of windows of a second to a day: all of them hold. */
   readonly rates?: readonly CallRate[];
   /** Calls that a job makes, > 0. @default {1} */
   readonly callsPerJob?: number;
@@ -51,6 +51,9 @@ const MORE = 1;
 /** Slack of the live figure before the bound follows it down, so that it does not flicker. */
 const SLACK = 1.25;
 
+/** A window up to this bounds workers, ms: a longer one may be used up by many at once. */
+const SHORT_MS = 10_000;
+
 /** What a product of decimals may miss a whole number by. */
 const ROUNDING = 1e-9;
 
@@ -60,7 +63,7 @@ const Options = v.strictObject({
   callsPerSec: v.exactOptional(positive),
   rates: v.exactOptional(v.array(v.strictObject({
     calls: positive,
-    perMs: v.pipe(v.number(), v.minValue(1000), v.maxValue(10_000)),
+    perMs: v.pipe(v.number(), v.minValue(1000), v.maxValue(86_400_000)),
     burst: v.exactOptional(v.pipe(v.number(), v.minValue(1))),
   }))),
   callsPerJob: v.exactOptional(positive, 1),
@@ -100,11 +103,12 @@ export const apiRateCap: Plugin<"cap", ApiRateCapOptions> = defineCap({
       : { startsPerSec: limits[0]!.starts, ...(limits.length > 1 && { rates: limits.slice(1) }) };
     const limitOf = (workers: number, text: string): Limit =>
       Object.freeze({ workers, ...bounds, reason: `${text}${starts}` });
-    if (serviceMs === undefined) {
+    const short = all.filter(({ perMs }) => perMs <= SHORT_MS);
+    if (serviceMs === undefined || short.length === 0) {
       const limit = limitOf(Infinity, `${cause}: `);
       return () => limit;
     }
-    const jobsPerSec = Math.min(...all.map(({ calls, perMs }) => calls * 1000 / perMs)) /
+    const jobsPerSec = Math.min(...short.map(({ calls, perMs }) => calls * 1000 / perMs)) /
       callsPerJob;
     return boundWorkers({ jobsPerSec, serviceMs }, (workers, seenMs) => {
       const by = seenMs === serviceMs ? `${round(serviceMs)} ms` : `${round(seenMs)} ms seen`;

@@ -14,7 +14,7 @@ const LONGEST_TEXT = 500;
 
 /** Windows of start rates, ms. */
 const SHORTEST_WINDOW_MS = 1000;
-const LONGEST_WINDOW_MS = 10_000;
+const LONGEST_WINDOW_MS = 86_400_000;
 
 /** Most fields of an object that a message names. */
 const MOST_FIELDS = 6;

@@ -22,7 +22,7 @@ export interface Proposal {
 export interface StartLimit {
   /** Starts in each window, >= 0, fractions too: N = the next whole number of them in N / `starts` windows. */
   readonly starts: number;
-  /** Length of a window, ms, 1,000 to 10,000. */
+  /** Length of a window, ms, 1,000 to 86,400,000. */
   readonly perMs: number;
   /**
    * How many starts of lanes below the highest may come at once after a pause; else they lie `perMs` /

@@ -7,6 +7,8 @@
 import type { Path } from "../config/faults.ts";
 import { isRecord } from "../config/faults.ts";
 import { makeView } from "../testing/views.ts";
+import { limitsIn } from "../planning/planner.ts";
+import { windowOf } from "../planning/start_window.ts";
 import type { PluginContext } from "../contract/plugin.ts";
 import type { CapSettings, PoolSettings } from "../config/settings.ts";
 import type { Limit } from "../contract/strategy.ts";
@@ -25,6 +27,10 @@ export interface CapBound {
   readonly workers: number;
   /** Most starts per second. `Infinity`: no bound. */
   readonly startsPerSec: number;
+  /** The longest window of its rates, ms. 0: it has none. */
+  readonly windowMs: number;
+  /** Over how many processes it holds. */
+  readonly scope: CapSettings["scope"];
 }
 
 /** What holds a pool back, by name and place. */
@@ -81,11 +87,14 @@ interface CapPlace {
   readonly context: PluginContext;
 }
 
-function askCap({ bound, shared }: CapSettings, { pool, path, context }: CapPlace): CapBound {
+function askCap(
+  { bound, shared, scope }: CapSettings,
+  { pool, path, context }: CapPlace,
+): CapBound {
   const options = isRecord(bound.options) ? bound.options : {};
   const { min, max } = pool.size;
   const lanes = pool.lanes.map(({ name }) => ({ name }));
-  const [workers, startsPerSec] = [min, max].map((live) => {
+  const [workers, startsPerSec, windowMs] = [min, max].map((live) => {
     const view = makeView({
       pool: pool.name,
       lanes,
@@ -95,22 +104,32 @@ function askCap({ bound, shared }: CapSettings, { pool, path, context }: CapPlac
       limit: max,
     });
     return answerOf(() => bound.create(context)(view, max));
-  }).reduce(([aWorkers, aStarts], [bWorkers, bStarts]) => [
+  }).reduce(([aWorkers, aStarts, aWindow], [bWorkers, bStarts, bWindow]) => [
     Math.max(aWorkers, bWorkers),
     Math.max(aStarts, bStarts),
+    Math.max(aWindow, bWindow),
   ]);
   const title = shared === undefined ? `cap "${bound.name}"` : `downstream "${shared.downstream}"`;
-  return { name: bound.name, title, path, options, workers, startsPerSec };
+  return { name: bound.name, title, path, options, workers, startsPerSec, windowMs, scope };
 }
 
 /** A cap that fails says nothing: the pool will tell of it when it runs. */
-function answerOf(ask: () => Limit): readonly [workers: number, startsPerSec: number] {
+function answerOf(
+  ask: () => Limit,
+): readonly [workers: number, startsPerSec: number, windowMs: number] {
   try {
-    const { workers, startsPerSec = Infinity, rates = [] } = ask();
-    const perSec = rates.map(({ starts, perMs }) => starts * 1000 / perMs);
-    return [whole(workers), Math.min(startsPerSec, ...perSec)];
+    const limit = ask();
+    const limits = limitsIn(limit).filter(({ starts }) => starts > 0);
+    const stops = limitsIn(limit).length > limits.length;
+    const perSec = limits.map(({ starts, perMs }) => starts * 1000 / perMs);
+    const windows = limits.map((limit) => windowOf(limit).perMs);
+    return [
+      whole(limit.workers),
+      stops ? 0 : Math.min(Infinity, ...perSec),
+      Math.max(0, ...windows),
+    ];
   } catch {
-    return [Infinity, Infinity]; // see above
+    return [Infinity, Infinity, 0]; // see above
   }
 }
 

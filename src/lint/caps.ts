@@ -5,20 +5,22 @@
  */
 
 import { agreeing, counted } from "../base/format.ts";
+import { LONG_MS } from "../planning/start_window.ts";
 import type { Bounds, CapBound } from "./bounds.ts";
-import { type Concern, concern, figure } from "./concern.ts";
+import { type Concern, concern, figure, span } from "./concern.ts";
 import type { LaneFacts, PoolFacts } from "./facts.ts";
 
 /** Names of options that give a rate. */
 const RATE_NAME = /per_?(second|sec|minute|min|hour)$|^rate|rate$|^(rps|qps)$/i;
 
 /** Caps at odds with the floor, with each other, or with what they stand for. */
-export function lintCaps(pool: PoolFacts): readonly Concern[] {
+export function lintCaps(pool: PoolFacts, durable: boolean): readonly Concern[] {
   const each = pool.bounds.caps.flatMap((cap) => [
     ...rateByWorkers(pool, cap),
     ...rateBelowOneWorker(pool, cap),
     ...(rateUnused(pool, cap) ?? pool.lanes.flatMap((lane) => rateKept(pool, cap, lane))),
     ...connectionsShort(cap),
+    ...rateForgotten(cap, durable),
   ]);
   return [...belowFloor(pool), ...each];
 }
@@ -143,6 +145,22 @@ function rateKept(pool: PoolFacts, cap: CapBound, lane: LaneFacts): Concern[] {
     change: `Reserve ${needed - alone} fewer for other lanes, or raise ${bounds.binder.name} to ${
       bounds.workers + needed - alone
     }`,
+  })];
+}
+
+/** What a store in memory, or a process by itself, knows of a long window is gone with the process. */
+function rateForgotten({ name, path, windowMs, scope }: CapBound, durable: boolean): Concern[] {
+  const isShared = scope === "cluster";
+  if (windowMs <= LONG_MS || (durable && isShared)) return [];
+  return [concern({
+    code: "rate-forgotten",
+    severity: "warning",
+    path,
+    message: `Cap "${name}" holds starts in any ${span(windowMs)}, but ` +
+      `${isShared ? "the store is in memory" : 'its scope is "process"'}: a restart forgets them`,
+    formula: "window > 10 s, and no store keeps it",
+    numbers: { windowMs },
+    change: isShared ? "Use a store that is kept, such as deno-kv" : 'Leave scope at "cluster"',
   })];
 }
 

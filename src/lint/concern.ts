@@ -18,6 +18,7 @@ export type ConcernCode =
   | "rate-by-workers"
   | "rate-below-one-worker"
   | "rate-unused"
+  | "rate-forgotten"
   | "reserve-over-limit"
   | "reserve-small"
   | "no-reserve"

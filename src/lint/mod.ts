@@ -42,7 +42,7 @@ export function lint(settings: Settings, platform?: Platform): readonly Concern[
   const { name, plugin: { durable = true, measured } = {} } = settings.store;
   const found = pools.flatMap((pool) => [
     ...lintLoad(pool),
-    ...lintCaps(pool),
+    ...lintCaps(pool, durable),
     ...lintReserve(pool),
     ...lintWait(pool),
     ...pool.failing,

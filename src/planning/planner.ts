@@ -10,6 +10,7 @@ import { messageOf } from "../contract/errors.ts";
 import type { Cap, Controller, Limit, Proposal, StartLimit } from "../contract/strategy.ts";
 import type { LaneView, PoolView } from "../contract/view.ts";
 import type { SharedUse } from "./permits.ts";
+import { LONG_MS, windowOf } from "./start_window.ts";
 
 /** A strategy with its name. */
 export interface Named<Strategy> {
@@ -53,8 +54,8 @@ export interface HeldRate {
   readonly key: string;
   /** Its limit: this process's part. */
   readonly limit: StartLimit;
-  /** True if that is a part of a limit over several processes. */
-  readonly isShare: boolean;
+  /** All of it, a part of a limit over several processes, or what a ledger of all of them gives. */
+  readonly by: "whole" | "share" | "ledger";
 }
 
 /** What a plan is made under. */
@@ -183,13 +184,16 @@ export function createPlanner(
     const room = Math.max(view.idle, target - view.busy);
     const rates = wholes.map((rate): HeldRate => {
       const { cap, key, limit } = rate;
-      const starts = share(cap, limit.starts)?.starts(rate, room) ?? limit.starts;
+      const isLong = cap.scope === "cluster" && windowOf(limit).perMs > LONG_MS;
+      const shares = isLong ? undefined : share(cap, limit.starts);
+      const starts = shares?.starts(rate, room) ?? limit.starts;
       const perSec = starts * 1000 / limit.perMs;
       if (perSec < startsPerSec) {
         startsPerSec = perSec;
         rateCap = binderOf(cap);
       }
-      return { key, limit: { ...limit, starts }, isShare: starts < limit.starts };
+      const by = isLong ? "ledger" : starts < limit.starts ? "share" : "whole";
+      return { key, limit: { ...limit, starts }, by };
     });
     const have = view.live + bounds.starting;
     const useful = Math.max(have, Math.min(bounds.min, limit)) + bounds.startable;
@@ -262,8 +266,8 @@ function keysOf(caps: readonly NamedCap[]): ReadonlyMap<NamedCap, string> {
   }));
 }
 
-/** All limits on starts. */
-function limitsIn({ startsPerSec, rates = [] }: Limit): readonly StartLimit[] {
+/** All limits on starts that a cap has answered. */
+export function limitsIn({ startsPerSec, rates = [] }: Limit): readonly StartLimit[] {
   if (startsPerSec === undefined || startsPerSec === Infinity) return rates;
   return [{ starts: startsPerSec, perMs: 1000 }, ...rates];
 }

@@ -14,6 +14,7 @@ import type { EventHub } from "./event_hub.ts";
 import { Intake } from "./intake.ts";
 import { makeInstances } from "./instances.ts";
 import type { Logger } from "../contract/job.ts";
+import { LedgerRate } from "./ledger_rate.ts";
 import { leftoversOf } from "./leftovers.ts";
 import { Overruns } from "./overruns.ts";
 import { Pauses } from "./pauses.ts";
@@ -116,7 +117,12 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const counting = new Counting({ ...core, queue, guard });
   const slots = new StrategySlots(core, instances);
   const settler = new Settler({ ...core, queue, guard, changed });
-  const rates = new StartRates();
+  const rates = new StartRates((key) =>
+    new LedgerRate(`rates/${settings.name}/${key}`, {
+      ...{ state, now, store },
+      changed: () => loop.replan(),
+    })
+  );
   const told = (): void => loop.told();
   const cooldown = new Cooldown({ ...core, random, breakers, told });
   const leftovers = leftoversOf(store, settings.name);
@@ -160,7 +166,9 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const pauses = new Pauses({ ...core, store, changed });
   const signals = new Signals(settings.signals, state, log);
   const intake = new Intake({ ...core, slots, cooldown, telemetry, redaction }, handlers);
-  const parts = { queue, guard, counting, crew, runner, settler, dispatch, steering, permits };
+  const parts = {
+    ...{ queue, guard, counting, crew, runner, settler, dispatch, steering, permits, rates },
+  };
   const loop = new PoolLoop({ ...core, ...parts, signals, pauses });
   const drain = new Drain({ ...core, ...parts, cooldown, intake, loop });
   return {

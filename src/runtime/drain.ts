@@ -12,6 +12,7 @@ import type { Dispatch } from "./dispatch.ts";
 import type { Intake } from "./intake.ts";
 import type { Cooldown } from "./cooldown.ts";
 import type { Permits } from "./permits.ts";
+import type { StartRates } from "./start_rates.ts";
 import type { PoolLoop } from "./pool_loop.ts";
 import type { PoolCore } from "./pool_core.ts";
 import type { Runner } from "./runner.ts";
@@ -40,6 +41,7 @@ export interface DrainParts extends PoolCore {
   readonly loop: PoolLoop;
   readonly permits: Permits;
   readonly cooldown: Cooldown;
+  readonly rates: StartRates;
   readonly steering: Steering;
 }
 
@@ -131,11 +133,11 @@ export class Drain {
 
   /** Leaves the queue. A store that does not answer holds nobody up: leases of a process that is gone end. */
   async #leave(): Promise<void> {
-    const { state, queue, clock, cooldown, permits, log } = this.#parts;
+    const { state, queue, clock, cooldown, permits, rates, log } = this.#parts;
     cooldown.leave();
     const leave = async (): Promise<void> => {
       try {
-        await permits.leave();
+        await Promise.all([permits.leave(), rates.leave()]);
       } finally {
         await queue.leave(state.wall.at(clock.nowMs()));
       }

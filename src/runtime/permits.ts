@@ -9,7 +9,7 @@ import type { CapRate, NamedCap, Shares } from "../planning/planner.ts";
 import { PermitSeat, type SeatContext } from "./permit_seat.ts";
 import type { SharedBreaker, SharedBreakers } from "./shared_breaker.ts";
 import type { StartRates } from "./start_rates.ts";
-import { windowOf } from "./start_window.ts";
+import { windowOf } from "../planning/start_window.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
 import type { Worker } from "./worker.ts";
 

@@ -36,6 +36,7 @@ import { Renewals } from "./renewals.ts";
 import type { Runner } from "./runner.ts";
 import type { Settler } from "./settler.ts";
 import type { Signals } from "./signals.ts";
+import type { StartRates } from "./start_rates.ts";
 import type { Steering } from "./steering.ts";
 import type { Queue } from "../contract/store.ts";
 import type { StoreGuard } from "./store_guard.ts";
@@ -55,6 +56,7 @@ export interface LoopParts extends PoolCore {
   readonly signals: Signals;
   readonly pauses: Pauses;
   readonly permits: Permits;
+  readonly rates: StartRates;
 }
 
 /** What needs a turn at some time. */
@@ -84,15 +86,27 @@ export class PoolLoop {
   /** Drives `parts` once `open` was called. */
   constructor(parts: LoopParts) {
     this.#parts = parts;
-    const { clock, state, steering, runner, permits, guard, settler, counting, dispatch, crew } =
-      parts;
+    const {
+      clock,
+      state,
+      steering,
+      runner,
+      permits,
+      guard,
+      settler,
+      counting,
+      dispatch,
+      crew,
+      rates,
+    } = parts;
     this.#alarm = new Alarm(clock, () => this.#ring());
     this.#turns = new TurnQueue(clock, state);
     this.#ticks = new Ticks(state, steering);
     const came = (): boolean => this.#hasArrived = true;
     this.#renewals = new Renewals({ ...parts, came, changed: () => this.schedule() });
     this.#timed = [this.#renewals, runner, permits, guard, settler];
-    this.#steered = [this.#ticks, counting, dispatch, crew];
+    const draws: Timed = { nextAtMs: (nowMs) => rates.nextLookMs(nowMs) };
+    this.#steered = [this.#ticks, counting, dispatch, crew, draws];
   }
 
   /** Joins the queue, makes the first plan and starts the minimum. */
@@ -191,7 +205,7 @@ export class PoolLoop {
   #take(hasAsked: boolean): void {
     this.#turn = "none";
     if (this.#phase === "closed") return;
-    const { settler, dispatch, state, steering, permits, counting } = this.#parts;
+    const { settler, dispatch, state, steering, permits, counting, rates } = this.#parts;
     const nowMs = this.#catchUp();
     this.#turn = "taken";
     // After a suspension, a turn may come before the timer: what was lost is not mixed with new leases.
@@ -208,6 +222,7 @@ export class PoolLoop {
       }
     }
     permits.attend(nowMs);
+    if (this.#steers) rates.attend(nowMs);
     this.#endTurn();
     this.#arm(nowMs);
     this.afterTurn?.();

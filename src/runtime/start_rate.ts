@@ -6,7 +6,7 @@
 
 import type { StartLimit } from "../contract/strategy.ts";
 import type { StartLog } from "./start_log.ts";
-import { grainsDown, grainsUp, ROUNDING, windowOf } from "./start_window.ts";
+import { grainsDown, grainsUp, ROUNDING, windowOf } from "../planning/start_window.ts";
 
 /** Most starts that a window holds: a faster rate is held over a part of it. */
 const MOST_STARTS = 10_000;

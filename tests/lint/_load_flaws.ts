@@ -230,6 +230,41 @@ export const LOAD_FLAWS: readonly Flaw[] = [
     change: /^Raise size\.max to 20 to use the rate/,
   },
   {
+    code: "rate-forgotten",
+    severity: "warning",
+    pointer: "/pools/p/caps/0",
+    given: {
+      pool: {
+        caps: [{ use: "api-rate-cap", with: { rates: [{ calls: 1000, perMs: 86_400_000 }] } }],
+      },
+    },
+    mended: {
+      store: "durable",
+      pool: {
+        caps: [{ use: "api-rate-cap", with: { rates: [{ calls: 1000, perMs: 86_400_000 }] } }],
+      },
+    },
+    numbers: {},
+    change: /^Use a store that is kept/,
+  },
+  {
+    code: "rate-forgotten",
+    severity: "warning",
+    pointer: "/pools/p/caps/0",
+    given: {
+      store: "durable",
+      pool: {
+        caps: [{ use: "api-rate-cap", with: { callsPerSec: 0.05 }, scope: "process" }],
+      },
+    },
+    mended: {
+      store: "durable",
+      pool: { caps: [{ use: "api-rate-cap", with: { callsPerSec: 0.05 } }] },
+    },
+    numbers: {},
+    change: /^Leave scope at "cluster"$/,
+  },
+  {
     // C7: two workers, of which the policy keeps one.
     code: "rate-unused",
     severity: "note",

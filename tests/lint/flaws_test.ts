@@ -41,6 +41,7 @@ Deno.test("every kind of concern has a config here that shows it", () => {
     "rate-by-workers": true,
     "rate-below-one-worker": true,
     "rate-unused": true,
+    "rate-forgotten": true,
     "reserve-over-limit": true,
     "reserve-small": true,
     "no-reserve": true,

@@ -113,9 +113,9 @@ Deno.test("planner takes this process's part of a cluster cap, and says what it 
   assert.deepEqual(asked, [["all", 20, 99], ["all/1", perSec, 2], ["all/2", slow, 2]]);
   assert.deepEqual([made.limit, made.startsPerSec, made.rateCap], [4, 3, "cap:all"]);
   assert.deepEqual(made.rates, [
-    { key: "all/1", limit: { starts: 30, perMs: 1000 }, isShare: true },
-    { key: "all/2", limit: { ...slow, starts: 30 }, isShare: true },
-    { key: "here/1", limit: { starts: 90, perMs: 1000 }, isShare: false },
+    { key: "all/1", limit: { starts: 30, perMs: 1000 }, by: "share" },
+    { key: "all/2", limit: { ...slow, starts: 30 }, by: "share" },
+    { key: "here/1", limit: { starts: 90, perMs: 1000 }, by: "whole" },
   ]);
   assert.equal(made.proposals[1]!.reason, "all: 4 of 20 here");
 });
@@ -195,7 +195,7 @@ Deno.test("planner says what is wrong with a rate, and keeps the last", () => {
     [[{ starts: -1, perMs: 1000 }], "Expected starts of a rate to be >= 0 but received -1"],
     [
       [{ starts: 1, perMs: 999 }],
-      "Expected perMs of a rate to be 1000 to 10000 but received 999",
+      "Expected perMs of a rate to be 1000 to 86400000 but received 999",
     ],
     [
       [{ starts: 1, perMs: 1000, burst: 0 }],

@@ -2,17 +2,22 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { randomStream } from "../../src/base/random.ts";
 import { StartRates } from "../../src/runtime/start_rates.ts";
-import { windowOf } from "../../src/runtime/start_window.ts";
+import { windowOf } from "../../src/planning/start_window.ts";
 import type { StartLimit } from "../../src/contract/strategy.ts";
 import { assertRate, mostInASecond, mostWithin } from "../_rate.ts";
 
+/** Rates of windows that no ledger has to hold. */
+function makeRates(): StartRates {
+  return new StartRates(() => assert.fail("no ledger"));
+}
+
 /** Holds so many a second. */
 function hold(rate: StartRates, perSec: number): void {
-  rate.set([{ key: "r", limit: { starts: perSec, perMs: 1000 }, isShare: false }]);
+  rate.set([{ key: "r", limit: { starts: perSec, perMs: 1000 }, by: "whole" }]);
 }
 
 function holdAll(rate: StartRates, limits: readonly StartLimit[]): void {
-  rate.set(limits.map((limit, index) => ({ key: `r${index}`, limit, isShare: false })));
+  rate.set(limits.map((limit, index) => ({ key: `r${index}`, limit, by: "whole" })));
 }
 
 /** Starts as many as allowed at each time; the stamps. @param jumps They are of the highest lane. */
@@ -39,7 +44,7 @@ Deno.test("StartRate never lets more than N = ceil(rate) start in N / rate secon
   const headroom = fc.double({ min: 0, max: 0.04, noNaN: true });
   fc.assert(
     fc.property(rates, headroom, gaps, fc.nat(50), (perSec, headroom, gaps, wanted) => {
-      const rate = new StartRates();
+      const rate = makeRates();
       const held = perSec * (1 - headroom);
       hold(rate, held);
       const unitMs = Math.max(1000, 1000 / perSec);
@@ -60,7 +65,7 @@ for (const jumps of [true, false]) {
     const lateness = fc.array(fc.double({ min: 0, max: 15, noNaN: true }), { minLength: 7 });
     fc.assert(
       fc.property(rates, lateness, (perSec, lateness) => {
-        const rate = new StartRates();
+        const rate = makeRates();
         hold(rate, perSec);
         const fromMs = 1.7e12;
         const endMs = fromMs + Math.max(20_000, 200_000 / perSec);
@@ -96,7 +101,7 @@ Deno.test("StartRate makes a job of the highest lane wait an interval at most, w
       fc.nat(),
       (calls, headroom, seed) => {
         const perSec = calls * (1 - headroom);
-        const rate = new StartRates();
+        const rate = makeRates();
         hold(rate, perSec);
         const random = randomStream(seed, "urgent");
         const intervalMs = 1000 / perSec;
@@ -139,7 +144,7 @@ Deno.test("windowOf() says a rate as whole starts", () => {
 });
 
 Deno.test("StartRate is used in full while work waits", () => {
-  const rate = new StartRates();
+  const rate = makeRates();
   hold(rate, 30);
   const times = Array.from({ length: 10_000 }, (_, index) => index);
 
@@ -147,7 +152,7 @@ Deno.test("StartRate is used in full while work waits", () => {
 });
 
 Deno.test("StartRate lets the highest lane start all at once after a pause, and then keeps the pace", () => {
-  const rate = new StartRates();
+  const rate = makeRates();
   hold(rate, 100);
   assert.equal(play(rate, [0], 200).length, 100);
   const times = Array.from({ length: 1_000 }, (_, index) => 1_000 + index);
@@ -159,7 +164,7 @@ Deno.test("StartRate lets the highest lane start all at once after a pause, and 
 });
 
 Deno.test("StartRate lets lower lanes keep the pace after a pause too, late by 20 ms", () => {
-  const rate = new StartRates();
+  const rate = makeRates();
   hold(rate, 100);
   const times = Array.from({ length: 1_000 }, (_, index) => index);
   const stamps = play(rate, times, 200, false);
@@ -171,7 +176,7 @@ Deno.test("StartRate lets lower lanes keep the pace after a pause too, late by 2
 
 // To be due by 0 or by the old pace would let a burst through, or hold all for as long as 100 s.
 Deno.test("StartRate keeps another pace from the last start on", () => {
-  const rate = new StartRates();
+  const rate = makeRates();
   hold(rate, 0.01);
   rate.stamp(1_000);
   hold(rate, 100);
@@ -194,7 +199,7 @@ Deno.test("StartRate allows what it says will be allowed, and when", () => {
     fc.nat(20),
     fc.boolean(),
     (perSec, gaps, wanted, jumps) => {
-      const rate = new StartRates();
+      const rate = makeRates();
       hold(rate, perSec);
       let nowMs = 1e12;
       play(rate, gaps.map((gap) => nowMs += gap), wanted);
@@ -219,7 +224,7 @@ Deno.test("StartRate allows what it says will be allowed, and when", () => {
 });
 
 Deno.test("StartRate below one a second keeps starts apart", () => {
-  const rate = new StartRates();
+  const rate = makeRates();
   hold(rate, 0.5);
   const times = Array.from({ length: 100 }, (_, index) => index * 100);
 
@@ -227,7 +232,7 @@ Deno.test("StartRate below one a second keeps starts apart", () => {
 });
 
 Deno.test("StartRate holds a fast rate with few stamps", () => {
-  const rate = new StartRates();
+  const rate = makeRates();
   hold(rate, 45_000);
   const times = Array.from({ length: 30_000 }, (_, index) => index / 10);
   const stamps = play(rate, times, 9000);
@@ -237,7 +242,7 @@ Deno.test("StartRate holds a fast rate with few stamps", () => {
 });
 
 Deno.test("StartRate counts earlier starts against a new rate", () => {
-  const rate = new StartRates();
+  const rate = makeRates();
   hold(rate, 10);
   assert.equal(play(rate, [0], 99).length, 10);
   hold(rate, 20);
@@ -249,7 +254,7 @@ Deno.test("StartRate counts earlier starts against a new rate", () => {
 });
 
 Deno.test("StartRate remembers its starts while it is slower, or 0", () => {
-  const rate = new StartRates();
+  const rate = makeRates();
   hold(rate, 10);
   assert.equal(play(rate, [0], 99).length, 10);
   hold(rate, 0);
@@ -261,7 +266,7 @@ Deno.test("StartRate remembers its starts while it is slower, or 0", () => {
 });
 
 Deno.test("StartRate counts no fewer starts of a fast rate than there were", () => {
-  const rate = new StartRates();
+  const rate = makeRates();
   hold(rate, 45_000);
   const starts = play(rate, Array.from({ length: 1000 }, (_, index) => index), 9000).length;
   assert.ok(rate.used("r", 999, 1000) >= starts);
@@ -272,7 +277,7 @@ Deno.test("StartRate counts no fewer starts of a fast rate than there were", () 
 });
 
 Deno.test("StartRate of 0 lets nothing start, of Infinity everything", () => {
-  const rate = new StartRates();
+  const rate = makeRates();
   assert.equal(rate.allowed(0, 7, false), 7);
   assert.equal(rate.nextAtMs(5, 1, false), 5);
   hold(rate, 0);
@@ -288,7 +293,7 @@ Deno.test("StartRates holds several limits at once, and each is used in full whe
   const limits = fc.array(limit, { minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(limits, fc.boolean(), (limits, jumps) => {
-      const rate = new StartRates();
+      const rate = makeRates();
       holdAll(rate, limits);
       const tightest = Math.min(...limits.map(({ starts, perMs }) => starts / perMs));
       const endMs = 1.7e12 + 200 / tightest;
@@ -310,7 +315,7 @@ Deno.test("StartRates holds several limits at once, and each is used in full whe
 });
 
 Deno.test("StartRates counts the starts so far against a limit that comes later", () => {
-  const rate = new StartRates();
+  const rate = makeRates();
   holdAll(rate, [{ starts: 20, perMs: 1000 }]);
   play(rate, [0], 20);
   holdAll(rate, [{ starts: 20, perMs: 1000 }, { starts: 25, perMs: 5000 }]);
@@ -320,7 +325,7 @@ Deno.test("StartRates counts the starts so far against a limit that comes later"
 });
 
 Deno.test("StartRate lets as many jobs of lower lanes start at once after a pause as its burst says", () => {
-  const rate = new StartRates();
+  const rate = makeRates();
   holdAll(rate, [{ starts: 60, perMs: 10_000, burst: 5 }]);
 
   assert.equal(play(rate, [0], 99, false).length, 5);

@@ -43,6 +43,14 @@ Deno.test("apiRateCap holds all its rates, and leaves 40 ms free in each", () =>
   });
 });
 
+Deno.test("apiRateCap bounds workers by the rates of up to 10 s: a day's may be used up at once", () => {
+  const perDay = { calls: 1000, perMs: 86_400_000 };
+
+  assert.equal(limit({ callsPerSec: 10, rates: [perDay], serviceMs: 1000 }).workers, 16);
+  assert.equal(limit({ rates: [{ calls: 10, perMs: 5000 }], serviceMs: 1000 }).workers, 4);
+  assert.equal(limit({ rates: [perDay], serviceMs: 1000 }).workers, Infinity);
+});
+
 Deno.test("apiRateCap binds only the rate when no serviceMs is given", () => {
   const cap = make(apiRateCap, { callsPerSec: 100 });
 
@@ -116,12 +124,12 @@ Deno.test("apiRateCap holds over all processes unless told otherwise", () => {
 
 Deno.test("apiRateCap wants a rate, and windows of a second to a day", () => {
   assert.throws(() => limit({}), /Expected callsPerSec, or rates/);
-  const rates = [{ calls: 0, perMs: 999, burst: 0.5 }, { calls: 1, perMs: 10_001 }];
+  const rates = [{ calls: 0, perMs: 999, burst: 0.5 }, { calls: 1, perMs: 86_400_001 }];
   assert.deepEqual(faultsOf(apiRateCap, { rates }), [
     "rates.0.calls: Invalid value: Expected >0 but received 0",
     "rates.0.perMs: Invalid value: Expected >=1000 but received 999",
     "rates.0.burst: Invalid value: Expected >=1 but received 0.5",
-    "rates.1.perMs: Invalid value: Expected <=10000 but received 10001",
+    "rates.1.perMs: Invalid value: Expected <=86400000 but received 86400001",
   ]);
 });
 

@@ -12,6 +12,9 @@ export const ROUNDING = 1e-9;
 /** Times since 1970 in ms have no finer grain than this: windows are whole multiples, so that sums are exact. */
 const GRAIN_MS = 2 ** -12;
 
+/** What a process remembers by itself is gone with it: a window beyond this is held by a ledger in the store, ms. */
+export const LONG_MS = 10_000;
+
 /** At most `starts` in any half-open window of `perMs`. */
 export interface StartWindow {
   /** Starts in each window, whole, at least 1. */

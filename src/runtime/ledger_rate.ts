@@ -1,0 +1,233 @@
+/**
+ * Holds the start rate of a long window by a ledger in the store, which outlives processes.
+ *
+ * @module
+ */
+
+import { draw, type LedgerAnswer, mostLateMs, type StartRecord } from "../planning/start_ledger.ts";
+import type { PoolCore } from "./pool_core.ts";
+import type { MaybePromise, StateEntry, Store } from "../contract/store.ts";
+import type { StartLimit } from "../contract/strategy.ts";
+import { windowOf } from "../planning/start_window.ts";
+import { isPromise } from "./store_guard.ts";
+
+/** How often a commit is tried at once again because others were quicker. */
+const MOST_TRIES = 5;
+
+/** Between two looks, ms, at least; and after one that failed. */
+const LOOK_MS = 5;
+const FAILED_MS = 1000;
+
+/** What others give back is seen after so long, ms. */
+const POLL_MS = 5000;
+
+/** Clocks of processes that differ by no more than this are taken to show the latest of them, ms. */
+const MOST_APART_MS = 60_000;
+
+/** What a ledger needs of its pool. */
+export interface LedgerContext extends Pick<PoolCore, "state" | "now"> {
+  /** Where the record is. */
+  readonly store: Store;
+  /** More may start. */
+  readonly changed: () => void;
+}
+
+/** Draws starts before they are used. What a process has drawn and not used it gives back, unless it dies. */
+export class LedgerRate {
+  /** How long leases take, ms: starts may be late by that as well. */
+  leaseMs = 0;
+  readonly #key: string;
+  readonly #context: LedgerContext;
+  #limit: StartLimit = { starts: 0, perMs: 1000 };
+  #rules = { most: 0, spanMs: 0, burst: 1 };
+  #paceMs = 0;
+  #dueAtMs = -Infinity; // of the pace, for its own starts
+  #id = "";
+  #draws = 0;
+  #left = 0;
+  #untilMs = -Infinity; // wall clock
+  #started: number[] = []; // of the latest draw, wall clock
+  #aheadMs = 0; // by which the record's clock is ahead of this process's
+  #freeAtMs = -Infinity;
+  #nextAtMs = -Infinity; // for lower lanes
+  #lookAtMs = -Infinity;
+  #looking: Promise<void> | undefined;
+  #looks = 0;
+  #closed = false;
+
+  /** Has drawn nothing yet. @param key Of the record. */
+  constructor(key: string, context: LedgerContext) {
+    this.#key = key;
+    this.#context = context;
+  }
+
+  /** Holds another limit from now on. */
+  set(limit: StartLimit): void {
+    const { starts, perMs, burst = 1 } = limit;
+    if (
+      starts === this.#limit.starts && perMs === this.#limit.perMs && burst === this.#rules.burst
+    ) {
+      return;
+    }
+    this.#limit = limit;
+    if (starts === 0) return;
+    const window = windowOf(limit);
+    this.#rules = { most: window.starts, spanMs: window.perMs, burst };
+    this.#paceMs = window.perMs / window.starts;
+    this.#lookAtMs = this.#freeAtMs = this.#nextAtMs = -Infinity;
+  }
+
+  /** See `StartRate.by`. */
+  by(untilMs: number, nowMs: number, wanted: number, jumps: boolean): number {
+    const count = Math.min(wanted, this.#leftAt(nowMs));
+    if (jumps || count === 0) return count;
+    const due = Math.floor((untilMs - this.#fromMs(untilMs)) / this.#paceMs + 1e-9) + 1;
+    return Math.max(0, Math.min(count, due));
+  }
+
+  /** See `StartRate.nextAtMs`. `Infinity`: another draw has to come first, and asks for a turn. */
+  nextAtMs(nowMs: number, count: number, jumps: boolean): number {
+    if (count > this.#leftAt(nowMs)) return Infinity;
+    return jumps ? nowMs : Math.max(nowMs, this.#fromMs(nowMs) + (count - 1) * this.#paceMs);
+  }
+
+  /** A job starts. */
+  started(atMs: number): void {
+    this.#left--;
+    this.#started.push(this.#wallMs(atMs));
+    this.#dueAtMs = this.#fromMs(atMs) + this.#paceMs;
+  }
+
+  /** Draws if there is a need, or gives back. */
+  attend(nowMs: number): void {
+    if (nowMs < this.nextLookMs(nowMs)) return;
+    this.#looking = undefined; // one that the store has not answered is given up: the next one tells
+    this.#look(nowMs);
+  }
+
+  /** When to attend next. `Infinity`: when something happens. */
+  nextLookMs(nowMs: number): number {
+    if (this.#closed || this.#limit.starts === 0) return Infinity;
+    const { settings: { leaseMs } } = this.#context.state;
+    if (this.#looking !== undefined) return this.#lookAtMs + leaseMs;
+    const { lanes, ready, idle, live, starting, limit, size } = this.#context.state;
+    const untilMs = this.#untilMs === -Infinity
+      ? Infinity
+      : nowMs + this.#untilMs - this.#wallMs(nowMs);
+    const hasUse = ready > 0 && (idle > 0 || live + starting < Math.min(limit, size.max));
+    if (!hasUse || this.#leftAt(nowMs) > 0) return Math.max(this.#lookAtMs, untilMs);
+    const isFirst = lanes[0]!.ready > 0;
+    const freeAtMs = isFirst ? this.#freeAtMs : Math.max(this.#freeAtMs, this.#nextAtMs);
+    const nextMs = nowMs + freeAtMs - this.#wallMs(nowMs);
+    return Math.max(this.#lookAtMs, Math.min(untilMs, nextMs, this.#lookAtMs + POLL_MS));
+  }
+
+  /** Gives back what it has drawn. A store that fails counts it as used. */
+  async leave(): Promise<void> {
+    this.#closed = true;
+    await this.#looking;
+    if (this.#id === "") return;
+    try {
+      await this.#take(++this.#looks, 0);
+    } catch {
+      // it counts as used, as of a process that has died
+    }
+  }
+
+  /** What is drawn and may be used still. */
+  #leftAt(nowMs: number): number {
+    return this.#limit.starts > 0 && this.#wallMs(nowMs) < this.#untilMs ? this.#left : 0;
+  }
+
+  /** When the pace lets the next of its own starts. */
+  #fromMs(atMs: number): number {
+    const lateMs = mostLateMs(this.#rules.burst, this.#paceMs) + 2 * this.leaseMs;
+    return Math.max(this.#dueAtMs, atMs - lateMs);
+  }
+
+  /** The latest of the clocks of all processes, as far as this one has seen. */
+  #wallMs(nowMs: number): number {
+    return this.#context.state.wall.at(nowMs) + this.#aheadMs;
+  }
+
+  #look(nowMs: number): void {
+    const number = ++this.#looks;
+    this.#lookAtMs = nowMs + LOOK_MS;
+    const end = (): void => {
+      if (number !== this.#looks) return;
+      this.#looking = undefined;
+      if (this.#left > 0) this.#context.changed();
+    };
+    const failed = (): void => {
+      if (number === this.#looks) this.#lookAtMs = this.#context.now() + FAILED_MS;
+      end();
+    };
+    let answer: MaybePromise<void>;
+    try {
+      answer = this.#take(number, 0);
+    } catch {
+      return failed(); // the guard of the queue's calls tells of a failing store
+    }
+    if (isPromise(answer)) this.#looking = answer.then(end, failed);
+    else end();
+  }
+
+  /** Reads, and commits what it draws; again if others were quicker. */
+  #take(number: number, tries: number): MaybePromise<void> {
+    const entry = this.#context.store.get(this.#key);
+    return isPromise(entry)
+      ? entry.then((read) => this.#write(number, read, tries))
+      : this.#write(number, entry, tries);
+  }
+
+  #write(number: number, entry: StateEntry | undefined, tries: number): MaybePromise<void> {
+    if (number !== this.#looks) return; // it was given up
+    const { store, state, now } = this.#context;
+    const record = recordIn(entry);
+    if (record !== undefined) {
+      const aheadMs = record.atMs - state.wall.at(now());
+      if (aheadMs > this.#aheadMs) this.#aheadMs = Math.min(aheadMs, MOST_APART_MS);
+    }
+    const { lanes, ready } = state;
+    const first = this.#closed ? 0 : lanes[0]!.ready;
+    const others = this.#closed ? 0 : ready - first;
+    const started = this.#started;
+    this.#left = 0; // nothing starts of what is given back
+    const answer = draw(
+      record,
+      this.#rules,
+      { id: this.#id, known: this.#draws, started, first, others },
+      this.#wallMs(now()),
+    );
+    this.#freeAtMs = answer.freeAtMs;
+    this.#nextAtMs = answer.dueAtMs;
+    const isNews = answer.count > 0 || started.length > 0 || record?.held[this.#id] !== undefined;
+    if (!isNews) {
+      this.#untilMs = -Infinity;
+      return;
+    }
+    const answered = (ok: boolean): MaybePromise<void> => {
+      if (number !== this.#looks) return;
+      if (ok) this.#drawn(answer);
+      else if (tries < MOST_TRIES) return this.#take(number, tries + 1);
+    };
+    const done = store.commit({ [this.#key]: entry?.version }, { [this.#key]: answer.record });
+    return isPromise(done) ? done.then(answered) : answered(done);
+  }
+
+  #drawn({ id, record, count, untilMs }: LedgerAnswer): void {
+    this.#id = id;
+    this.#draws = record.held[id]?.[2] ?? 0;
+    this.#started = [];
+    this.#left = count;
+    this.#untilMs = count > 0 ? untilMs : -Infinity;
+  }
+}
+
+/** What the store keeps. `undefined`: nothing, or what says so was damaged. */
+function recordIn(entry: StateEntry | undefined): StartRecord | undefined {
+  const record = entry?.value as StartRecord | null | undefined; // only this file writes the key
+  const isWhole = Array.isArray(record?.starts) && typeof record.held === "object" &&
+    record.held !== null;
+  return isWhole ? record : undefined;
+}
