@@ -99,5 +99,5 @@ export const defaults: Defaults = {
   admission: shedAtCap.name,
   store: memory.name,
   adaptive: { cap: adaptiveCap.name },
-  downstream: { connections: dbPoolCap.name },
+  downstream: { connections: dbPoolCap.name, rates: apiRateCap.name },
 };

@@ -157,6 +157,12 @@ export function everyKey({ store, url }: Outside): object {
     redact: ["password"],
     downstreams: {
       db: { connections: 200 },
+      api: {
+        rates: [
+          { calls: 1000, perMs: 1000 },
+          { calls: 5000, perMs: 10_000, burst: 50 },
+        ],
+      },
       mailer: { cooldown: { after: 2, minMs: 500, maxMs: 5000, failures: 10, gone: true } },
     },
     pools: {
@@ -231,7 +237,7 @@ export function everyKey({ store, url }: Outside): object {
           { use: "fixed-cap", with: { workers: 3 }, scope: "process" },
           { use: "./cap.ts", with: { workers: 100 }, scope: "cluster", reportMs: 70 },
         ],
-        uses: { db: 2, mailer: 1 },
+        uses: { db: 2, mailer: 1, api: 1 },
         adaptive: false,
         cooldown: { by: "key", after: 2, minMs: 500, maxMs: 5000, failures: 9, gone: true },
         retirement: { use: "cooperative", with: { step: 1, everyMs: 10 } },

@@ -27,6 +27,7 @@ export const PAGE: URL = new URL("../docs/config.md", import.meta.url);
 const PARTS: Readonly<Record<string, string>> = {
   config: "ConfigInput",
   downstream: "DownstreamInput",
+  rate: "RateInput",
   pool: "PoolInput",
   lane: "LaneInput",
   schedule: "ScheduleInput",
@@ -36,6 +37,7 @@ const PARTS: Readonly<Record<string, string>> = {
 const TABLES: Readonly<Record<string, string>> = {
   "The top": "config",
   "A downstream": "downstream",
+  "A rate": "rate",
   "A pool": "pool",
   "A lane": "lane",
 };
@@ -44,6 +46,7 @@ const TABLES: Readonly<Record<string, string>> = {
 const MORE: Readonly<Record<string, string>> = {
   "config.admin.alerts": "See [Alerts](metrics.md#alerts).",
   "config.downstreams": "See [below](#a-downstream).",
+  "downstream.rates": "See [below](#a-rate).",
   "downstream.cooldown": "See [Caps](caps.md#named-downstreams).",
   "config.redact": "See [below](#what-is-never-shown).",
   "pool.adaptive": "See [Caps](caps.md).",

@@ -24,6 +24,8 @@ export interface CapDefaults {
   readonly downstream?: {
     /** Name of the one for connections, with the options `connections` and `perWorker`. */
     readonly connections: string;
+    /** Name of the one for rates, with the options `rates` and `callsPerJob`. */
+    readonly rates: string;
   } | undefined;
 }
 

@@ -131,12 +131,13 @@ function diffSchedules(from: PoolSettings, to: PoolSettings): readonly ConfigCha
 
 /** What a pool uses of named downstreams, and what those bear. */
 function diffUses(from: PoolSettings, to: PoolSettings): readonly ConfigChange[] {
-  const named = ({ caps }: PoolSettings): ReadonlyMap<string, CapSettings> =>
-    new Map(caps.flatMap((cap) => cap.shared === undefined ? [] : [[cap.shared.downstream, cap]]));
+  const named = ({ caps }: PoolSettings): ReadonlyMap<string, readonly CapSettings[]> =>
+    Map.groupBy(caps.filter(({ shared }) => shared !== undefined), (cap) => cap.shared!.downstream); // see above
   return changesByName(named(from), named(to), {
     path: (name) => ["pools", to.name, "uses", name],
-    same: (old, own) => sameBound(old.bound, own.bound),
-    show: ({ bound }) => bound.given,
+    same: (old, own) =>
+      old.length === own.length && old.every(({ bound }, at) => sameBound(bound, own[at]!.bound)), // as long
+    show: (caps) => Object.assign({}, ...caps.map(({ bound }) => bound.given)),
     effect: "Planned with at once; while processes know of different numbers, the least holds",
   });
 }

@@ -15,6 +15,9 @@ import type { CapSettings, CooldownSettings, DownstreamSettings } from "./settin
 import { downstreamShape } from "./shape.ts";
 import { resolveSlot, type SlotOptions } from "./slot.ts";
 
+/** What a rate leaves free, at most: the default of the cap for a window of a second. */
+const HEADROOM = 0.04;
+
 /** What uses are resolved with. */
 export interface UsesOptions extends SlotOptions {
   /** The downstreams that there are; those with faults too. */
@@ -36,7 +39,10 @@ export function resolveDownstreams(
     const shape = checkShape(downstreamShape, own, { path, faults });
     if (isRecord(own)) checkWaits(own.cooldown, "minMs", [...path, "cooldown"], faults);
     if (shape !== undefined && Object.keys(own as object).length === 0) { // its shape is an object's
-      faults.add(path, 'Expected "connections" or "cooldown" but it says nothing of what it bears');
+      faults.add(
+        path,
+        'Expected "connections", "rates" or "cooldown" but it says nothing of what it bears',
+      );
     }
     found.set(name, shape && settingsOf(name, shape));
   }
@@ -45,9 +51,12 @@ export function resolveDownstreams(
 
 type DownstreamShape = InferOutput<typeof downstreamShape>;
 
-function settingsOf(name: string, { connections, cooldown }: DownstreamShape): DownstreamSettings {
+function settingsOf(
+  name: string,
+  { connections, rates = [], cooldown }: DownstreamShape,
+): DownstreamSettings {
   const failures = cooldown?.failures ?? Infinity;
-  return { name, connections, cooldown: cooldown && { by: "pool", ...cooldown, failures } };
+  return { name, connections, rates, cooldown: cooldown && { by: "pool", ...cooldown, failures } };
 }
 
 /** What opens the circuit breakers of downstreams that a pool uses. */
@@ -91,28 +100,60 @@ export async function resolveUses(
     }
     const downstream = downstreams.get(name);
     if (downstream === undefined) continue;
-    const { connections } = downstream;
     if (typeof each !== "number" || !Number.isInteger(each) || each < 1) {
       faults.add(here, `Expected a whole number >= 1 but received ${display(each)}`);
       continue;
     }
-    if (connections === undefined) continue;
-    const cap = defaults.downstream?.connections;
-    if (cap === undefined) {
-      faults.add(here, "Expected defaults with a cap for connections but they name none");
+    const fault = tooMuch(downstream, each);
+    if (fault !== undefined) {
+      faults.add(here, fault);
       continue;
     }
-    if (connections > 0 && each > connections) {
-      const message = `Expected at most the ${connections} connections of "${name}" ` +
-        `but received ${each}: no job could start`;
-      faults.add(here, message);
-      continue;
+    for (const { what, connections, options: given } of needsOf(downstream, each)) {
+      const cap = defaults.downstream?.[what];
+      if (cap === undefined) {
+        faults.add(here, `Expected defaults with a cap for ${what} but they name none`);
+        continue;
+      }
+      const slot = { kind: "cap", raw: { use: cap, with: given }, path: here, probe } as const;
+      const resolved = await resolveSlot(slot, options);
+      if (resolved === undefined) continue;
+      const shared = { downstream: name, what, connections, each };
+      caps.push({ bound: resolved.bound, scope: "cluster", shared });
     }
-    const use = { use: cap, with: { connections, perWorker: each } };
-    const resolved = await resolveSlot({ kind: "cap", raw: use, path: here, probe }, options);
-    if (resolved === undefined) continue;
-    const shared = { downstream: name, what: "connections", permits: connections, each } as const;
-    caps.push({ bound: resolved.bound, scope: "cluster", shared });
   }
   return caps;
+}
+
+interface UseNeed {
+  readonly what: "connections" | "rates";
+  readonly connections: number;
+  /** Options of the cap. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+function needsOf({ connections, rates }: DownstreamSettings, each: number): readonly UseNeed[] {
+  const needs: UseNeed[] = [];
+  if (connections !== undefined) {
+    needs.push({ what: "connections", connections, options: { connections, perWorker: each } });
+  }
+  if (rates.length > 0) {
+    needs.push({ what: "rates", connections: Infinity, options: { rates, callsPerJob: each } });
+  }
+  return needs;
+}
+
+/** Why no job could ever start that needs so much. `undefined`: one could. */
+function tooMuch(
+  { name, connections, rates }: DownstreamSettings,
+  each: number,
+): string | undefined {
+  if (connections !== undefined && connections > 0 && each > connections) {
+    return `Expected at most the ${connections} connections of "${name}" but received ${each}: no job could start`;
+  }
+  const slow = rates.find(({ calls }) => Math.ceil(calls * (1 - HEADROOM)) < each);
+  if (slow === undefined) return undefined;
+  const { calls, perMs } = slow;
+  return `Expected at most the ${calls} calls in ${perMs} ms of "${name}" but received ${each}: ` +
+    "give its rate as more calls in a longer window";
 }

@@ -63,6 +63,8 @@ export interface AdminInput {
 export interface DownstreamInput {
   /** Connections that it allows. A whole number >= 0; 0 stops the pools that use it. */
   readonly connections?: number | undefined;
+  /** Calls that it takes: all of them hold. */
+  readonly rates?: readonly RateInput[] | undefined;
   /**
    * One circuit breaker for all pools that use it: once the receiver refuses jobs of one pool, none
    * starts in any. Without it each pool has its own.
@@ -84,6 +86,25 @@ export interface DownstreamInput {
      */
     readonly gone?: boolean | undefined;
   } | undefined;
+}
+
+/**
+ * Calls in a window.
+ *
+ * @internal
+ */
+export interface RateInput {
+  /** Calls in any window, > 0. */
+  readonly calls: number;
+  /** Length of the window, ms, 1,000 to 10,000. */
+  readonly perMs: number;
+  /**
+   * How many jobs of lanes below the highest may start at once after a pause, in each pool, >= 1; else
+   * they are spread over the window evenly.
+   *
+   * @default {1}
+   */
+  readonly burst?: number | undefined;
 }
 
 /** One pool: workers, lanes, what they run and what steers them. */
@@ -117,7 +138,7 @@ export interface PoolInput {
   readonly caps?: readonly CapInput[] | undefined;
   /**
    * Downstreams that a job needs, by name, each with how much of it: connections that a worker
-   * holds, a whole number >= 1. 1 of one without connections.
+   * holds, and calls that a job makes. A whole number >= 1.
    *
    * @default {{}}
    */

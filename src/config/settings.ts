@@ -6,7 +6,7 @@
 
 import type { Bound } from "../contract/plugin.ts";
 import type { Keep } from "../contract/store.ts";
-import type { LaneInput, PoolInput, ScheduleInput } from "./input.ts";
+import type { LaneInput, PoolInput, RateInput, ScheduleInput } from "./input.ts";
 import type { SharedUse } from "../planning/permits.ts";
 import type { SignalReader } from "../contract/strategy.ts";
 
@@ -49,6 +49,8 @@ export interface DownstreamSettings {
   readonly name: string;
   /** Connections that it allows. `undefined`: that is not said. */
   readonly connections: number | undefined;
+  /** Calls that it takes. Empty: that is not said. */
+  readonly rates: readonly RateInput[];
   /** What opens its circuit breaker. `undefined`: it has none. */
   readonly cooldown: CooldownSettings | undefined;
 }

@@ -153,11 +153,21 @@ const shadow = documented("pool.shadow", {
   controller: v.unknown(),
 });
 
+const rate = documented("rate", {
+  calls: above(0),
+  perMs: between(1000, 10_000),
+  burst: v.optional(atLeast(1)),
+});
+
 /** One downstream. */
 export const downstreamShape = documented("downstream", {
   connections: v.optional(whole(0)),
+  rates: v.optional(v.pipe(
+    v.array(rate, wants("a list of rates, at least one")),
+    v.minLength(1, wants("a list of rates, at least one")),
+  )),
   cooldown: v.optional(documented("downstream.cooldown", breaker)),
-}, ["rates"]);
+});
 
 /** One pool. Its slots and lanes are checked one by one. */
 export const poolShape = documented("pool", {

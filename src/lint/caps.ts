@@ -68,7 +68,7 @@ function rateByWorkers(pool: PoolFacts, cap: CapBound): Concern[] {
     code: "rate-by-workers",
     severity: "warning",
     path: cap.path,
-    message: `Cap "${cap.name}" is given ${name} ${figure(rate)} but bounds workers only: ` +
+    message: `${upperFirst(cap.title)} is given ${name} ${figure(rate)} but bounds workers only: ` +
       `${cap.workers} ${cap.workers === 1 ? "worker" : "workers"} ${makes}`,
     formula: `workers x 1000 / serviceMs against ${name}`,
     numbers: { workers: cap.workers, serviceMs, perSec, [name]: rate },
@@ -110,7 +110,7 @@ function rateUnused(pool: PoolFacts, cap: CapBound): Concern[] | undefined {
     severity: "note",
     path: bounds.binder.path,
     message:
-      `Cap "${cap.name}" lets ${counted(figure(rate), "job")}/s start but ${
+      `${upperFirst(cap.title)} lets ${counted(figure(rate), "job")}/s start but ${
         counted(bounds.workers, "worker")
       }, ` +
       `all that ${bounds.binder.name} allows, ${agreeing(bounds.workers, "makes", "make")} ${
@@ -137,7 +137,8 @@ function rateKept(pool: PoolFacts, cap: CapBound, lane: LaneFacts): Concern[] {
     code: "rate-unused",
     severity: "note",
     path: [...path, "lanePolicy"],
-    message: `Cap "${cap.name}" lets ${counted(figure(rate), "job")}/s start but lane policy ` +
+    message:
+      `${upperFirst(cap.title)} lets ${counted(figure(rate), "job")}/s start but lane policy ` +
       `"${settings.lanePolicy.name}" leaves lane "${name}" ${alone} of ${bounds.workers}: alone it ` +
       `makes ${figure(perSec)}/s of ${figure(serviceMs)} ms`,
     formula: "workers of the lane x 1000 / serviceMs < startsPerSec",
@@ -192,4 +193,8 @@ function tighterRate({ caps }: Bounds, than: CapBound): number {
 function runTimeFor({ serviceMs }: PoolFacts, { options }: CapBound): number {
   if (serviceMs > 0) return serviceMs;
   return typeof options.serviceMs === "number" ? options.serviceMs : 0;
+}
+
+function upperFirst(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

@@ -5,7 +5,7 @@
  */
 
 import type { DownstreamSettings, PoolSettings, Settings } from "../config/settings.ts";
-import { type Concern, concern } from "./concern.ts";
+import { type Concern, concern, span } from "./concern.ts";
 
 /** What is wrong with the downstreams of a config, over all its pools. */
 export function lintDownstreams({ downstreams, pools }: Settings): readonly Concern[] {
@@ -13,26 +13,21 @@ export function lintDownstreams({ downstreams, pools }: Settings): readonly Conc
     const users = pools.flatMap((pool) => usesOf(pool, downstream));
     const isUsed = users.length > 0 ||
       pools.some(({ cooldowns }) => cooldowns.has(downstream.name));
-    return isUsed ? tooSmall(downstream, users) : [unused(downstream)];
+    if (!isUsed) return [unused(downstream)];
+    return [...tooFew(downstream, users), ...tooSlow(downstream, users)];
   });
 }
 
 /** What one pool takes of a downstream, in one process. */
 interface User {
-  readonly pool: string;
-  /** For its fewest workers, one at least. */
-  readonly least: number;
+  /** Connections of a worker, and calls of a job. */
+  readonly each: number;
   readonly min: number;
 }
 
-function usesOf({ name, size, caps }: PoolSettings, downstream: DownstreamSettings): User[] {
-  return caps.flatMap(({ shared }) =>
-    shared?.downstream !== downstream.name ? [] : [{
-      pool: name,
-      least: Math.max(1, size.min) * shared.each,
-      min: size.min,
-    }]
-  );
+function usesOf({ size, caps }: PoolSettings, { name }: DownstreamSettings): User[] {
+  const cap = caps.find(({ shared }) => shared?.downstream === name);
+  return cap?.shared === undefined ? [] : [{ each: cap.shared.each, min: size.min }];
 }
 
 function unused({ name }: DownstreamSettings): Concern {
@@ -47,8 +42,8 @@ function unused({ name }: DownstreamSettings): Concern {
   });
 }
 
-function tooSmall({ name, connections }: DownstreamSettings, users: readonly User[]): Concern[] {
-  const needed = users.reduce((sum, { least }) => sum + least, 0);
+function tooFew({ name, connections }: DownstreamSettings, users: readonly User[]): Concern[] {
+  const needed = users.reduce((sum, { each, min }) => sum + Math.max(1, min) * each, 0);
   if (users.length < 2 || connections === undefined) return [];
   if (connections === 0) return []; // `pool-stopped` says so
   if (needed <= connections) return [];
@@ -65,4 +60,23 @@ function tooSmall({ name, connections }: DownstreamSettings, users: readonly Use
     numbers: { pools: users.length, needed, connections },
     change: `Allow ${needed} connections for each process, or lower size.min`,
   })];
+}
+
+/** A rate of which each pool cannot have one job at the same time: a part of a rate stays where it is used. */
+function tooSlow({ name, rates }: DownstreamSettings, users: readonly User[]): Concern[] {
+  const needed = users.reduce((sum, { each }) => sum + each, 0);
+  if (users.length < 2) return [];
+  return rates.flatMap(({ calls, perMs }, index) =>
+    needed <= calls ? [] : [concern({
+      code: "downstream-short",
+      severity: "warning",
+      path: ["downstreams", name, "rates", index],
+      message:
+        `Of ${users.length} pools each needs a part of the ${calls} calls in ${span(perMs)} ` +
+        `of downstream "${name}": one without waits for as long as the others have work`,
+      formula: "sum of uses > calls",
+      numbers: { pools: users.length, needed, calls, perMs },
+      change: `Give the rate as ${needed} calls or more in a longer window`,
+    })]
+  );
 }

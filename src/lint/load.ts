@@ -42,11 +42,11 @@ function rateOverload({ bounds: { startsPerSec, rateCap }, perSec }: PoolFacts):
     code: "rate-overload",
     severity: "error",
     path: rateCap.path,
-    message: `${counted(come, "job")}/s ${agreeing(come, "is", "are")} expected but cap ` +
-      `"${rateCap.name}" lets ${figure(startsPerSec)} start: no number of workers helps`,
+    message: `${counted(come, "job")}/s ${agreeing(come, "is", "are")} expected but ` +
+      `${rateCap.title} lets ${figure(startsPerSec)} start: no number of workers helps`,
     formula: "perSec > startsPerSec",
     numbers: { perSec, startsPerSec },
-    change: `Let cap "${rateCap.name}" allow ${counted(come, "start")}/s, or expect at most ` +
+    change: `Let ${rateCap.title} allow ${counted(come, "start")}/s, or expect at most ` +
       `${counted(figure(startsPerSec), "job")}/s`,
   })];
 }

@@ -48,10 +48,10 @@ export interface SharedUse {
   /** Its name. */
   readonly downstream: string;
   /** What of it. */
-  readonly what: "connections";
-  /** How much of that there is for all pools of all processes. */
-  readonly permits: number;
-  /** How much of that a worker takes. */
+  readonly what: "connections" | "rates";
+  /** Connections for all pools of all processes. `Infinity`: it is about rates. */
+  readonly connections: number;
+  /** Connections that a worker takes, or calls that a job makes. */
   readonly each: number;
 }
 

@@ -120,7 +120,8 @@ function causeOf(state: Figures, plan: Plan): string {
       return `${wish}, but size.max is ${state.size.max}`;
     default: {
       if (state.holdUntilMs > 0 && plan.boundBy === `downstream:${state.heldBy}`) return idle;
-      const cap = plan.proposals.find((part) => `${part.kind}:${part.by}` === plan.boundBy);
+      const [cap] = plan.proposals.filter((part) => `${part.kind}:${part.by}` === plan.boundBy)
+        .sort((a, b) => a.workers - b.workers); // of a downstream, connections and rates
       const name = cap?.kind === "downstream" ? `downstream ${cap.by}` : cap?.by;
       if (state.rateBound) return `${wish}, but the start rate of ${name} holds jobs back`;
       return `${wish}, but ${name} allows ${cap?.workers} (${cap?.reason})`;

@@ -87,7 +87,7 @@ export class Permits implements Shares {
   workers(cap: NamedCap, whole: number, wants: number): number {
     const { state, now } = this.#context;
     const { seat, key, each } = this.#placeOf(cap);
-    const permits = cap.shared?.permits ?? whole;
+    const permits = cap.shared?.connections ?? whole;
     // Workers kept for what may come are no demand while others lack some: no slack.
     const demand = Math.max(state.size.min, state.total - state.idle + this.#ready);
     seat.need(`${key}/workers`, {
@@ -104,26 +104,29 @@ export class Permits implements Shares {
     const { starts: whole } = limit;
     if (whole === 0) return 0;
     const { rates, state, now } = this.#context;
-    const { seat, key: name } = this.#placeOf(cap);
+    const { seat, key: name, each } = this.#placeOf(cap);
     const key = `${name}/${number === 1 ? "starts" : `starts#${number}`}`;
     const nowMs = now();
-    const { starts: permits, perMs } = windowOf(limit);
+    // Pools that share a rate divide calls, of which their jobs make more or fewer.
+    const { starts: permits, perMs } = windowOf({ ...limit, starts: callsOf(whole, each) });
+    const most = Math.floor(permits / each);
+    const mine = (): number => Math.floor(seat.inForce(key, permits, nowMs) / each);
     const used = (): number => rates.used(held, now(), perMs);
     const count = used();
-    const unused = seat.inForce(key, permits, nowMs) - count;
+    const unused = mine() - count;
     // A part that it is only late to use is kept while work waits: to move it costs a window.
     const late = room > 0 || count >= unused ? unused : 0;
     // Who starts by the pace has some unused at any time, now more, now fewer: all who do want all.
     const isPaced = state.rateBound && state.holdUntilMs === 0;
-    const more = isPaced ? permits : Math.max(1, room, late);
-    const wants = count + Math.min(this.#ready, more);
-    seat.need(key, { cap: permits, wants, cools: true, used });
+    const more = isPaced ? most : Math.max(1, room, late);
+    const wants = Math.min(most, count + Math.min(this.#ready, more)) * each;
+    seat.need(key, { cap: permits, wants, step: each, cools: true, used: () => used() * each });
     if (perMs > this.#coolMs) {
       this.#coolMs = perMs;
       this.#takeSettings();
     }
     if (seat.isAlone(nowMs)) return whole;
-    return seat.inForce(key, permits, nowMs) * (whole / permits);
+    return mine() * (whole * each / permits);
   }
 
   /** Looks at the records if it is time to. */
@@ -221,4 +224,9 @@ interface RecordPlan {
   readonly isShared: boolean;
   reportMs: number;
   readonly keys: Set<string>;
+}
+
+/** Calls of starts, without what a product of decimals misses: all pools come to the same window. */
+function callsOf(starts: number, each: number): number {
+  return each === 1 ? starts : Number((starts * each).toPrecision(12));
 }

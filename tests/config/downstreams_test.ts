@@ -24,14 +24,14 @@ Deno.test("resolveUses() makes a shared cap of each use, after the caps of the l
     ["db-pool-cap", "cluster", {
       downstream: "db",
       what: "connections",
-      permits: 20,
+      connections: 20,
       each: 2,
     }],
     ["adaptive-cap", "process", undefined],
   ]);
   assert.deepEqual(settings.downstreams, [
-    { name: "db", connections: 20, cooldown: undefined },
-    { name: "other", connections: 3, cooldown: undefined },
+    { name: "db", connections: 20, rates: [], cooldown: undefined },
+    { name: "other", connections: 3, rates: [], cooldown: undefined },
   ]);
 });
 
@@ -47,7 +47,7 @@ Deno.test("resolveUses() names uses that cannot be", async () => {
   }, options);
 
   assert.deepEqual(lines, [
-    '/downstreams/odd: Expected "connections" or "cooldown" but it says nothing of what it bears',
+    '/downstreams/odd: Expected "connections", "rates" or "cooldown" but it says nothing of what it bears',
     "/downstreams/less/connections: Expected a whole number >= 0 but received -1",
     '/pools/mail/uses/dbb: No downstream is named "dbb": did you mean "db"?',
     '/pools/mail/uses/db: Expected at most the 4 connections of "db" but received 5: no job could start',
@@ -66,7 +66,7 @@ Deno.test("resolveUses() wants defaults that say which cap stands for connection
   ]);
 });
 
-Deno.test("resolveDownstreams() says which keys come later, and of which shape all are", async () => {
+Deno.test("resolveDownstreams() says of which shape all are", async () => {
   assert.deepEqual(
     await linesOf({
       downstreams: {
@@ -76,9 +76,9 @@ Deno.test("resolveDownstreams() says which keys come later, and of which shape a
       pools: { mail: pool({ uses: ["db"] }) },
     }, options),
     [
+      "/downstreams/db/rates: Expected a list of rates, at least one but received an empty list",
       "/downstreams/db/cooldown/after: Expected a whole number >= 1 but received 0",
       '/downstreams/db/cooldown/by: No key is named "by": expected one of "after", "minMs", "maxMs", "failures", "gone"',
-      '/downstreams/db/rates: The key "rates" is not supported yet: remove it until a later version supports it',
       "/downstreams/db/cooldown/maxMs: Expected at least minMs (9) but received 1",
       "/downstreams/list: Expected an object but received an empty list",
       "/pools/mail/uses: Expected numbers by downstream but received a list",
@@ -111,4 +111,44 @@ Deno.test("a pool has the rules of each circuit breaker of what it uses, with de
   ]);
   assert.deepEqual(mail!.caps.flatMap(({ shared }) => shared?.downstream ?? []), ["db", "sms"]);
   assert.equal(other!.cooldowns.size, 0);
+});
+
+Deno.test("resolveUses() makes a cap for connections and one for rates, each with what a job needs", async () => {
+  const rates = [{ calls: 100, perMs: 1000 }];
+  const settings = await resolveConfig({
+    downstreams: { mailer: { connections: 9, rates } },
+    pools: { mail: pool({ uses: { mailer: 3 } }) },
+  } as never, options); // as a file may hold it
+
+  const caps = settings.pools[0]!.caps.filter(({ shared }) => shared !== undefined);
+  assert.deepEqual(caps.map(({ bound, shared }) => [bound.given, shared]), [
+    [{ connections: 9, perWorker: 3 }, {
+      downstream: "mailer",
+      what: "connections",
+      connections: 9,
+      each: 3,
+    }],
+    [{ rates, callsPerJob: 3 }, {
+      downstream: "mailer",
+      what: "rates",
+      connections: Infinity,
+      each: 3,
+    }],
+  ]);
+  const lines = await linesOf({
+    downstreams: { mailer: { rates: [{ calls: 2, perMs: 1000 }, { calls: 9, perMs: 999 }] } },
+    pools: { mail: pool({ uses: { mailer: 3 } }) },
+  }, options);
+  assert.deepEqual(lines, [
+    "/downstreams/mailer/rates/1/perMs: Expected a number from 1000 to 10000 but received 999",
+  ]);
+  assert.deepEqual(
+    await linesOf({
+      downstreams: { mailer: { rates: [{ calls: 2, perMs: 1000 }] } },
+      pools: { mail: pool({ uses: { mailer: 3 } }) },
+    }, options),
+    [
+      '/pools/mail/uses/mailer: Expected at most the 2 calls in 1000 ms of "mailer" but received 3: give its rate as more calls in a longer window',
+    ],
+  );
 });

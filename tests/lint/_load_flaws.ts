@@ -322,6 +322,23 @@ export const LOAD_FLAWS: readonly Flaw[] = [
     change: new RegExp(`^Allow ${needed} connections for each process`),
   })),
   {
+    code: "downstream-short",
+    severity: "warning",
+    pointer: "/downstreams/api/rates/0",
+    given: {
+      downstreams: { api: { rates: [{ calls: 2, perMs: 1000 }] } },
+      pool: { uses: { api: 1 } },
+      beside: { uses: { api: 2 } },
+    },
+    mended: {
+      downstreams: { api: { rates: [{ calls: 4, perMs: 2000 }] } },
+      pool: { uses: { api: 1 } },
+      beside: { uses: { api: 2 } },
+    },
+    numbers: { pools: 2, needed: 3, calls: 2 },
+    change: /^Give the rate as 3 calls or more in a longer window/,
+  },
+  {
     code: "downstream-unused",
     severity: "warning",
     pointer: "/downstreams/db",
