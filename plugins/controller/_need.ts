@@ -6,7 +6,7 @@
 
 import { Holds } from "../../src/base/holds.ts";
 import type { LaneView, PoolView } from "../../src/contract/view.ts";
-import { GRAIN_MS, timeLeftMs } from "./_supply.ts";
+import { causesGrowth, GRAIN_MS, timeLeftMs } from "./_supply.ts";
 
 /** Use is averaged over so long: shorter peaks queue instead. */
 export const SLOT_MS = 50;
@@ -107,7 +107,7 @@ export class NeededWorkers {
   grew({ nowMs, lanes }: PoolView, workers: number): number {
     let to = workers;
     if (nowMs - this.#shrunkAtMs < BLAMED * this.lookMs) {
-      const filled = lanes.some((lane) => lane.running > 0 && timeLeftMs(lane, 1) === undefined);
+      const filled = lanes.some((lane) => lane.running > 0 && !causesGrowth(lane));
       if (!filled) to = Math.max(to, Math.min(this.#regrown, this.#shrunkFrom));
       this.#regrown = Math.max(this.#regrown, Math.min(to, this.#shrunkFrom));
       if (this.#adaptedAtMs < this.#shrunkAtMs) this.#adapt(nowMs, this.#patienceMs * 2);

@@ -7,7 +7,7 @@
 import { duration } from "../../src/base/format.ts";
 import type { Controller, Proposal } from "../../src/contract/strategy.ts";
 import type { PoolView } from "../../src/contract/view.ts";
-import { GRAIN_MS, wantsWorkers } from "./_supply.ts";
+import { causesGrowth, GRAIN_MS, wantsWorkers } from "./_supply.ts";
 
 /** What the rule is tuned by. */
 export interface StepRule {
@@ -57,7 +57,7 @@ export function stepRule({ growStep, idleMs, pressed }: StepRule): Controller {
       return { workers: target + growStep, reason: `${why}: ${growStep} more` };
     }
     const empty = view.rateBound ||
-      view.lanes.every((lane) => lane.targetWaitMs === null || !wantsWorkers(lane));
+      view.lanes.every((lane) => !causesGrowth(lane) || !wantsWorkers(lane));
     if (!empty || busy > Math.min(IDLE_SHARE * target, target - 1) || target <= size.min) {
       idleSinceMs = undefined;
       return hold(view, used);
@@ -85,8 +85,5 @@ export function stepRule({ growStep, idleMs, pressed }: StepRule): Controller {
 
 /** Worker time spent so far, less that on lanes that never cause growth: these fill what is spare. */
 function neededMs({ lanes, totals }: PoolView): number {
-  return lanes.reduce(
-    (sum, lane) => lane.targetWaitMs === null ? sum - lane.servedMs : sum,
-    totals.busyMs,
-  );
+  return lanes.reduce((sum, lane) => causesGrowth(lane) ? sum : sum - lane.servedMs, totals.busyMs);
 }

@@ -39,6 +39,11 @@ export function timeLeftMs(lane: LaneView, grow: number): number | undefined {
   return startWithinMs === undefined ? undefined : START_SHARE * startWithinMs - oldestWaitMs;
 }
 
+/** False: its jobs fill what is spare. */
+export function causesGrowth({ targetWaitMs, startWithinMs }: LaneView): boolean {
+  return targetWaitMs !== null || startWithinMs !== undefined;
+}
+
 /** True if the lane has ready jobs that another worker could run. */
 export function wantsWorkers(lane: LaneView): boolean {
   return lane.ready > 0 && lane.running < lane.maxRunning;

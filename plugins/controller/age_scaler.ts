@@ -10,7 +10,7 @@ import { duration } from "../../src/base/format.ts";
 import { defineController, type Plugin } from "../../src/contract/plugin.ts";
 import type { PoolView } from "../../src/contract/view.ts";
 import { deadlineRule } from "./_deadline_rule.ts";
-import { wantsWorkers } from "./_supply.ts";
+import { timeLeftMs, wantsWorkers } from "./_supply.ts";
 import { Count, Duration } from "./_options.ts";
 import { stepRule } from "./_step_rule.ts";
 
@@ -65,6 +65,7 @@ const Options = v.strictObject({
  */
 export const ageScaler: Plugin<"controller", AgeScalerOptions> = defineController({
   name: "age-scaler",
+  reads: ["startWithinMs"],
   options: Options,
   create: ({ rule, growStep, idleMs, ...deadline }) => {
     if (rule === "step") return stepRule({ growStep, idleMs, pressed: isOld });
@@ -80,10 +81,10 @@ export const ageScaler: Plugin<"controller", AgeScalerOptions> = defineControlle
 
 function isOld(view: PoolView): string | undefined {
   for (const lane of view.lanes) {
-    if (lane.targetWaitMs === null || !wantsWorkers(lane)) continue;
-    if (lane.oldestWaitMs > lane.targetWaitMs) {
-      const { name, oldestWaitMs, targetWaitMs } = lane;
-      return `${name}: oldest ${duration(oldestWaitMs)}, target ${duration(targetWaitMs)}`;
+    const { name, oldestWaitMs } = lane;
+    const leftMs = timeLeftMs(lane, 1);
+    if (leftMs !== undefined && leftMs < 0 && wantsWorkers(lane)) {
+      return `${name}: oldest ${duration(oldestWaitMs)}, target ${duration(oldestWaitMs + leftMs)}`;
     }
   }
   return undefined;

@@ -77,6 +77,8 @@ export interface Plugin<K extends Kind = Kind, Input = unknown, Payload = unknow
   readonly scope?: Scope | undefined;
   /** True: it asks for one worker count, whatever comes. Only controllers have it. @default {false} */
   readonly constant?: boolean | undefined;
+  /** Keys of lanes that it goes by, of those that not all do. Only controllers and lane policies have it. @default {[]} */
+  readonly reads?: readonly OptionalRead[] | undefined;
   /** True: it rejects jobs that would wait for too long. Only admissions have it. @default {false} */
   readonly sheds?: boolean | undefined;
   /** Whether its jobs outlive the process. Only stores have it. @default {true} */
@@ -90,6 +92,13 @@ export interface Plugin<K extends Kind = Kind, Input = unknown, Payload = unknow
   /** Only for inference: what its options may be. Never present at run time. */
   "~accepts"?(options: Input): void;
 }
+
+/**
+ * A key of a lane that strategies may leave unread: `check` says where none in use reads it.
+ *
+ * @internal
+ */
+export type OptionalRead = "weight" | "startWithinMs";
 
 /** What a store took, measured: `check` says which loads are more. */
 export interface StoreMeasure {
@@ -154,20 +163,34 @@ export interface ControllerDefinition<Schema extends StandardSchema>
   extends Definition<"controller", Schema> {
   /** True: it asks for one worker count, whatever comes. @default {false} */
   readonly constant?: boolean | undefined;
+  /** Keys of lanes that it goes by, of those that not all controllers do. @default {[]} */
+  readonly reads?: readonly OptionalRead[] | undefined;
 }
 
 /** Defines a controller: how many workers? */
 export function defineController<Schema extends StandardSchema = NoOptions>(
   definition: ControllerDefinition<Schema>,
 ): Plugin<"controller", InputOf<Schema>> {
-  return { ...define("controller", definition), constant: definition.constant ?? false };
+  const { constant = false, reads = [] } = definition;
+  return { ...define("controller", definition), constant, reads };
+}
+
+/**
+ * What `defineLanePolicy` takes.
+ *
+ * @internal
+ */
+export interface LanePolicyDefinition<Schema extends StandardSchema>
+  extends Definition<"lane-policy", Schema> {
+  /** Keys of lanes that it goes by, of those that not all policies do. @default {[]} */
+  readonly reads?: readonly OptionalRead[] | undefined;
 }
 
 /** Defines a lane policy: which lane does the next free worker serve? */
 export function defineLanePolicy<Schema extends StandardSchema = NoOptions>(
-  definition: Definition<"lane-policy", Schema>,
+  definition: LanePolicyDefinition<Schema>,
 ): Plugin<"lane-policy", InputOf<Schema>> {
-  return define("lane-policy", definition);
+  return { ...define("lane-policy", definition), reads: definition.reads ?? [] };
 }
 
 /**

@@ -8,6 +8,7 @@ import { atCapacity, stalled } from "./diagnose/capacity.ts";
 import { downstreamSlower } from "./diagnose/downstream.ts";
 import { failing } from "./diagnose/failing.ts";
 import { type Finding, FINDING_CODES, type Traits } from "./diagnose/finding.ts";
+import { neverGrows } from "./diagnose/filling.ts";
 import { laneStarved, laneWaits } from "./diagnose/lanes.ts";
 import { receiverRefuses } from "./diagnose/refusing.ts";
 import { fixedWouldDo, oscillation } from "./diagnose/steadiness.ts";
@@ -28,6 +29,7 @@ const CHECKS: readonly ((history: History, traits: Traits) => readonly Finding[]
   atCapacity,
   downstreamSlower,
   laneStarved,
+  neverGrows,
   laneWaits,
   oscillation,
   fixedWouldDo,

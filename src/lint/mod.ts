@@ -14,12 +14,14 @@ import { lintCooldown } from "./cooldown.ts";
 import { lintDepth } from "./depth.ts";
 import { lintDownstreams } from "./downstreams.ts";
 import { factsOf } from "./facts.ts";
+import { lintFilling } from "./filling.ts";
 import { lintGrowth } from "./growth.ts";
 import { lintLoad } from "./load.ts";
 import { lintReserve } from "./reserve.ts";
 import { lintRetry } from "./retry.ts";
 import { lintStore } from "./store.ts";
 import { lintTime, type Platform } from "./time.ts";
+import { lintUnread } from "./unread.ts";
 import { lintUnreached } from "./unreached.ts";
 import { lintWait } from "./wait.ts";
 import type { Settings } from "../config/settings.ts";
@@ -47,6 +49,8 @@ export function lint(settings: Settings, platform?: Platform): readonly Concern[
     ...lintWait(pool),
     ...pool.failing,
     ...lintGrowth(pool),
+    ...lintFilling(pool),
+    ...lintUnread(pool),
     ...lintRetry(pool),
     ...lintCooldown(pool),
     ...lintTime(pool, { platform, durable }),

@@ -83,6 +83,37 @@ function dealer(pool: PoolSettings, workers: number, context: PluginContext): De
   };
 }
 
+/** How often a policy sees a job wait: some keep more workers for a lane then. */
+const LOOKS = 10;
+
+/**
+ * Workers that a policy leaves to a lane whose jobs have waited for their target again and again, while
+ * all lanes below it have more jobs than workers.
+ */
+export function learnedReserve(
+  pool: PoolSettings,
+  workers: number,
+  { context, index }: { readonly context: PluginContext; readonly index: number },
+): number {
+  const policy = pool.lanePolicy.create(context);
+  const most = Math.min(workers, MOST_WORKERS);
+  const start = makeView({ live: most, target: most, size: pool.size });
+  let taken = 0;
+  for (let look = 0; look < LOOKS; look++) {
+    const lanes: Mutable<LaneView>[] = pool.lanes.map((lane, place) => ({
+      ...viewLane(lane, place),
+      arrivalsPerSec: lane.expect?.perSec ?? 0,
+      meanServiceMs: lane.expect?.serviceMs ?? 0,
+      ready: place > index ? 1e6 : 0,
+      oldestWaitMs: place === index ? lane.targetWaitMs ?? 0 : 0,
+    }));
+    const nowMs = start.nowMs + look * (pool.lanes[index]?.targetWaitMs ?? 0);
+    fill(policy, { ...start, nowMs, lanes }, lanes);
+    taken = lanes.reduce((sum, lane) => sum + lane.running, 0);
+  }
+  return most - taken;
+}
+
 function fill(
   policy: LanePolicy,
   view: Mutable<PoolView>,

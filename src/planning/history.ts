@@ -14,8 +14,10 @@ import type { LaneView, PoolView } from "../contract/view.ts";
 export interface LaneSample {
   /** Name from the config. */
   readonly name: string;
-  /** Wait that growth aims to stay below, ms. `null`: causes no growth beyond one worker. */
+  /** Wait that growth aims to stay below, ms. `null`: none. */
   readonly targetWaitMs: number | null;
+  /** Within how long growth aims to start what waits, ms. `undefined`: it does not. */
+  readonly startWithinMs: number | undefined;
   /** Claimable jobs. */
   readonly ready: number;
   /** Jobs that run. */
@@ -327,6 +329,7 @@ function laneSample(lane: LaneView, kept: number | undefined): LaneSample {
   return {
     name: lane.name,
     targetWaitMs: lane.targetWaitMs,
+    startWithinMs: lane.startWithinMs,
     ready: lane.ready,
     running: lane.running,
     oldestWaitMs: lane.oldestWaitMs,

@@ -198,6 +198,40 @@ Deno.test("diagnose() says lane-starved, when the lanes above take all workers f
   assert.ok(!codesOf(spared).includes("lane-starved low"), codesOf(spared).join());
 });
 
+Deno.test("diagnose() says never-grows, when ever more jobs wait that cause no growth (C8)", async () => {
+  const scenario = (
+    lane: { readonly targetWaitMs?: null; readonly startWithinMs?: number },
+    perSec: number,
+    backlog = 0,
+  ): Scenario => ({
+    pool: {
+      size: { min: 1, max: 16 },
+      lanes: [{ name: "low", ...lane }],
+      admission: "admit-all",
+      timeoutMs: 100_000,
+    },
+    streams: [{ lane: "low", perSec, serviceMs: 40_000 }],
+    backlog,
+    forMs: 370_000,
+  });
+
+  const finding = await one("never-grows", scenario({ targetWaitMs: null }, 0.2));
+  const others = [
+    scenario({}, 0.2),
+    scenario({ targetWaitMs: null, startWithinMs: 60_000 }, 0.2),
+    scenario({ targetWaitMs: null }, 0.02),
+    scenario({ targetWaitMs: null }, 0, 5000), // a backlog that gets shorter
+  ];
+
+  assert.equal(finding.lane, "low");
+  assert.ok((finding.numbers.more ?? 0) > 40, finding.saw);
+  assert.match(finding.change, /^Set "startWithinMs" for "low"/);
+  for (const other of others) {
+    const codes = codesOf(await diagnosisOf(other));
+    assert.ok(!codes.includes("never-grows low"), codes.join());
+  }
+});
+
 Deno.test("diagnose() says downstream-slower, when jobs take longer than they did", async () => {
   const scenario = (slowMs: number): Scenario => ({
     pool: { size: { min: 2, max: 32 }, lanes: ONE_LANE },

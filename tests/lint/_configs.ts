@@ -68,6 +68,13 @@ const brokenPolicy = defineLanePolicy({
   create: () => () => makeLane({ name: "mine" }),
 });
 
+/** A lane policy that says what it goes by. */
+const weighed = defineLanePolicy({
+  name: "weighed",
+  reads: ["weight"],
+  create: () => (_, eligible) => eligible.toSorted((a, b) => b.weight - a.weight)[0],
+});
+
 /** A cap that goes by a signal. */
 const signalCap = defineCap({
   name: "signal-cap",
@@ -88,6 +95,7 @@ const PLUGINS = {
   "broken-cap": brokenCap,
   "broken-controller": brokenController,
   "broken-policy": brokenPolicy,
+  "weighed": weighed,
   "signal-cap": signalCap,
   "durable": storeNamed("durable"),
   "deno-kv": { ...storeNamed("deno-kv"), measured: denoKv.measured },

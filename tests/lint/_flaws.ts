@@ -26,7 +26,12 @@ export interface Flaw {
 /** The lanes of the lanes experiment: urgent jobs of 20 ms beside batch jobs of 200 ms, on ten workers. */
 export const SEED_LANES = [
   { name: "urgent", targetWaitMs: 50, expect: { perSec: 30, serviceMs: 20 } },
-  { name: "batch", targetWaitMs: null, expect: { perSec: 45, serviceMs: 200 } },
+  {
+    name: "batch",
+    targetWaitMs: null,
+    startWithinMs: 600_000,
+    expect: { perSec: 45, serviceMs: 200 },
+  },
 ] as const;
 
 /** The spike of the autoscaling experiment. */
@@ -52,6 +57,23 @@ export function reserveOf(urgent: number, perSec: number): NonNullable<Given["po
     drainMs: 30_000,
   };
 }
+
+/** Few batch jobs without a target below urgent ones, and room to grow. */
+export function filled(lanePolicy: NonNullable<Given["pool"]>["lanePolicy"]): Given {
+  return {
+    pool: {
+      size: { min: 2, max: 40 },
+      lanes: [
+        { name: "urgent", expect: { perSec: 30, serviceMs: 20 } },
+        { name: "batch", targetWaitMs: null, expect: { perSec: 1, serviceMs: 200 } },
+      ],
+      lanePolicy,
+    },
+  };
+}
+
+/** Eight workers busy with jobs that nobody waits for. */
+export const RARE = { name: "batch", expect: { perSec: 2, serviceMs: 4000 } } as const;
 
 /** A lane whose jobs keep `workers` busy and may wait long. */
 export function load(workers: number, serviceMs: number): Lane {

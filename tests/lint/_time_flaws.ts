@@ -5,7 +5,9 @@
  */
 
 import type { NamedSlot } from "../../src/config/input.ts";
-import { type Flaw, FLOOD, load, run, SPIKE } from "./_flaws.ts";
+import { filled, type Flaw, FLOOD, load, RARE, run, SPIKE } from "./_flaws.ts";
+
+const DRAIN = { name: "x", targetWaitMs: null, startWithinMs: 60_000 } as const;
 
 /** A handler that delivers, and gives each request so long. */
 function delivery(timeoutMs: number): NamedSlot {
@@ -187,6 +189,56 @@ export const TIME_FLAWS: readonly Flaw[] = [
     mended: { pool: { lanes: SPIKE, controller: { use: "fixed", with: { workers: 17 } } } },
     numbers: { workers: 8, load: 16, need: 16 },
     change: /^Let the controller ask for 16 workers, or set size\.min to 16$/,
+  },
+  {
+    code: "never-grows",
+    severity: "warning",
+    pointer: "/pools/p/lanes/0/targetWaitMs",
+    given: { pool: { size: { min: 1, max: 16 }, lanes: [{ ...RARE, targetWaitMs: null }] } },
+    mended: {
+      pool: {
+        size: { min: 1, max: 16 },
+        lanes: [{ ...RARE, targetWaitMs: null, startWithinMs: 600_000 }],
+      },
+    },
+    numbers: { load: 8, others: 0, min: 1, left: 1 },
+    change: /^Set "startWithinMs" beside it .*, or raise size\.min to 9$/,
+  },
+  {
+    code: "reserve-below-chance",
+    severity: "note",
+    pointer: "/pools/p/lanePolicy",
+    given: filled("strict-priority"),
+    mended: filled({ use: "reserved-lane", with: { reserve: { urgent: 3 } } }),
+    numbers: { kept: 0, load: 0.6, enough: 3, lowerMs: 200 },
+    change: /^Reserve 3 workers for "urgent"$/,
+  },
+  {
+    code: "reserve-below-chance",
+    severity: "note",
+    pointer: "/pools/p/lanePolicy",
+    given: filled({ use: "reserved-lane", with: { reserve: { urgent: 2 } } }),
+    mended: filled({ use: "reserved-lane", with: { reserve: "auto" } }), // learns from waits
+    numbers: { kept: 2 },
+    change: /^Reserve 3 workers for "urgent"$/,
+  },
+  {
+    code: "weight-unread",
+    severity: "warning",
+    pointer: "/pools/p/lanes/0/weight",
+    given: { pool: { lanes: [{ name: "x", weight: 3 }] } },
+    mended: { pool: { lanes: [{ name: "x", weight: 3 }], lanePolicy: "weighed" } },
+    numbers: { weight: 3 },
+    change: /^Leave the weight out, or take a lane policy that reads it$/,
+  },
+  {
+    code: "start-within-unread",
+    severity: "warning",
+    pointer: "/pools/p/lanes/0/startWithinMs",
+    given: { pool: { lanes: [DRAIN], controller: "depth-scaler" } },
+    mended: { pool: { lanes: [DRAIN], controller: "age-scaler" } },
+    numbers: { startWithinMs: 60_000 },
+    change: /^Take a controller that reads startWithinMs, or give the lane a targetWaitMs$/,
   },
   {
     code: "target-over-max",

@@ -21,6 +21,7 @@ export type FindingCode =
   | "reserve-small"
   | "no-preemption"
   | "lane-starved"
+  | "never-grows"
   | "downstream-slower"
   | "fixed-would-do"
   | "failing"
@@ -35,6 +36,7 @@ export const FINDING_CODES: readonly FindingCode[] = [
   "at-capacity",
   "downstream-slower",
   "lane-starved",
+  "never-grows",
   "reserve-small",
   "no-preemption",
   "oscillation",

@@ -93,6 +93,7 @@ function decisionAt(atMs: number, from: number, to: number): DecisionJson {
 function sampleAt(atMs: number, more: Partial<Sample> = {}): Sample {
   const lane = {
     targetWaitMs: 50,
+    startWithinMs: undefined,
     ready: 0,
     running: 0,
     oldestWaitMs: 0,
