@@ -31,6 +31,7 @@ const GONE: Readonly<Record<string, string>> = {
   "somebody": "someone, a user",
   "stands": "is",
   "taken in": "accepted",
+  "takes in that": "updates, ends",
   "turn(s|ed)? away": "rejected",
   "whoever": "anyone who",
   "whom": "which",

@@ -16,7 +16,7 @@ export class OpenEntry<T> {
 }
 
 /**
- * Takes in at the end, and out from anywhere, in O(1).
+ * Adds at the end, and removes from anywhere, in O(1).
  *
  * A `Set` does that too, and what went through it stays: each of the tables that it outgrows refers to the
  * next. The first one that lives long enough to be moved to the old space keeps all later ones, and what

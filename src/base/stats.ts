@@ -128,7 +128,7 @@ export class RateMeter {
     return perceptible(this.#weight === 0 ? 0 : this.#rate / this.#weight);
   }
 
-  /** Takes in the total number of events so far. */
+  /** Updates the rate by the total number of events so far. */
   update(nowMs: number, count: number): void {
     const elapsedMs = nowMs - this.#atMs;
     if (elapsedMs <= 0) return;
@@ -140,7 +140,7 @@ export class RateMeter {
     this.#count = count;
   }
 
-  /** Takes in that nothing came until now, while nobody called `update`: what has come since came now. */
+  /** Ends an idle gap without `update`: what has come since came now. */
   rested(nowMs: number): void {
     this.update(nowMs, this.#count);
   }
@@ -172,7 +172,7 @@ export class CounterWindow {
     this.#take(nowMs, counters);
   }
 
-  /** Takes in that the counters stayed like that until now, while nobody called `update`. */
+  /** Ends an idle gap without `update`, over which the counters did not change. */
   rested(nowMs: number, counters: ArrayLike<number>): void {
     if (this.#taken === 0) return;
     const sinceMs = this.#timeAt(this.#taken - 1);

@@ -331,7 +331,7 @@ export class Lane implements LaneView {
     this.traffic.update(nowMs);
   }
 
-  /** Takes in that the pool rested until now: the arrivals since came now, not in its course. */
+  /** Ends an idle gap without ticks: rates decay over it, and what has come since came now. */
   rested(nowMs: number): void {
     this.#arrivalRate.rested(nowMs);
     this.traffic.rested(nowMs);

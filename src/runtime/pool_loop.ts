@@ -289,7 +289,7 @@ export class PoolLoop {
     atOnce = false;
   }
 
-  /** Reads the clock, and takes in that nothing came while the pool rested. */
+  /** Reads the clock, and ends an idle gap if the pool rested. */
   #catchUp(): number {
     const nowMs = this.#readClock();
     if (this.rests) this.#parts.state.rested(nowMs);

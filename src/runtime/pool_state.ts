@@ -136,13 +136,13 @@ export class PoolState implements PoolView {
     return this.#shownWorkers ??= Object.freeze([...this.#workers]);
   }
 
-  /** Takes in a worker that starts. */
+  /** Adds a worker that starts. */
   addWorker(worker: Worker): void {
     this.#workers.push(worker);
     this.#shownWorkers = undefined;
   }
 
-  /** Takes out a worker that has left. */
+  /** Removes a worker that has left. */
   removeWorker(worker: Worker): void {
     this.#workers.splice(this.#workers.indexOf(worker), 1);
     this.#shownWorkers = undefined;
@@ -227,7 +227,7 @@ export class PoolState implements PoolView {
     for (const lane of this.lanes) lane.update(nowMs);
   }
 
-  /** Takes in that no tick came while the pool rested: nothing had come until now. */
+  /** Decays rates and windows over an idle gap without ticks. */
   rested(nowMs: number): void {
     this.traffic.rested(nowMs);
     for (const lane of this.lanes) lane.rested(nowMs);

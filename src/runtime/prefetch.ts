@@ -71,7 +71,7 @@ export class Prefetch {
     this.#state = state;
   }
 
-  /** Takes in a leased job, behind those of its lane that are as old. */
+  /** Adds a leased job, behind those of its lane that are as old. */
   hold(job: Leased, lane: Lane, nowMs: number): void {
     let jobs = this.#held.get(lane);
     if (jobs === undefined) this.#held.set(lane, jobs = []);
@@ -163,7 +163,7 @@ export class Prefetch {
     return sumMs === 0 ? live / lanes.length : live * this.#seen.get(lane)!.shareMs / sumMs;
   }
 
-  /** Takes in which lanes have had the workers' time since the last look. */
+  /** Updates which lanes have had the workers' time since the last look. */
   #look(nowMs: number): void {
     const isDue = nowMs - this.#lookedAtMs >= LOOK_MS;
     if (isDue) this.#lookedAtMs = nowMs;

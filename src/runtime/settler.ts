@@ -61,7 +61,7 @@ export class Settler {
     return isHeldUp ? this.#guard.resumeAtMs("settle") : Infinity;
   }
 
-  /** Takes in an attempt that ended; the next flush carries it. */
+  /** Adds an attempt that ended; the next flush carries it. */
   add(run: JobRun): void {
     run.wallAheadMs ??= this.#state.wall.aheadMs;
     this.#pending.push(run);

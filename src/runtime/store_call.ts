@@ -1,5 +1,5 @@
 /**
- * Waits for a store on behalf of someone who asks, but not forever.
+ * Store calls with a timeout, for requests of users.
  *
  * @module
  */

@@ -38,7 +38,7 @@ export class Traffic {
     this.#counters.update(nowMs, this.#seen);
   }
 
-  /** Takes in that nothing came until now, while nobody called `update`: what has come since came now. */
+  /** Ends an idle gap without `update`: its window had no arrivals, and what has come since came now. */
   rested(nowMs: number): void {
     this.#counters.rested(nowMs, this.#seen);
     this.#look(nowMs);

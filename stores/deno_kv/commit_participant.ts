@@ -1,5 +1,5 @@
 /**
- * What shares a commit with others: a claim that would need one of its own, and so another flush of the
+ * A participant in a shared commit, such as a claim: it saves a commit of its own, and so a flush of the
  * disk.
  *
  * @module

@@ -43,7 +43,7 @@ const AGAIN_MS = 1000;
 export interface Desk {
   /** What the routes share. */
   readonly context: AdminContext;
-  /** Takes in what comes together. */
+  /** Adds requests that come together. */
   readonly gatherer: Gatherer;
   /** Waits for jobs of earlier requests. */
   readonly ends: EndWaiters;

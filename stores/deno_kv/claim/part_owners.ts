@@ -41,7 +41,7 @@ export class PartOwners {
   /** Owners that hang, by lane, and until when. */
   readonly #hanging = new Map<number, ReadonlyMap<number, number>>();
 
-  /** Takes in what a lane begins with: an owner that lives takes its first part soon, however long the lane is. */
+  /** Updates what a lane begins with: an owner that lives takes its first part soon, however long the lane is. */
   looks(
     ordinal: number,
     parts: readonly Deno.KvEntry<Bytes>[],

@@ -1,5 +1,5 @@
 /**
- * Looks after a database at rest: finds what does not agree in it, and repairs it.
+ * Checks an offline database for inconsistencies, and repairs it.
  *
  * @module
  */

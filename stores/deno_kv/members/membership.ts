@@ -64,7 +64,7 @@ export class Membership {
   marks: Expected;
   /** True once it was declared dead. */
   lost: boolean;
-  /** True: payloads may be stored of jobs that could not be. */
+  /** True: chunks may exist of jobs that were refused. */
   strays = false;
 
   /** Begins with nothing leased. */
