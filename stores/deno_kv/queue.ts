@@ -173,6 +173,8 @@ export class KvQueue implements Queue {
     );
     this.#nowMs = nowMs;
     this.#heartbeat.stamps(nowMs);
+    const asking = wants.some((want) => want > 0) ? this.#heartbeat.asks(nowMs) : undefined;
+    if (asking !== undefined) this.#renewing = Promise.all([this.#renewing, asking]);
     return this.#claim(asked, nowMs);
   }
 

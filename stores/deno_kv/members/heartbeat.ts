@@ -6,16 +6,19 @@
 
 import type { Renewal } from "../../../src/contract/store.ts";
 import type { QueueContext } from "../context.ts";
-import { numberAt } from "../record/keys.ts";
+import { numberAt, SIGNAL_KEY } from "../record/keys.ts";
 import { dropStrays } from "../add/chunks.ts";
 import { declareDead, dropMarks, takeBackOrphans } from "./reaper.ts";
 import { AHEAD_MS, stampAnew } from "./restamp.ts";
 import { Transaction } from "../transaction.ts";
 import { checkMarks } from "../change/marks.ts";
-import { type Beat, markOf, marksIn, type Membership } from "./membership.ts";
+import { type Beat, markOf, marksIn, type Membership, worksIn } from "./membership.ts";
 
 /** How many heartbeats fit into a lease. */
 const BEATS = 3;
+
+/** A pool that has not asked for jobs for so long is not counted on, ms. */
+const UNASKED_MS = 60_000;
 
 /** How often it is looked who else has come, ms. */
 const LOOK_MS = 2000;
@@ -44,6 +47,25 @@ export class Heartbeat {
     if (nowMs > this.#latestMs) this.#latestMs = nowMs;
   }
 
+  /** Its pool asks for jobs: others are to know that beside whom it owns some. */
+  asks(nowMs: number): Promise<void> | undefined {
+    const { db, member } = this.#context;
+    member.askedAtMs = nowMs;
+    return member.works || member.alone || db.isSerial ? undefined : this.#begins(nowMs);
+  }
+
+  async #begins(nowMs: number): Promise<void> {
+    const { member } = this.#context;
+    const { membership } = member;
+    member.works = true;
+    try {
+      member.works = await this.#beat(membership, nowMs, true);
+    } catch {
+      member.works = false; // asked again, it is tried again
+    }
+    if (member.works) member.members = [...new Set([...member.members, membership.memberId])];
+  }
+
   /** Beats, looks at the others, and takes back what the dead hold. */
   async renew(nowMs: number, steadyMs: number): Promise<Renewal> {
     const { db, keys, member, counts } = this.#context;
@@ -57,6 +79,7 @@ export class Heartbeat {
     }
     if (this.#latestMs > nowMs + AHEAD_MS) this.#mayBeAhead = true;
     this.#latestMs = nowMs;
+    member.works = Math.abs(nowMs - member.askedAtMs) < UNASKED_MS;
     if (member.membership.lost || !await this.#beat(member.membership, nowMs)) {
       member.membership.lost = true;
       member.untold = true;
@@ -67,6 +90,7 @@ export class Heartbeat {
     const { memberId } = member.membership;
     const dead: { readonly memberId: number; readonly entry: Deno.KvEntry<Beat> }[] = [];
     const live = new Set([memberId]);
+    const working = new Set(member.works ? [memberId] : []);
     let isAhead = false;
     this.#mayBeAhead ??= ((await db.get<number>(keys.of("t"))).value ?? 0) > nowMs + AHEAD_MS;
     for (const entry of await db.list<Beat>({ prefix: keys.of("h") })) {
@@ -74,8 +98,9 @@ export class Heartbeat {
       if ((entry.value?.atMs ?? 0) > nowMs + AHEAD_MS) isAhead = true;
       const lives = other === memberId ||
         member.sees(other, entry.versionstamp, entry.value, sinceMs);
-      if (lives) live.add(other);
-      else dead.push({ memberId: other, entry });
+      if (!lives) dead.push({ memberId: other, entry });
+      else live.add(other);
+      if (lives && worksIn(entry.value)) working.add(other);
     }
     for (const { memberId, entry } of dead) await declareDead(this.#context, memberId, entry);
     const watched = new Set([...live, ...dead.map((other) => other.memberId)]);
@@ -93,7 +118,7 @@ export class Heartbeat {
     await this.refreshMarks();
     await this.#dropStaleMarks(nowMs);
     member.peers = live.size;
-    member.members = [...live];
+    member.members = [...working];
     if (live.size === 1 && !member.alone) counts.forgetShelves(); // others may have put something down
     member.alone = live.size === 1;
     const nextAtMs = steadyMs + member.leaseMs / BEATS;
@@ -108,7 +133,8 @@ export class Heartbeat {
     this.#lookedAtMs = nowMs;
     const { db, keys, member } = this.#context;
     const beats = await db.list({ prefix: keys.of("h") });
-    member.members = beats.map(({ key }) => numberAt(key, 4));
+    const working = beats.filter(({ value }) => worksIn(value));
+    member.members = working.map(({ key }) => numberAt(key, 4));
   }
 
   /** Reads which of its jobs are to be cancelled, and tells the pool of those that it does not know of. */
@@ -152,12 +178,16 @@ export class Heartbeat {
     await this.refreshMarks();
   }
 
-  async #beat({ fence, memberId }: Membership, nowMs: number): Promise<boolean> {
+  /** `isNews`: others are to hear of it at once. */
+  async #beat(
+    { fence, memberId }: Membership,
+    nowMs: number,
+    isNews = false,
+  ): Promise<boolean> {
     const { db, keys, member } = this.#context;
-    const atomic = db.kv.atomic().check(fence).set(keys.of("h", memberId), {
-      ...member.beat,
-      atMs: nowMs,
-    });
-    return await db.commit({ atomic, signals: false }) !== undefined;
+    const beat = { ...member.beat, atMs: nowMs };
+    const atomic = db.kv.atomic().check(fence).set(keys.of("h", memberId), beat);
+    if (isNews) atomic.sum(SIGNAL_KEY, 1n);
+    return await db.commit({ atomic, signals: isNews }) !== undefined;
   }
 }

@@ -22,8 +22,12 @@ export class Member {
   beatAtMs = -Infinity;
   /** Live members of the pool when it last looked, this one included. */
   peers = 1;
-  /** Their numbers, and of those who have come since. */
+  /** Numbers of those whose pools run jobs, and of those who have come since. */
   members: readonly number[] = [];
+  /** When its pool asked for jobs last. */
+  askedAtMs = -Infinity;
+  /** True once it says that its pool asks for jobs. */
+  works = false;
   /** False: others have committed something since it last looked, or are known to live. */
   alone = true;
   readonly #alive: Alive | undefined;
@@ -37,9 +41,9 @@ export class Member {
 
   /** What its heartbeats say. */
   get beat(): Beat {
-    const { leaseMs } = this;
+    const { leaseMs, works } = this;
     const process = this.#alive?.process;
-    return process === undefined ? { leaseMs } : { leaseMs, process };
+    return { leaseMs, ...(process === undefined ? {} : { process }), ...(works ? {} : { works }) };
   }
 
   /** Joins, or joins again. */

@@ -17,6 +17,8 @@ export interface Beat {
   readonly leaseMs: number;
   /** Name of its process, where others can look whether that has ended. */
   readonly process?: string;
+  /** False: its pool has asked for no jobs, so that it owns nothing of what is ready. */
+  readonly works?: boolean;
   /** When it came, by the wall clock of its process: only whether that is ahead is judged by it. */
   readonly atMs?: number;
 }
@@ -29,6 +31,11 @@ export function beatIn(value: unknown, leaseMs: number): Beat {
     leaseMs: typeof own === "number" && own > 0 ? own : leaseMs,
     ...(typeof process === "string" ? { process } : {}),
   };
+}
+
+/** True if a sign of life says that its member runs jobs, or says nothing of that. */
+export function worksIn(value: unknown): boolean {
+  return (value as Partial<Beat> | null)?.works !== false;
 }
 
 /** Jobs of a member that are to be cancelled: segment and index. */

@@ -13,7 +13,7 @@ export interface Members {
   readonly queues: readonly Queue[];
 }
 
-/** Runs a test with some members, each a store of its own, over a network. */
+/** Runs a test with some members, each a store of its own, over a network: all have asked for jobs. */
 export async function withMembers(
   count: number,
   test: (members: Members) => Promise<void>,
@@ -23,7 +23,9 @@ export async function withMembers(
     const stores = await Promise.all(Array.from({ length: count }, () => openRemote(server)));
     const queues: Queue[] = [];
     for (const store of stores) queues.push(await openQueue(store, options));
-    for (const queue of queues) await queue.renew(NOW);
+    await Promise.all(queues.map((queue) => queue.renew(NOW)));
+    await Promise.all(queues.map((queue) => queue.lease([1], NOW)));
+    await Promise.all(queues.map((queue) => queue.renew(NOW)));
     try {
       await test({ server, stores, queues });
     } finally {

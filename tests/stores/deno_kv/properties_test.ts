@@ -5,6 +5,7 @@ import { Db } from "../../../stores/deno_kv/io/db.ts";
 import { KvStore } from "../../../stores/deno_kv/store.ts";
 import { randomStream } from "../../../src/base/random.ts";
 import type { Leased, Queue } from "../../../src/contract/store.ts";
+import { openRemote, withServer } from "./_remote.ts";
 import { end, entry, NOW, openQueue } from "./_store.ts";
 
 const LEASE_MS = 1000;
@@ -17,11 +18,13 @@ interface Party {
   held: Leased[];
   /** False: it has died, and nobody calls it any more. */
   lives: boolean;
+  /** What it asked for as jobs were about to be stored. */
+  asked: Promise<void>;
 }
 
 /** Parties that share a pool, and do things at random. */
 class World {
-  readonly #store: KvStore;
+  readonly #stores: readonly KvStore[];
   readonly #random: () => number;
   readonly parties: Party[] = [];
   readonly ids: string[] = [];
@@ -33,8 +36,8 @@ class World {
   readonly #most: number;
 
   /** `most`: parties that live at once. */
-  constructor(store: KvStore, seed: number, most: number) {
-    this.#store = store;
+  constructor(stores: readonly KvStore[], seed: number, most: number) {
+    this.#stores = stores;
     this.#most = most;
     this.#random = randomStream(seed);
   }
@@ -45,7 +48,10 @@ class World {
   }
 
   async join(): Promise<void> {
-    const queue = await openQueue(this.#store, {
+    const adding = (): void => {
+      if (this.#random() < 0.5) party.asked = Promise.all([party.asked, this.#lease(party)]).then();
+    };
+    const queue = await openQueue(this.pick(this.#stores)!, {
       lanes: [
         { name: "a", maxRunningPerKey: PER_KEY },
         { name: "b", maxRunningPerKey: Infinity },
@@ -55,8 +61,10 @@ class World {
       keep: { done: 5, dead: 8, forMs: Infinity },
       random: this.#random,
       nowMs: this.nowMs,
+      listener: { adding, wake() {}, cancelled() {}, ended() {} },
     });
-    this.parties.push({ queue, held: [], lives: true });
+    const party: Party = { queue, held: [], lives: true, asked: Promise.resolve() };
+    this.parties.push(party);
   }
 
   pick<T>(from: readonly T[]): T | undefined {
@@ -98,7 +106,7 @@ class World {
     assert.fail(`Jobs are left that cannot be leased: ${JSON.stringify(counts)}`);
   }
 
-  async #add({ queue }: Party): Promise<void> {
+  async #add(party: Party): Promise<void> {
     const entries = Array.from({ length: 1 + Math.floor(this.#random() * this.#load) }, () => {
       const chance = this.#random();
       return entry({
@@ -110,7 +118,8 @@ class World {
         expiresAtMs: this.#random() < 0.1 ? this.nowMs + 200 : Infinity,
       });
     });
-    const added = await queue.add(entries, this.nowMs);
+    const added = await party.queue.add(entries, this.nowMs);
+    await party.asked;
     for (const { id, duplicate } of added) if (!duplicate) this.ids.push(id);
   }
 
@@ -200,7 +209,16 @@ async function runWorld({ seed, steps, maxChecks = 100, most = 3 }: Given): Prom
   const kv = await Deno.openKv(":memory:");
   const db = new Db(kv, { remote: false, maxChecks, random: Math.random });
   const store = new KvStore(db, { file: undefined, remote: false, pollMs: Infinity, seen: 0 });
-  const world = new World(store, seed, most);
+  return await runOn([store], kv, { seed, steps, most });
+}
+
+/** The same on open stores of one database, which it closes. */
+async function runOn(
+  stores: readonly KvStore[],
+  kv: Deno.Kv,
+  { seed, steps, most = 3 }: Given,
+): Promise<number> {
+  const world = new World(stores, seed, most);
   try {
     for (let step = 0; step < steps; step++) {
       await world.step();
@@ -211,7 +229,7 @@ async function runWorld({ seed, steps, maxChecks = 100, most = 3 }: Given): Prom
     assert.equal(new Set(world.done).size, world.done.length, "no job is done twice");
     return world.ahead;
   } finally {
-    await store.close();
+    for (const store of stores) await store.close();
   }
 }
 
@@ -244,6 +262,22 @@ Deno.test("KvQueue does so where one holder at a time lives, whose claims go wit
       ahead += await runWorld({ seed, steps: 300, most: 1 });
     }),
     { numRuns: 12 },
+  );
+  assert.ok(ahead > 0);
+});
+
+Deno.test("KvQueue does so over a network, in several processes whose adds are leased with their commit", async () => {
+  let ahead = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.integer(), async (seed) => {
+      await withServer({ maxChecks: 10 }, async (server) => {
+        const stores = await Promise.all([1, 2, 3].map(() => openRemote(server)));
+        const kv = await Deno.openKv(server.url);
+        ahead += await runOn(stores, kv, { seed, steps: 120 });
+        kv.close();
+      });
+    }),
+    { numRuns: 5 },
   );
   assert.ok(ahead > 0);
 });

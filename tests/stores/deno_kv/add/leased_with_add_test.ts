@@ -32,6 +32,7 @@ async function withAsking(
     };
     const listener = { adding, wake() {}, cancelled() {}, ended() {} };
     const queue = await openQueue(members.stores[0]!, { ...options, listener });
+    await queue.lease([1], NOW); // its pool works
     await queue.renew(NOW);
     const scene: Scene = { ...members, queue, want: 10, jobs, idle: () => asked };
     await test(scene);

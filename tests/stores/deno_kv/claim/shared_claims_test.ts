@@ -3,7 +3,7 @@ import type { Queue } from "../../../../src/contract/store.ts";
 import { audit } from "../../../../stores/deno_kv/doctor/audit.ts";
 import { addParts, withMembers } from "../_members.ts";
 import { until } from "../_remote.ts";
-import { end, NOW, openQueue } from "../_store.ts";
+import { end, entry, NOW, openQueue } from "../_store.ts";
 
 /** What it takes to lease a long lane by several members at once: reads a job, and claims that failed. */
 async function costOf(count: number): Promise<{ reads: number; lost: number }> {
@@ -60,6 +60,58 @@ Deno.test("what a member that hangs leaves of a lane, and what nobody owns, is l
 
     assert.equal(leased.length, 60);
     assert.equal(new Set(leased).size, 60);
+  });
+});
+
+Deno.test("a member whose pool asks for no jobs owns none", async () => {
+  await withMembers(2, async ({ stores, queues }) => {
+    const producer = await openQueue(stores[0]!);
+    for (const queue of [producer, ...queues]) await queue.renew(NOW);
+    await addParts(producer, 30, 2);
+    let leased = 0;
+    for (let round = 1; round <= 10; round++) {
+      const nowMs = NOW + 100 * round;
+      const jobs = await Promise.all(queues.map((queue) => queue.lease([8], nowMs, [8])));
+      leased += jobs.flat().length;
+    }
+
+    assert.equal(leased, 60);
+  });
+});
+
+Deno.test("a member that leaves while it leases leaves nothing leased", async () => {
+  await withMembers(2, async ({ server, queues: [one, other] }) => {
+    await addParts(one!, 20, 2);
+    server.knobs.latencyMs = 20;
+    const leasing = Promise.all([one!.lease([10], NOW), one!.lease([20], NOW, [20])]);
+    await one!.leave(NOW);
+    await leasing;
+
+    const [lane] = await other!.count(NOW, true);
+    assert.deepEqual([lane!.ready, lane!.running], [40, 0]);
+  });
+});
+
+Deno.test("of a lane that stays long members lease old jobs about as late as others", async () => {
+  await withMembers(3, async ({ queues }) => {
+    const waits: number[] = [];
+    const addedAt = new Map<string, number>();
+    for (let round = 0; round < 150; round++) {
+      const nowMs = NOW + 100 * round;
+      if (round === 0 || round % 2 === 1) { // a part each for all, every other round
+        for (let part = 0; part < (round === 0 ? 60 : 6); part++) {
+          const added = await queues[part % 3]!.add([entry(), entry()], nowMs);
+          for (const { id } of added) addedAt.set(id, round);
+        }
+      }
+      const leases = await Promise.all(queues.map((queue) => queue.lease([2], nowMs, [2])));
+      if (round < 50) continue; // the jobs of the beginning are of one moment
+      for (const { id } of leases.flat()) waits.push(round - addedAt.get(id)!);
+    }
+
+    waits.sort((a, b) => a - b);
+    const [median, late] = [0.5, 0.99].map((share) => waits[Math.floor(share * waits.length)]!);
+    assert.ok(late! <= median! + 20, `${late} rounds of 0.1 s, half of them ${median} at most`);
   });
 });
 
