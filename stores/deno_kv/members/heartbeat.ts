@@ -29,6 +29,8 @@ export class Heartbeat {
   #renewedAtMs: number;
   #faults: number;
   #looked = false;
+  /** While it does, no other heartbeat goes out: they could overtake each other. */
+  #isRenewing = false;
   #lookedAtMs = -Infinity;
   #stale: ReadonlySet<string> = new Set();
   #latestMs = -Infinity; // that was stamped with since the last renewal
@@ -47,11 +49,12 @@ export class Heartbeat {
     if (nowMs > this.#latestMs) this.#latestMs = nowMs;
   }
 
-  /** Its pool asks for jobs: others are to know that beside whom it owns some. */
+  /** Its pool asks for jobs: where there are others, they are to know that it owns some. */
   asks(nowMs: number): Promise<void> | undefined {
     const { db, member } = this.#context;
     member.askedAtMs = nowMs;
-    return member.works || member.alone || db.isSerial ? undefined : this.#begins(nowMs);
+    if (member.works || member.alone || db.isSerial || this.#isRenewing) return undefined;
+    return this.#begins(nowMs);
   }
 
   async #begins(nowMs: number): Promise<void> {
@@ -68,6 +71,15 @@ export class Heartbeat {
 
   /** Beats, looks at the others, and takes back what the dead hold. */
   async renew(nowMs: number, steadyMs: number): Promise<Renewal> {
+    this.#isRenewing = true;
+    try {
+      return await this.#renew(nowMs, steadyMs);
+    } finally {
+      this.#isRenewing = false;
+    }
+  }
+
+  async #renew(nowMs: number, steadyMs: number): Promise<Renewal> {
     const { db, keys, member, counts } = this.#context;
     const sinceMs = Math.max(0, steadyMs - this.#renewedAtMs);
     this.#renewedAtMs = steadyMs;
@@ -133,8 +145,10 @@ export class Heartbeat {
     this.#lookedAtMs = nowMs;
     const { db, keys, member } = this.#context;
     const beats = await db.list({ prefix: keys.of("h") });
-    const working = beats.filter(({ value }) => worksIn(value));
-    member.members = working.map(({ key }) => numberAt(key, 4));
+    const { memberId } = member.membership;
+    const numbers = beats.flatMap(({ key, value }) => worksIn(value) ? [numberAt(key, 4)] : []);
+    const others = numbers.filter((number) => number !== memberId);
+    member.members = member.works ? [...others, memberId] : others; // its own may be on its way
   }
 
   /** Reads which of its jobs are to be cancelled, and tells the pool of those that it does not know of. */

@@ -79,6 +79,26 @@ Deno.test("a member whose pool asks for no jobs owns none", async () => {
   });
 });
 
+Deno.test("a member that asks for its first jobs while it renews owns some from then on", async () => {
+  await withMembers(2, async ({ server, stores, queues }) => {
+    const late = await openQueue(stores[0]!);
+    server.knobs.latencyMs = 20;
+    await Promise.all([late.renew(NOW), late.lease([1], NOW)]);
+    await late.lease([1], NOW);
+    server.knobs.latencyMs = 0;
+    for (const queue of [late, ...queues]) await queue.renew(NOW);
+    await addParts(queues[0]!, 30, 2);
+    await until(() => late.counts![0]!.ready === 60);
+    const leased: number[] = [];
+    for (const queue of [late, ...queues]) {
+      leased.push((await queue.lease([60], NOW + 600, [60])).length);
+    }
+
+    assert.ok(leased[0]! >= 6, `${leased}`);
+    assert.equal(leased[0]! + leased[1]! + leased[2]!, 60);
+  });
+});
+
 Deno.test("a member that leaves while it leases leaves nothing leased", async () => {
   await withMembers(2, async ({ server, queues: [one, other] }) => {
     await addParts(one!, 20, 2);
