@@ -29,6 +29,9 @@ export const DEAD = 5;
 /** Ended by request. */
 export const CANCELLED = 6;
 
+/** What is later than now by more was stamped by a clock that was ahead, ms. */
+export const AHEAD_MS = 60_000;
+
 const CODE_BITS = 3;
 const CODE_MASK = (1 << CODE_BITS) - 1;
 
@@ -78,6 +81,8 @@ export interface JobExtra {
   cancelling: boolean;
   /** True while it is delayed and has the slot of its key. */
   keepsSlot: boolean;
+  /** When it was deferred, where that is much later than the start of its attempt. */
+  deferredAtMs: number | undefined;
 }
 
 /** One job. */
@@ -198,6 +203,13 @@ export class MemoryJob implements Leased, Added {
     this.readyAtMs = readyAtMs;
   }
 
+  /** Notes that it is deferred: the clock may have gone ahead during its attempt, and it is due by that. */
+  defer(nowMs: number): void {
+    const isLate = nowMs > (this.startedAtMs ?? nowMs) + AHEAD_MS;
+    if (isLate) this.ownExtra().deferredAtMs = nowMs;
+    else if (this.extra !== undefined) this.extra.deferredAtMs = undefined;
+  }
+
   /** Its `extra`, made if it has none. */
   ownExtra(): JobExtra {
     return this.extra ??= {
@@ -213,6 +225,7 @@ export class MemoryJob implements Leased, Added {
       resultError: undefined,
       cancelling: false,
       keepsSlot: false,
+      deferredAtMs: undefined,
     };
   }
 
@@ -298,5 +311,6 @@ export function extraOf(entry: JobEntry): JobExtra | undefined {
     resultError: undefined,
     cancelling: false,
     keepsSlot: false,
+    deferredAtMs: undefined,
   };
 }

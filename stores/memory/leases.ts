@@ -30,6 +30,7 @@ export function settleLease(
   const freed = !keepsSlot && job.home.release(job, nowMs);
   switch (to) {
     case "retry":
+      job.defer(nowMs);
       job.home.again(job, settlement.dueAtMs, nowMs);
       return true;
     case "done":

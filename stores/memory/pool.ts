@@ -10,13 +10,19 @@ import { JobsBySequence } from "./by_sequence.ts";
 import { EndedJobs } from "./ended.ts";
 import { forsakeWaiting, MemoryEnd, tellWaiting, UNFINISHED } from "./end.ts";
 import type { MemoryMember } from "./member.ts";
-import { type CANCELLED, DEAD, DELAYED, DONE, extraOf, MemoryJob, RUNNING } from "./job.ts";
+import {
+  AHEAD_MS,
+  type CANCELLED,
+  DEAD,
+  DELAYED,
+  DONE,
+  extraOf,
+  MemoryJob,
+  RUNNING,
+} from "./job.ts";
 import { type LanePool, MemoryLane } from "./lane.ts";
 import { Owners } from "./owners.ts";
 import type { MemoryState } from "./state.ts";
-
-/** A job that was added later than now, by more, was stamped by a clock that was ahead, ms. */
-const AHEAD_MS = 60_000;
 
 /** Who the jobs of a pool are and who holds them. Lanes that are configured no more keep their jobs. */
 export class MemoryPool implements LanePool {
@@ -97,7 +103,8 @@ export class MemoryPool implements LanePool {
     for (const job of this.jobs.from(0)) {
       if (job.code >= RUNNING) continue;
       const isAhead = job.createdAtMs > nowMs + AHEAD_MS;
-      const isRetry = (job.startedAtMs ?? -Infinity) > nowMs + AHEAD_MS;
+      const retriedAtMs = job.extra?.deferredAtMs ?? job.startedAtMs ?? -Infinity;
+      const isRetry = retriedAtMs > nowMs + AHEAD_MS;
       if (job.code !== DELAYED) job.readyAtMs = Math.min(job.readyAtMs, nowMs);
       else if (isAhead || isRetry) job.readyAtMs += byMs; // or it is due at a time that someone meant
       if (job.extra === undefined || !isAhead) continue;

@@ -17,6 +17,7 @@ import { addDone, endOf, endsOf, type PartEnds, progress, writeEnds } from "./pa
 import type { CommitParticipant, FreshPart } from "../commit_participant.ts";
 import { Transaction } from "../transaction.ts";
 import { markOf, type Membership } from "../members/membership.ts";
+import { AHEAD_MS } from "../members/restamp.ts";
 import { BatchAnswers } from "../add/batch_answers.ts";
 import { PATIENCE_MS } from "../io/db.ts";
 import { TooLarge } from "../io/atomic_operation.ts";
@@ -284,11 +285,14 @@ export class FinishLoop {
   ): Promise<void> {
     const { to, charged, dueAtMs, error, keepsSlot } = settlement;
     const { startedAtMs } = job.part;
+    const { nowMs } = transaction;
     const attempt = job.line[0] + (charged ? 1 : 0);
     if (to === "back" || to === "retry") {
       const isUnstarted = to === "back" && error === undefined; // what is handed back says why
       const change = {
         ...(isUnstarted ? {} : { s: startedAtMs }),
+        // The clock may have gone ahead during its attempt, and it is due by that.
+        g: to === "retry" && nowMs > startedAtMs + AHEAD_MS ? nowMs : undefined,
         ...(error === undefined ? {} : { e: shortened(error) }),
       };
       const line = changeLine(job.line, { attempts: charged ? 1 : 0, leases: 1 }, change);

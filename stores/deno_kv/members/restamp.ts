@@ -136,9 +136,10 @@ function stampDead(
   transaction.set(keys.of("m", segment, index), ["x", transaction.atMs, ""]);
 }
 
-/** When a job was added or ran last, if that is to come. */
+/** When a job was added, ran or was deferred last, if that is to come. */
 function stampOf(job: StoredJob, nowMs: number): number | undefined {
-  return [job.line[3]?.s ?? 0, addedAtMs(job)].find((stampMs) => stampMs > nowMs + AHEAD_MS);
+  const { g: deferredAtMs = 0, s: ranAtMs = 0 } = job.line[3] ?? {};
+  return [deferredAtMs, ranAtMs, addedAtMs(job)].find((stampMs) => stampMs > nowMs + AHEAD_MS);
 }
 
 /** When a job was added, by the clock that stamped it last: its id keeps the first. */
@@ -148,7 +149,7 @@ function addedAtMs({ segment, line }: StoredJob): number {
 
 /** Says that it is stamped: another process that finds the same out leaves it alone. */
 function lineAnew(job: StoredJob, nowMs: number): StoredJob["line"] {
-  const { s: ranAtMs = 0, x: expiresAtMs } = job.line[3] ?? {};
+  const { g: deferredAtMs = 0, s: ranAtMs = 0, x: expiresAtMs } = job.line[3] ?? {};
   const aheadMs = addedAtMs(job) - nowMs;
   const added = aheadMs > AHEAD_MS
     ? { a: nowMs, ...expiresAtMs === undefined ? {} : { x: expiresAtMs - aheadMs } }
@@ -156,5 +157,6 @@ function lineAnew(job: StoredJob, nowMs: number): StoredJob["line"] {
   return changeLine(job.line, {}, {
     ...added,
     ...ranAtMs > nowMs + AHEAD_MS ? { s: nowMs } : {},
+    ...deferredAtMs > nowMs + AHEAD_MS ? { g: undefined } : {},
   });
 }

@@ -30,6 +30,8 @@ export interface LineExtra {
   e?: string;
   /** When its latest attempt started. */
   s?: number;
+  /** When it was deferred, where that is much later than the start of its attempt. */
+  g?: number;
   /** When it was stamped again, because it was added by a clock that was ahead. */
   a?: number;
   /** How long after its adding it was first due: set once it has left its first place. */
@@ -166,7 +168,7 @@ export function isLine(line: unknown): line is JobLine {
 }
 
 const TEXTS = ["t", "k", "d", "f", "n", "p", "e"];
-const NUMBERS = ["x", "s", "a", "o", "b", "c"];
+const NUMBERS = ["x", "s", "g", "a", "o", "b", "c"];
 
 function isExtra(extra: unknown): boolean {
   if (typeof extra !== "object" || extra === null || Array.isArray(extra)) return false;

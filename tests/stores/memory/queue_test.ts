@@ -320,3 +320,17 @@ Deno.test("count() answers with the same live lanes each time", () => {
   assert.equal(lanes[0]!.ready, 1);
   assert.equal(queue.count(NOW), lanes);
 });
+
+Deno.test("a retry that was judged by a clock that went ahead meanwhile and back is not late by as much", () => {
+  const DAY = 86_400_000;
+  const queue = open(new MemoryStore());
+  queue.renew(NOW, NOW);
+  queue.add([entry()], NOW);
+  const [job] = queue.lease([1], NOW);
+  queue.settle([{ ...end(job!, "retry"), dueAtMs: NOW + DAY + 500 }], NOW + DAY);
+  queue.renew(NOW + DAY + 10, NOW + 10);
+
+  queue.renew(NOW + 20, NOW + 20);
+
+  assert.equal(queue.lease([1], NOW + 600).length, 1);
+});

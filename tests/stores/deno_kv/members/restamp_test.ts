@@ -46,6 +46,24 @@ for (const aheadMs of [2 * MINUTE, DAY, 3650 * DAY]) {
   });
 }
 
+Deno.test("renew() stamps anew a retry that was judged by a clock that went ahead meanwhile and back", async () => {
+  await withStore(async (store) => {
+    const queue = await openQueue(store, { nowMs: NOW });
+    await queue.renew(NOW, NOW);
+    await queue.add([entry({ payload: "retry" })], NOW);
+    const [job] = await queue.lease([1], NOW);
+    await queue.settle([end(job!, "retry", { dueAtMs: NOW + DAY + 500 })], NOW + DAY);
+    await queue.renew(NOW + DAY + 10, NOW + 10);
+
+    await queue.renew(NOW + 20, NOW + 20);
+
+    await queue.count(NOW + 600);
+    const [again] = await queue.lease([1], NOW + 600);
+    assert.equal(again?.payload, "retry");
+    await queue.leave(NOW + 600);
+  });
+});
+
 Deno.test("renew() stamps anew what was added by a clock that went ahead and back since the last one", async () => {
   await withStore(async (store) => {
     const queue = await openQueue(store);
