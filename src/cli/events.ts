@@ -104,7 +104,7 @@ const SENTENCES: Readonly<Record<Exclude<PoolEvent["kind"], "decided" | "audit">
   "job-started": "A job started",
   "job-done": "A job is done",
   "job-failed": "A job failed and will be retried",
-  "job-deferred": "A job was deferred by its handler",
+  "job-deferred": "A job was deferred",
   "job-dead": "A job is dead",
   "job-cancelled": "A job was cancelled",
   "job-handed-back": "A job was returned to its lane",

@@ -17,6 +17,17 @@ export const ENDS = [
   ...["throw-text", "throw-undefined", "throw-frozen", "throw-hostile"] as const,
 ];
 
+/** How the receiver of an attempt refuses it: not now, or for good. */
+const REFUSALS = ["refuse", "gone"] as const;
+
+/** Circuit breakers: the default, none, by key and by pool, with waits that a life has time for. */
+const COOLDOWNS = [
+  ...[undefined, false] as const,
+  { by: "key", after: 1, minMs: 20, maxMs: 300, failures: 2, gone: true },
+  { by: "key", after: 2, minMs: 100, maxMs: 1000 },
+  { failures: 3, gone: true, minMs: 20, maxMs: 300 },
+] as const;
+
 /** What a handler returns. */
 export const RESULTS = [
   ...["text", "text", "text", "nothing", "null"] as const,
@@ -29,8 +40,8 @@ export interface Plan {
   readonly n: number;
   /** Run time, ms. */
   readonly ms: number;
-  /** How its attempts end. `once`: only the first attempt fails. */
-  readonly end: (typeof ENDS)[number];
+  /** How its attempts end. `once`: only the first attempt fails; of `REFUSALS` it is done at the third start. */
+  readonly end: (typeof ENDS)[number] | (typeof REFUSALS)[number];
   /** Whether its handler ends when its signal aborts. */
   readonly heedsAbort: boolean;
   /** What it returns. */
@@ -128,17 +139,24 @@ export function lifeOf(seed: number, store: LifeStore): Life {
   const leaseMs = chance.of(2000, 5000, 30_000);
   const drainMs = chance.of(0, 500, 5000);
   const clusterCap = chance.of(Infinity, Infinity, 1, 3, 20);
-  const pool = poolOf(chance, lanes, { types, leaseMs, drainMs, clusterCap });
+  const drawn = poolOf(chance, lanes, { types, leaseMs, drainMs, clusterCap });
   // Half of all lives have no harm done to them: more must hold there.
   const isHarmless = chance.is(0.5);
   // Jobs in memory are those of one process: they have one clock, or none that is set.
   const others = store === "kv" ? NONE : chance.is(0.5) ? CLOCKS : PROCESSES;
   const kinds = KINDS.filter(([kind]) => !others.has(kind) && !(isHarmless && HARMS.has(kind)));
   const withdrawn = new Chance(randomStream(seed, `withdrawn/${store}`));
+  const refused = new Chance(randomStream(seed, `refused/${store}`));
+  const cooldown = refused.of<(typeof COOLDOWNS)[number]>(...COOLDOWNS);
+  const pool = cooldown === undefined ? drawn : { ...drawn, cooldown };
   const steps = chance.many(chance.whole(4, 30), () => stepOf(chance, kinds, lanes, types))
     .map((step) =>
       step.do === "enqueue" && withdrawn.is(0.1)
         ? { ...step, how: "bulk" as const, isWithdrawn: true }
+        : step
+    ).map((step) =>
+      step.do === "enqueue" && refused.is(0.2)
+        ? { ...step, end: refused.of(...REFUSALS), keys: refused.of(step.keys, 1, 5) }
         : step
     );
   return { store, lanes, clusterCap, pool, types, leaseMs, drainMs, steps };

@@ -37,7 +37,7 @@ export function handlerOn(
         how();
       };
       const timer = clock.at(clock.nowMs() + plan.ms, () => {
-        const thrown = thrownBy(plan, job, starts);
+        const thrown = thrownBy(plan, { job, context, starts });
         end(() => {
           if (thrown === undefined) resolve(resultOf(plan));
           else reject(thrown.value);
@@ -49,10 +49,16 @@ export function handlerOn(
   };
 }
 
+/** An attempt, and how often its job has started. */
+interface Started {
+  readonly job: Job;
+  readonly context: JobContext;
+  readonly starts: number;
+}
+
 function thrownBy(
   { end }: Plan,
-  { attempt }: Job,
-  starts: number,
+  { job: { attempt }, context, starts }: Started,
 ): { readonly value: unknown } | undefined {
   switch (end) {
     case "ok":
@@ -63,6 +69,12 @@ function thrownBy(
       return attempt === 1 ? { value: new Error("It failed once") } : undefined;
     case "later":
       return starts < 3 ? { value: new RetryLater(30) } : undefined;
+    case "refuse":
+      if (starts >= 3) return undefined;
+      context.overloaded(starts === 1 ? undefined : 40);
+      return { value: new RetryLater(30) };
+    case "gone":
+      return starts < 3 ? { value: new Fatal("Gone", { gone: true }) } : undefined;
     case "fatal":
       return { value: new Fatal("No") };
     case "throw-text":

@@ -6,7 +6,7 @@
 
 import type { PoolEvent } from "../../../src/contract/event.ts";
 import type { Job, JobRecord } from "../../../src/contract/job.ts";
-import { RetryLater } from "../../../src/contract/errors.ts";
+import { Fatal, RetryLater } from "../../../src/contract/errors.ts";
 import type { Life, LifeLane, Plan } from "./draw.ts";
 
 /** What is known of one job. */
@@ -203,7 +203,7 @@ export class Ledger {
     if (state === "cancelled" && !known.cancelled) {
       this.breach(`${name(known)} is cancelled, which nobody asked for`);
     }
-    const endsWell = plan.end === "ok" || plan.end === "later" || plan.end === "once";
+    const endsWell = ["ok", "later", "once", "refuse", "gone"].includes(plan.end);
     if (state === "done" && !endsWell) this.breach(`${name(known)} is done though it fails`);
     if (this.harmed || known.revived > 0) return;
     if (state === "done" && plan.end === "ok" && known.starts > 1 && plan.heedsAbort) {
@@ -224,6 +224,7 @@ export class Ledger {
   /** How long a job waits at least before it is tried again, ms. */
   #waitOf({ known }: Run, { attempt }: Job, thrown: unknown): number {
     if (thrown instanceof RetryLater) return thrown.ms;
+    if (thrown instanceof Fatal) return 0; // it is dead, or waits for its receiver
     const { baseMs = 0, maxMs = 0 } = this.#lanes.get(known.lane)?.backoff ?? {};
     return Math.min(maxMs, baseMs * 2 ** (attempt - 1));
   }

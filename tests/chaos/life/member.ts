@@ -84,7 +84,9 @@ export class Member {
       ? { handler: run }
       : { handlers: Object.fromEntries(life.types.map((type) => [type, run])) };
     const lanes = variant === 1 ? life.lanes.toReversed() : life.lanes;
-    const more = variant === 2 ? { controller: "littles-law", tickMs: 75 } : {};
+    const more = variant === 2
+      ? { controller: "littles-law", tickMs: 75, cooldown: { by: "key", after: 1, maxMs: 2000 } }
+      : {};
     const policy = variant === 3 ? { lanePolicy: "strict-priority" } : {};
     const pool = { ...life.pool, ...handlers, lanes, ...more, ...policy };
     return { store: this.#store, pools: { p: pool } } as unknown as ConfigInput; // drawn
