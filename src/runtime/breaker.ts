@@ -12,6 +12,9 @@ import { BadEnds } from "./bad_ends.ts";
 /** Share that chance adds to a wait that the receiver did not name: processes ask one after the other. */
 const JITTER = 0.2;
 
+/** The first wait is at least such a part of `minMs`. */
+const SHORTEST = 10;
+
 /** With as many at once after a close nothing bounds starts any more. */
 const ENOUGH = 1024;
 
@@ -69,8 +72,10 @@ export class CircuitBreaker {
   #probes = 0; // attempts that began since it opened, and run
   #wave = -1; // its latest opening
   #widenAtMs = Infinity;
+  #askedAtMs = -Infinity;
   #waitMs = 0; // the last wait that no receiver named
   #openedAtMs: number | undefined;
+  #closedAtMs = -Infinity;
   #refusedProbes = 0;
 
   /** Begins closed. `remembers`: of how many jobs it knows how they ended. */
@@ -89,6 +94,13 @@ export class CircuitBreaker {
   isForgettable(nowMs: number): boolean {
     const { maxMs = 0 } = this.#owner.rules ?? {};
     return this.isIdle && this.#ends.count === 0 && nowMs - this.#ends.latestMs > maxMs;
+  }
+
+  /** True if no job has asked for long after it would have been let: there is none here any more. */
+  isUnused(nowMs: number): boolean {
+    const { maxMs = 0 } = this.#owner.rules ?? {};
+    const sinceMs = Math.max(this.untilMs, this.#askedAtMs);
+    return this.#openedAtMs !== undefined && this.#probes === 0 && nowMs > sinceMs + 2 * maxMs;
   }
 
   /** What is shown of it. `undefined`: it is closed. */
@@ -121,6 +133,7 @@ export class CircuitBreaker {
   /** An attempt begins while it is not idle. */
   began({ startedAtMs }: BreakerAttempt): void {
     this.#probes++;
+    this.#askedAtMs = startedAtMs;
     if (this.#widenAtMs < Infinity) return;
     const { minMs = 0 } = this.#owner.rules ?? {};
     this.#widenAtMs = startedAtMs + Math.max(minMs, 2 * this.#ends.slowestMs);
@@ -185,10 +198,10 @@ export class CircuitBreaker {
   }
 
   #open(rules: CooldownSettings, nowMs: number, { cause, askedMs }: BadEnd): void {
-    const { minMs, maxMs } = rules;
+    const { maxMs } = rules;
     const { random } = this.#owner;
     if (this.#openedAtMs !== undefined) this.#refusedProbes++;
-    this.#waitMs = Math.min(maxMs, Math.max(minMs, 2 * this.#waitMs));
+    this.#waitMs = this.#nextWaitMs(rules, nowMs);
     const namedMs = cause === "gone" ? Math.max(askedMs, GONE_TIMES * maxMs) : askedMs;
     const waitMs = namedMs > 0
       ? this.#bounded(rules, namedMs)
@@ -206,6 +219,20 @@ export class CircuitBreaker {
     this.#openedAtMs ??= nowMs;
     this.#hold(untilMs);
     if (wasClosed) this.#owner.opened(this, nowMs);
+  }
+
+  /**
+   * How long it is open where the receiver says nothing. One that has a rate limit takes jobs for a moment,
+   * then refuses some: it is asked again as soon as it had refused before, until `minMs` are over.
+   */
+  #nextWaitMs({ minMs, maxMs }: CooldownSettings, nowMs: number): number {
+    const openedAtMs = this.#openedAtMs;
+    const leastMs = minMs / SHORTEST;
+    if (openedAtMs === undefined) {
+      return Math.min(minMs, Math.max(leastMs, nowMs - this.#closedAtMs));
+    }
+    if (nowMs - openedAtMs < minMs) return Math.max(leastMs, this.#waitMs);
+    return Math.min(maxMs, Math.max(minMs, 2 * this.#waitMs));
   }
 
   /** A long time is the word to one job, maybe not to all: another asks after `maxMs`, then ever later. */
@@ -233,6 +260,7 @@ export class CircuitBreaker {
     this.#ends.slowestMs = 0;
     this.#refusedProbes = 0;
     this.#openedAtMs = undefined;
+    this.#closedAtMs = nowMs;
     this.#hold(-Infinity);
     if (openedAtMs !== undefined) this.#owner.closed(this, nowMs, nowMs - openedAtMs);
   }
