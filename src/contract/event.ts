@@ -162,8 +162,11 @@ export type PoolEvent =
     readonly downstream?: string | undefined;
     /** How long it was not closed, ms. */
     readonly forMs: number;
-    /** What closed it: the receiver took a job, someone did it, or a reload has switched it off. */
-    readonly by: "success" | "hand" | "reload";
+    /**
+     * What closed it: the receiver took a job, someone did it, a reload has switched it off, or no job of the
+     * key came any more.
+     */
+    readonly by: "success" | "hand" | "reload" | "unused";
   })
   /** A worker could not be started. */
   | (EventBase & { readonly kind: "worker-failed"; readonly error: string })

@@ -8,6 +8,7 @@
 import { type BadEnd, type BreakerOwner, CircuitBreaker } from "./breaker.ts";
 import type { BreakerView } from "../contract/view.ts";
 import type { CooldownSettings } from "../config/settings.ts";
+import type { PoolEvent } from "../contract/event.ts";
 import type { PoolCore } from "./pool_core.ts";
 import type { JobRun } from "./job_run.ts";
 import type { BreakerUser, SharedBreaker, SharedBreakers } from "./shared_breaker.ts";
@@ -47,8 +48,11 @@ export interface PutOff {
   readonly keepsSlot: boolean;
 }
 
+/** How often it is looked which keys have no jobs any more, ms. */
+const LOOK_MS = 1000;
+
 /** Why a breaker has closed. */
-type ClosedBy = "success" | "hand" | "reload";
+type ClosedBy = Extract<PoolEvent, { readonly kind: "cooldown-ended" }>["by"];
 
 /** Owns the breakers. A job has one: with `by: "key"` that of its key, else that of the pool. */
 export class Cooldown implements BreakerOwner, BreakerUser {
@@ -60,6 +64,7 @@ export class Cooldown implements BreakerOwner, BreakerUser {
   readonly #held = new Set<CircuitBreaker>(); // keys whose breakers bound starts
   #shared: readonly SharedBreaker[] = []; // of downstreams that it uses
   #closedBy: ClosedBy = "success";
+  #lookAtMs = -Infinity;
 
   /** Begins with all closed. */
   constructor(context: CooldownContext) {
@@ -90,9 +95,13 @@ export class Cooldown implements BreakerOwner, BreakerUser {
     return tightest.nextAtMs(nowMs);
   }
 
+  /** True if the breaker of some key bounds starts. */
+  get holdsKeys(): boolean {
+    return this.#held.size > 0;
+  }
+
   /** When a leased job is to come again, for the breaker of its key lets none start now. `undefined`: it may start. */
   putOff(held: HeldJob, nowMs: number): PutOff | undefined {
-    if (this.#held.size === 0) return undefined;
     const breaker = this.#known(held.job);
     return breaker === undefined || breaker.room(nowMs) > 0
       ? undefined
@@ -140,6 +149,19 @@ export class Cooldown implements BreakerOwner, BreakerUser {
     else if (breaker !== this.#pool && breaker.isForgettable(nowMs)) {
       this.#keys.delete(breaker.key ?? NO_KEY);
     }
+  }
+
+  /** Closes the breakers of keys that have no jobs any more: done by other processes, or cancelled. */
+  look(nowMs: number): void {
+    if (this.#held.size === 0 || nowMs < this.#lookAtMs) return;
+    this.#lookAtMs = nowMs + LOOK_MS;
+    this.#closedBy = "unused";
+    for (const breaker of this.#held) {
+      if (!breaker.isUnused(nowMs)) continue;
+      breaker.reset(nowMs);
+      this.#keys.delete(breaker.key ?? NO_KEY);
+    }
+    this.#closedBy = "success";
   }
 
   /** True if a job that says its receiver is gone is to wait for it. */

@@ -285,7 +285,7 @@ export class Dispatch {
       this.#unstarted.dies({ job, lane }, "expired", nowMs);
       return false;
     }
-    const putOff = cooldown.putOff({ job, lane }, nowMs);
+    const putOff = cooldown.holdsKeys ? cooldown.putOff({ job, lane }, nowMs) : undefined;
     if (putOff !== undefined) {
       this.#unstarted.waits({ job, lane }, putOff, nowMs);
       return false;

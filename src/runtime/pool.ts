@@ -127,8 +127,9 @@ export class Pool implements PoolHandle {
   }
 
   snapshot(): PoolSnapshot {
-    const { state, loop } = this.#parts;
+    const { state, loop, cooldown } = this.#parts;
     const nowMs = state.at(this.#clock.nowMs());
+    cooldown.look(nowMs);
     if (loop.rests) state.rested(nowMs); // else its last rates would stand
     return snapshotOf(this.#parts, this.#schedules.views);
   }

@@ -85,6 +85,7 @@ export class Steering {
   /** A tick or a review: plans, grows or retires. */
   tick(nowMs: number): void {
     this.#endOverride(nowMs);
+    this.#context.cooldown.look(nowMs);
     this.#state.update(nowMs);
     this.#arrivals = this.#state.traffic.arrivals;
     const from = this.#state.target;

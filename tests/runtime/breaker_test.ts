@@ -333,3 +333,16 @@ for (const byMs of [-3_600_000, 3_600_000]) {
     }
   });
 }
+
+Deno.test("A key whose jobs are gone is not shown as held forever", async () => {
+  await withReceivers(() => ({ refuse: 10_000 }), async ({ clock, pool, add, events }) => {
+    add(10, "k");
+    await clock.advance(1000);
+    const { jobs } = await pool.list({ limit: 20 });
+    for (const { id } of jobs) await pool.change(id, "cancel");
+    assert.equal(pool.snapshot().openKeys, 1);
+    await clock.advance(140_000);
+    const { openKeys, breakers } = pool.snapshot();
+    assert.deepEqual([openKeys, breakers, ended(events).at(-1)?.by], [0, [], "unused"]);
+  }, BY_KEY);
+});
