@@ -75,6 +75,8 @@ export interface Plugin<K extends Kind = Kind, Input = unknown, Payload = unknow
   create(options: unknown, context: PluginContext): Instances[K];
   /** Where a cap holds unless its slot says otherwise. Only caps have it. @default {"process"} */
   readonly scope?: Scope | undefined;
+  /** True: it tries other sizes to see what comes of them. Only caps have it. @default {false} */
+  readonly tries?: boolean | undefined;
   /** True: it asks for one worker count, whatever comes. Only controllers have it. @default {false} */
   readonly constant?: boolean | undefined;
   /** Keys of lanes that it goes by, of those that not all do. Only controllers and lane policies have it. @default {[]} */
@@ -201,13 +203,16 @@ export function defineLanePolicy<Schema extends StandardSchema = NoOptions>(
 export interface CapDefinition<Schema extends StandardSchema> extends Definition<"cap", Schema> {
   /** Where it holds unless its slot says otherwise. @default {"process"} */
   readonly scope?: Scope | undefined;
+  /** True: it tries other sizes to see what comes of them, which `doctor` takes for no swinging. @default {false} */
+  readonly tries?: boolean | undefined;
 }
 
 /** Defines a cap: how far may the pool grow, how fast may jobs start? */
 export function defineCap<Schema extends StandardSchema = NoOptions>(
   definition: CapDefinition<Schema>,
 ): Plugin<"cap", InputOf<Schema>> {
-  return { ...define("cap", definition), scope: definition.scope ?? "process" };
+  const { scope = "process", tries = false } = definition;
+  return { ...define("cap", definition), scope, tries };
 }
 
 /** Defines a retirement: which workers stop now? */

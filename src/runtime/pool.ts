@@ -154,10 +154,11 @@ export class Pool implements PoolHandle {
     // A pool at rest takes no samples: what its past shows would never go.
     const restsForMs = steering.quiet ? nowMs - steering.history.sampledAtMs : 0;
     if (restsForMs >= OVER_AFTER_MS) return [];
-    const { controller, admission } = this.settings;
+    const { controller, admission, caps } = this.settings;
     const { constant = false } = controller.plugin ?? {};
     const { sheds = false } = admission.plugin ?? {};
-    return diagnose(steering.history.read(this.settings), { constant, sheds });
+    const tries = caps.filter(({ bound }) => bound.plugin?.tries).map(({ bound }) => bound.name);
+    return diagnose(steering.history.read(this.settings), { constant, tries, sheds });
   }
 
   enqueue(job: NewJob): Promise<JobHandle> {

@@ -6,6 +6,7 @@
  */
 
 import assert from "node:assert/strict";
+import { defineCap, type Plugin } from "../../src/contract/plugin.ts";
 import type { Finding, FindingCode } from "../../src/explain/diagnose.ts";
 import { codesOf, diagnosisOf, played, type Scenario } from "./diagnose/_load.ts";
 
@@ -106,6 +107,29 @@ Deno.test("diagnose() says oscillation of a controller that swings at a steady l
   assert.ok((finding.numbers.reversals ?? 0) > 2);
   assert.deepEqual(codesOf(calm), []);
 });
+
+Deno.test("diagnose() does not take the trials of a cap for oscillation", async () => {
+  const scenario = (tries: boolean): Scenario => ({
+    pool: { size: { min: 2, max: 32 }, lanes: ONE_LANE, caps: [swinging(tries)], adaptive: false },
+    streams: [{ lane: "jobs", perSec: 800, poisson: true }],
+    forMs: 75_000,
+  });
+
+  assert.ok(codesOf(await diagnosisOf(scenario(false))).includes("oscillation"));
+  assert.ok(!codesOf(await diagnosisOf(scenario(true))).includes("oscillation"));
+});
+
+/** Half of the pool each other second. */
+function swinging(tries: boolean): Plugin<"cap"> {
+  return defineCap({
+    name: "swinging",
+    tries,
+    create: () => ({ nowMs }) => ({
+      workers: Math.floor(nowMs / 1000) % 2 === 0 ? 4 : 8,
+      reason: "swings",
+    }),
+  });
+}
 
 Deno.test("diagnose() does not take a load that itself goes up and down for oscillation", async () => {
   const found = await diagnosisOf({

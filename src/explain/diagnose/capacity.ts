@@ -22,7 +22,7 @@ const STALLED_MS = 90_000;
 const HUNG_MS = 10_000;
 
 /** At the limit, with age over target or jobs rejected, for a minute: work accumulates. */
-export function atCapacity(history: History, { sheds }: Traits): readonly Finding[] {
+export function atCapacity(history: History, { sheds, tries }: Traits): readonly Finding[] {
   const window = latest(history, AT_LIMIT_MS);
   if (window === undefined) return [];
   const share = shareOf(
@@ -40,6 +40,11 @@ export function atCapacity(history: History, { sheds }: Traits): readonly Findin
   const held = last.rateBound
     ? `limited by the start rate of ${binder}`
     : `all that ${binder} allows`;
+  // What a cap found by trying is not its own bound.
+  const isFound = tries.some((cap) => last.boundBy === `cap:${cap}`);
+  const raise = isFound
+    ? "give what they call more room: more workers bring no more"
+    : `raise the bound: ${binder}`;
   const count = figure(shedPerSec);
   const shed = shedPerSec > 0
     ? ` and ${counted(count, "job")}/s ${agreeing(count, "is", "are")} rejected`
@@ -51,8 +56,8 @@ export function atCapacity(history: History, { sheds }: Traits): readonly Findin
       `${agreeing(last.live, "was", "were")} not enough: the oldest job of lane ` +
       `"${name}" waits ${duration(oldestWaitMs)} (target ${duration(targetWaitMs)})${shed}`,
     change: shedPerSec > 0 || sheds // where it lets all in, a backlog came at once or has no target
-      ? `Send less, or raise the bound: ${binder}`
-      : `Shed jobs (an admission such as shed-at-cap), or raise the bound: ${binder}`,
+      ? `Send less, or ${raise}`
+      : `Shed jobs (an admission such as shed-at-cap), or ${raise}`,
     numbers: { live: last.live, limit: last.limit, oldestWaitMs, targetWaitMs, shedPerSec, spanMs },
   }];
 }

@@ -10,6 +10,8 @@ import { grouped } from "../../base/format.ts";
 export interface Traits {
   /** True: its controller asks for one worker count, whatever comes. */
   readonly constant: boolean;
+  /** Names of its caps that try other sizes to see what comes of them. */
+  readonly tries: readonly string[];
   /** True: its admission rejects jobs that would wait for too long. */
   readonly sheds: boolean;
 }

@@ -16,13 +16,18 @@ const PART_MS = 10_000;
 /** More reversals a minute than this at a steady load are too many. */
 const FEW = 2;
 
+/** A cap that binds for so large a part of the time is what moves the target. */
+const MOSTLY = 0.5;
+
 /** One count for so long, under load, is a fixed pool. */
 const SETTLED_MS = 600_000;
 
-/** The target turns back again and again while as many jobs come as before. */
-export function oscillation(history: History): readonly Finding[] {
+/** The target turns back again and again while as many jobs come as before. Trials of a cap are meant to. */
+export function oscillation(history: History, { tries }: Traits): readonly Finding[] {
   const window = latest(history, SWING_MS);
   if (window === undefined || !isSteady(window)) return [];
+  const trying = tries.map((cap) => `cap:${cap}`);
+  if (shareOf(window, ({ boundBy }) => trying.includes(boundBy)) >= MOSTLY) return [];
   const { first, last, spanMs } = window;
   const minutes = spanMs / 60_000;
   const reversals = (last.reversals - first.reversals) / minutes;
