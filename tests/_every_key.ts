@@ -268,7 +268,7 @@ export function everyKey({ store, url }: Outside): object {
         controller: { use: "depth-scaler", with: { growAbove: 10, growStep: 2, idleMs: 500 } },
         lanePolicy: { use: "dedicated-lanes", with: { workers: { urgent: 1, batch: 1 } } },
         caps: [
-          { use: "adaptive-cap", with: { factor: 2 }, scope: "process" },
+          { use: "adaptive-cap", with: { probe: false }, scope: "process" },
           { use: "fixed-cap", with: { workers: 4 }, scope: "cluster", reportMs: 50 },
         ],
         retirement: { use: "idle-only", with: {} },

@@ -12,6 +12,7 @@ import { findIn, importsOf, resolveImport, type SourceFile, sourceFiles } from "
 const STRATEGIES = ["controller", "lane_policy", "cap", "retirement", "admission"];
 const PURE = [
   "base/answers",
+  "base/estimates",
   "base/format",
   "base/heap",
   "base/holds",

@@ -27,7 +27,7 @@ Deno.test("resolveCaps() adds none where adaptive is false, the size is one, or 
 });
 
 Deno.test("resolveCaps() lets a pool name adaptive-cap itself, where and as it wants it", async () => {
-  const own = { use: "adaptive-cap", with: { factor: 2 } };
+  const own = { use: "adaptive-cap", with: { probe: false } };
   const caps = [own, { use: "fixed-cap", with: { workers: 4 } }];
 
   assert.deepEqual(await capsOf({ caps }), ["adaptive-cap", "fixed-cap"]);

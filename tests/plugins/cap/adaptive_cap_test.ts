@@ -1,382 +1,169 @@
 import assert from "node:assert/strict";
 import { adaptiveCap } from "../../../plugins/cap/adaptive_cap.ts";
+import type { Cap } from "../../../src/contract/strategy.ts";
 import { makeView } from "../../../src/testing/views.ts";
-import type { Cap, Limit } from "../../../src/contract/strategy.ts";
 import { faultsOf, make } from "../_make.ts";
-import { GateDrive, type PoolFigures } from "./_gate_drive.ts";
+import { DrivenPool, knee, steadily, type Weather } from "./_driven_pool.ts";
 
-/** Two workers with as much work as they can do, 20 ms each. */
-const steady: PoolFigures = { live: 2, serviceMs: 20, ready: 0, oldestWaitMs: 0, wanted: 2 };
-
-/** Sixteen are wanted. */
-const pressed: PoolFigures = { ...steady, ready: 20, oldestWaitMs: 40, wanted: 16 };
-
-/** Behind ten slots: 30 workers that take three times as long. */
-const crowded: PoolFigures = { ...pressed, live: 30, serviceMs: 60, wanted: 32 };
-
-function gate(factor?: number): Cap {
-  return make(adaptiveCap, factor === undefined ? {} : { factor });
+function cap(probe?: boolean): Cap {
+  return make(adaptiveCap, probe === undefined ? {} : { probe });
 }
 
-/** A pool that has run steadily for a second. */
-function warm(factor?: number): GateDrive {
-  const drive = new GateDrive(gate(factor));
-  drive.pass(1000, steady);
-  return drive;
+/** More than 32 workers do at 20 ms, and less. */
+const overload: Weather = { perSec: 2000, runMs: steadily };
+const calm: Weather = { perSec: 400, runMs: steadily };
+
+/** A pool of 32 workers that has been calm for long, and then is behind a knee. */
+function held(): DrivenPool {
+  return new DrivenPool(cap()).pass(5000, calm).pass(10_000, { perSec: 800, runMs: knee(10) });
 }
 
-/** A pool that grew from 10 to 30 workers, for nothing. */
-function refused(): { readonly drive: GateDrive; readonly level: number } {
-  const drive = new GateDrive(gate());
-  drive.pass(1000, { ...steady, live: 10, wanted: 10 });
-  drive.ask({ ...pressed, live: 10, wanted: 32 });
-  const limit = drive.pass(1000, crowded);
-  return { drive, level: limit.workers };
-}
+Deno.test("adaptiveCap sets no bound while nothing is late", () => {
+  const pool = new DrivenPool(cap()).pass(5000, calm);
 
-Deno.test("adaptiveCap sets no bound while growth is not to be refused", () => {
-  const { workers, reason, reviewAtMs } = new GateDrive(gate()).ask(steady);
-
-  assert.equal(workers, Infinity);
-  assert.equal(reason, "nothing measured yet: growth may go to 6");
-  assert.equal(reviewAtMs, undefined);
+  assert.deepEqual(pool.limit, { workers: Infinity, reason: "nothing found" });
 });
 
-Deno.test("adaptiveCap lets growth through factor-fold, from the size that the pool has", () => {
-  assert.equal(new GateDrive(gate()).ask(pressed).workers, 6);
-  assert.equal(new GateDrive(gate(5)).ask(pressed).workers, 10);
-  assert.equal(new GateDrive(gate()).ask({ ...pressed, live: 9, wanted: 32 }).workers, 27);
+Deno.test("adaptiveCap tries half of a pool that falls behind before anything is known of it", () => {
+  const pool = new DrivenPool(cap()).pass(6000, { perSec: 400, runMs: () => 200 });
+
+  assert.deepEqual(pool.sizes, [32, 16, 32]);
+  assert.equal(pool.limit.reason, "16 workers, not 32: run times 1.00 times as long");
 });
 
-Deno.test("adaptiveCap lets a pool of no or one worker grow, too", () => {
-  const drive = new GateDrive(gate(), { min: 0, max: 32 });
+Deno.test("adaptiveCap tries nothing where attempts take as long as usual", () => {
+  const pool = new DrivenPool(cap()).pass(5000, calm);
+  pool.sizes.length = 0;
 
-  assert.equal(drive.ask({ ...pressed, live: 0 }).workers, 3);
-  assert.equal(new GateDrive(gate(1.1)).ask({ ...pressed, live: 1 }).workers, 3); // one more than size.min
+  assert.deepEqual(pool.pass(60_000, overload).sizes, [32]);
 });
 
-Deno.test("adaptiveCap accepts a round once as many attempts as before have ended and others ran as fast", () => {
-  const drive = warm();
+Deno.test("adaptiveCap tries a slow-down once, for sure, and leaves the pool alone then", () => {
+  const pool = new DrivenPool(cap()).pass(5000, calm);
+  pool.sizes.length = 0;
 
-  assert.equal(drive.ask(pressed).workers, 6);
-  assert.equal(drive.pass(10, { ...pressed, live: 6 }).workers, 6);
-  const { workers, reason } = drive.pass(20, { ...pressed, live: 6 });
+  pool.pass(300_000, { perSec: 800, runMs: () => 60 });
 
-  assert.equal(workers, Infinity); // 16 are within 3 x 6
-  assert.equal(reason, "attempts take 1.0 times as long as before: growth may go to 18");
+  assert.deepEqual(pool.sizes, [32, 16, 32]);
 });
 
-Deno.test("adaptiveCap allows a round more for each target that passes without a verdict", () => {
-  const drive = new GateDrive(gate());
-  const long = { ...pressed, serviceMs: 500, wanted: 32 };
+Deno.test("adaptiveCap tries nothing while the pool keeps up, however long attempts take", () => {
+  const pool = new DrivenPool(cap()).pass(5000, calm);
 
-  assert.equal(drive.ask(long).workers, 6);
-  assert.equal(drive.pass(50, { ...long, live: 6 }).workers, 18);
-  assert.equal(drive.pass(50, { ...long, live: 18 }).workers, Infinity);
+  pool.pass(30_000, { perSec: 400, runMs: () => 60 });
+
+  assert.ok(pool.sizes.every((size) => size === 32 || size === 24 || size === 8), `${pool.sizes}`);
+  assert.equal(pool.limit.workers, Infinity);
 });
 
-Deno.test("adaptiveCap allows no more rounds than attempts as fast as before would have cost", () => {
-  const drive = warm();
-  const hanging = { ...pressed, live: 6, serviceMs: Infinity, wanted: 32 };
-  drive.ask(pressed);
+Deno.test("adaptiveCap holds a pool at the knee of its downstream, with and without collapse", () => {
+  for (const collapse of [0, 0.05]) {
+    for (const slots of [5, 10, 20]) {
+      const pool = new DrivenPool(cap(), { min: 2, max: 64 }).pass(5000, { ...calm, perSec: 150 });
+      const weather = { perSec: 80 * slots, runMs: knee(slots, collapse) };
+      pool.pass(15_000, weather);
+      const before = pool.done;
 
-  assert.equal(drive.pass(2000, hanging).workers, 18); // two run times and a quarter are one target
-});
+      pool.pass(60_000, weather);
 
-Deno.test("adaptiveCap refuses growth that brought no throughput, and undoes it", () => {
-  const drive = new GateDrive(gate());
-  drive.pass(1000, { ...steady, live: 10, wanted: 10 });
-  drive.ask({ ...pressed, live: 10, wanted: 32 });
-
-  const { workers, reason, reviewAtMs } = drive.pass(300, crowded);
-
-  assert.equal(workers, 11); // 30 / 60 ms x 20 ms = 10 workers' worth, and a tenth
-  assert.equal(
-    reason,
-    "200 % more running jobs brought 0 % more throughput: held at 11",
-  );
-  assert.ok(reviewAtMs! > drive.nowMs);
-});
-
-Deno.test("adaptiveCap accepts slower attempts where throughput rises by half of what was added", () => {
-  const drive = new GateDrive(gate());
-  drive.pass(1000, { ...steady, live: 10, wanted: 10 });
-  drive.ask({ ...pressed, live: 10, wanted: 32 });
-
-  const { workers, reason } = drive.pass(300, { ...crowded, serviceMs: 29, wanted: 30 });
-
-  assert.equal(workers, Infinity);
-  assert.equal(
-    reason,
-    "200 % more running jobs brought 107 % more throughput: growth may go to 90",
-  );
-});
-
-Deno.test("adaptiveCap walks down to the smallest pool that carries the throughput, a step too far and back", () => {
-  const { drive, level } = refused();
-  let workers = level;
-  const seen = new Set<number>();
-  for (let passed = 0; passed < 20_000; passed += 5) {
-    const busy = { ...pressed, live: workers, serviceMs: 2 * Math.max(10, workers), wanted: 32 };
-    workers = Math.min(32, drive.pass(5, busy).workers);
-    seen.add(workers);
-  }
-
-  assert.equal(workers, 10);
-  assert.ok(Math.min(...seen) >= 8 && Math.max(...seen) === 11, `${[...seen]}`);
-});
-
-Deno.test("adaptiveCap walks up once the downstream has more to give", () => {
-  const { drive, level } = refused();
-  let workers = level;
-  for (let passed = 0; passed < 30_000; passed += 5) {
-    const { workers: limit } = drive.pass(5, { ...pressed, live: workers, wanted: 32 });
-    workers = Math.min(32, limit);
-  }
-
-  assert.ok(workers > 15, `${workers} workers`);
-});
-
-Deno.test("adaptiveCap walks up from a pool that can be no smaller", () => {
-  const drive = warm();
-  let live = 4;
-  for (let said = 0; said < 4; said++) {
-    drive.say(1);
-    live = Math.min(4, drive.pass(400, { ...pressed, live }).workers);
-  }
-  assert.equal(live, 2); // size.min
-  for (let passed = 0; passed < 20_000 && live < 8; passed += 5) {
-    live = Math.min(32, drive.pass(5, { ...pressed, live, wanted: 32 }).workers);
-  }
-
-  assert.ok(live >= 8, `${live} workers`);
-});
-
-Deno.test("adaptiveCap takes back what it let through by a refusal only", () => {
-  const drive = warm();
-
-  assert.equal(drive.ask({ ...pressed, wanted: 32 }, { target: 20 }).workers, 20); // 3 x 2 are 6
-});
-
-Deno.test("adaptiveCap lets the pool go when it has more workers than work", () => {
-  const { drive } = refused();
-
-  const { workers, reviewAtMs } = drive.pass(5, { ...steady, live: 11, running: 2, wanted: 11 });
-
-  assert.equal(workers, Infinity);
-  assert.equal(reviewAtMs, undefined);
-});
-
-Deno.test("adaptiveCap lets a pool go that has no workers or whose lanes are paused", () => {
-  const emptied = { ...steady, live: 0, running: 0, wanted: 0 };
-  const paused = { ...steady, live: 11, running: 0, wanted: 11 };
-  for (const figures of [emptied, paused]) {
-    const { drive } = refused();
-
-    assert.equal(drive.pass(5, figures).reviewAtMs, undefined);
+      const share = (pool.done - before) / (60 * 50 * slots);
+      assert.ok(share > 0.92, `${slots} slots, collapse ${collapse}: ${share} of the ceiling`);
+      assert.ok(pool.target <= 1.3 * slots, `${slots} slots: ${pool.target} workers`);
+    }
   }
 });
 
-Deno.test("adaptiveCap does not keep an idle pool awake after a trial without verdict", () => {
-  const drive = warm();
-  drive.ask(pressed);
+Deno.test("adaptiveCap finds more room behind a knee within 10 s", () => {
+  const pool = held();
+  assert.ok(pool.target <= 13, `${pool.target}`);
 
-  const { reviewAtMs } = drive.pass(5, { ...steady, live: 6, running: 0, wanted: 6 });
+  pool.pass(10_000, { perSec: 1500, runMs: knee(30) });
 
-  assert.equal(reviewAtMs, undefined);
+  assert.ok(pool.target >= 28, `${pool.target}`);
 });
 
-Deno.test("adaptiveCap grows carefully for half a minute after a refusal", () => {
-  const { drive } = refused();
-  const spare = { ...steady, live: 11, running: 2, wanted: 11 };
-  drive.pass(5, spare);
+Deno.test("adaptiveCap raises its bound by a step each 6 s without late jobs, until it is gone", () => {
+  const pool = held();
 
-  assert.equal(drive.ask({ ...pressed, live: 11, wanted: 32 }).workers, 14); // 1.25 x 11
-  drive.pass(30_000, spare);
-  assert.equal(drive.ask({ ...pressed, live: 11, wanted: 32 }).workers, Infinity);
+  pool.pass(30_000, { perSec: 300, runMs: knee(10) }); // what waits is done in half of it
+  assert.match(pool.limit.reason, /^nothing was late, held at \d+$/);
+  pool.pass(40_000, { perSec: 300, runMs: knee(10) });
+
+  assert.equal(pool.limit.workers, Infinity);
 });
 
-Deno.test("adaptiveCap takes a slow-down before growth for the downstream's own", () => {
-  const drive = warm();
-  drive.pass(200, { ...steady, serviceMs: 40 });
-  assert.equal(drive.ask({ ...pressed, serviceMs: 40 }).workers, 6);
+Deno.test("adaptiveCap begins no trial while workers wait for the store, and lets a held pool go", () => { // case C12
+  const waiting = { ...overload, idle: 0.5 };
+  const pool = new DrivenPool(cap()).pass(20_000, waiting);
+  assert.deepEqual(pool.sizes, [32]);
 
-  const { workers } = drive.pass(200, { ...pressed, live: 6, serviceMs: 40 });
-
-  assert.equal(workers, Infinity);
-});
-
-Deno.test("adaptiveCap takes it back when attempts stay slow with fewer running", () => {
-  const { drive, level } = refused();
-  const slow = { ...pressed, live: level, serviceMs: 60, wanted: 32 };
-
-  let limit = drive.ask(slow);
-  for (let passed = 0; passed < 400 && limit.reason.includes("held"); passed += 5) {
-    limit = drive.pass(5, slow);
-  }
-
-  assert.equal(limit.reason, "attempts are as slow with fewer running: growth may go to 33");
-});
-
-Deno.test("adaptiveCap looks for a smaller pool when jobs stay late and attempts are slower than ever", () => {
-  const drive = new GateDrive(gate());
-  const full = { ...pressed, live: 32, wanted: 32 };
-  drive.pass(1000, full);
-  const late = { ...full, serviceMs: 60, oldestWaitMs: 400 };
-  drive.pass(500, late);
-  assert.equal(drive.ask(late).workers, Infinity);
-
-  const { workers, reason } = drive.pass(5, late);
-
-  assert.equal(workers, 32);
-  assert.equal(reason, "late for 505 ms, and slower than ever, with 32 workers: held at 32");
-  assert.equal(drive.pass(1000, late).workers, 29); // the first step down
-});
-
-Deno.test("adaptiveCap leaves a pool alone that has too much to do and is as fast as ever", () => {
-  const drive = new GateDrive(gate());
-  const late = { ...pressed, live: 32, oldestWaitMs: 9000, wanted: 32 };
-
-  assert.equal(drive.pass(5000, late).workers, Infinity);
-});
-
-Deno.test("adaptiveCap takes no new mix of lanes for a slow-down", () => {
-  const cap = gate();
-  let shorts = 0;
-  let longs = 0;
-  let nowMs = 1000;
-  const ask = (passedMs: number, live: number): Limit => {
-    nowMs += passedMs;
-    const view = makeView({
-      nowMs,
-      live,
-      busy: live,
-      size: { min: 2, max: 32 },
-      lanes: [
-        { targetWaitMs: 50, timed: shorts, timedMs: 20 * shorts, meanServiceMs: 20 },
-        {
-          targetWaitMs: 500,
-          timed: longs,
-          timedMs: 100 * longs,
-          meanServiceMs: 100,
-          running: live,
-          ready: 20,
-        },
-      ],
-      totals: {
-        completions: shorts + longs,
-        serviceMsSq: 400 * shorts + 10_000 * longs,
-        busyMs: 20 * shorts + 100 * longs,
-      },
-    });
-    return cap(view, live === 2 ? 2 : 20);
-  };
-  for (let step = 0; step < 20; step++, shorts += 45, longs++) ask(1000, 2);
-  const limits = [ask(0, 3)]; // to 6 of the 20 that are wanted
-  for (let step = 0; step < 12; step++) {
-    longs += 6; // and nothing else
-    limits.push(ask(100, 6));
-  }
-
-  assert.equal(limits[0]?.workers, 6);
-  assert.ok(limits.at(-1)!.workers > 6);
-  assert.match(limits.at(-1)!.reason, /^attempts take 1.0 times as long as before/);
-});
-
-Deno.test("adaptiveCap does not count jobs as late that no worker could help", () => {
-  const drive = new GateDrive(gate());
-  const full = { targetWaitMs: 50, ready: 50, oldestWaitMs: 5000, running: 2, maxRunning: 2 };
-  const patient = { targetWaitMs: null, ready: 50, oldestWaitMs: 5000, running: 2 };
-  for (const lane of [full, patient]) {
-    assert.equal(drive.pass(2000, steady, { lanes: [lane] }).workers, Infinity);
-  }
-});
-
-Deno.test("adaptiveCap lowers the pool at once when the downstream says that it is overloaded", () => {
-  const drive = warm();
-  const ten = { ...steady, live: 10, wanted: 10 };
-  drive.say(3);
-
-  const { workers, reason } = drive.ask(ten);
-
-  assert.equal(workers, 7);
-  assert.equal(reason, "the downstream said 3 times that it is overloaded: held at 7");
-  drive.say(1);
-  assert.equal(drive.pass(100, { ...ten, live: 7 }).workers, 7); // said of what began before
-  drive.pass(100, { ...ten, live: 7 });
-  drive.say(1);
-  const again = drive.ask({ ...ten, live: 7 });
-  assert.equal(again.workers, 4);
-  assert.equal(again.reason, "the downstream said that it is overloaded: held at 4");
-});
-
-Deno.test("adaptiveCap stays at size.min however overloaded the downstream is", () => {
-  const drive = warm();
-  let live = 4;
-  for (let said = 0; said < 9; said++) {
-    drive.say(1);
-    live = Math.min(4, drive.pass(400, { ...pressed, live }).workers);
-  }
-
-  assert.equal(live, 2);
-});
-
-Deno.test("adaptiveCap does not take calls from before its time for news", () => {
-  const drive = new GateDrive(gate());
-  drive.say(5);
-
-  assert.equal(drive.ask({ ...steady, live: 10, wanted: 10 }).workers, Infinity);
-});
-
-Deno.test("adaptiveCap hears no overload in deferrals", () => { // case B11
-  const drive = warm();
-  const putOff = { ...pressed, live: 16, oldestWaitMs: 20, deferred: 0.5 };
-
-  assert.equal(drive.pass(5000, putOff).workers, Infinity);
+  assert.equal(held().pass(20_000, { ...waiting, runMs: knee(10) }).limit.workers, Infinity);
 });
 
 Deno.test("adaptiveCap judges nothing while the store cannot be read or a start rate holds jobs back", () => {
-  for (const unsure of [{ stale: true }, { rateBound: true }]) {
-    const drive = new GateDrive(gate());
-    drive.pass(1000, { ...steady, live: 10, wanted: 10 });
-    drive.ask({ ...pressed, live: 10, wanted: 32 }, unsure);
+  for (const view of [{ stale: true }, { rateBound: true }]) {
+    const pool = new DrivenPool(cap()).pass(20_000, { ...overload, view });
 
-    const { workers, reviewAtMs } = drive.pass(2000, { ...crowded, wanted: 30 }, unsure);
-
-    assert.equal(workers, Infinity);
-    assert.equal(reviewAtMs, undefined);
+    assert.deepEqual(pool.sizes, [32]);
   }
 });
 
-Deno.test("adaptiveCap binds no pool of one size", () => {
-  const drive = new GateDrive(gate(), { min: 4, max: 4 });
-  const four = { ...crowded, live: 4, oldestWaitMs: 9000, wanted: 4 };
-  drive.say(0);
-  drive.pass(2000, four);
-  drive.say(9);
+Deno.test("adaptiveCap takes a lane at its maxRunning for no late one", () => {
+  const pool = new DrivenPool(cap());
+  const lanes = [{ ready: 50, oldestWaitMs: 5000, running: 4, maxRunning: 4, targetWaitMs: 50 }];
 
-  assert.ok(drive.pass(2000, four).workers >= 4);
+  pool.pass(20_000, { ...overload, view: { lanes } });
+
+  assert.equal(pool.limit.reason, "nothing found");
 });
 
-Deno.test("adaptiveCap sums up the jobs of all lanes", () => {
-  const drive = new GateDrive(gate());
-  const lanes = [
-    { targetWaitMs: 50, running: 1 },
-    { targetWaitMs: null, running: 1, ready: 3, oldestWaitMs: 9000 },
-  ];
+Deno.test("adaptiveCap leaves 0.85 of a pool that says overloaded, then a worker more a second", () => {
+  const pool = new DrivenPool(cap(false)).pass(1000, overload);
 
-  drive.pass(1000, steady, { lanes });
+  pool.pass(10, { ...overload, overloads: 3 });
+  assert.equal(pool.target, 27);
+  assert.match(pool.limit.reason, /^the downstream is overloaded, it says: 27/);
+  pool.pass(190, { ...overload, overloads: 3 });
+  assert.equal(pool.target, 27); // what was begun before says it again
+  pool.pass(10, { ...overload, overloads: 3 });
+  assert.equal(pool.target, 22);
 
-  assert.match(drive.ask({ ...pressed }, { lanes }).reason, /growth may go to 6$/);
+  assert.equal(pool.pass(5010, overload).target, 27);
+  assert.equal(pool.pass(20_000, overload).limit.workers, Infinity);
 });
 
-Deno.test("adaptiveCap gives a pool that it joins what it has", () => {
-  const view = makeView({ live: 100, busy: 100, size: { min: 1, max: 200 } });
+Deno.test("adaptiveCap leaves size.min, and one at least, however often it hears of overload", () => {
+  for (const [min, least] of [[4, 4], [0, 1]] as const) {
+    const pool = new DrivenPool(cap(false), { min, max: 32 }).pass(1000, overload);
 
-  assert.equal(gate()(view, 200).workers, Infinity);
+    assert.equal(pool.pass(10_000, { ...overload, overloads: 1 }).target, least);
+  }
 });
 
-Deno.test("adaptiveCap refuses a factor of 1 or less", () => {
-  assert.deepEqual(faultsOf(adaptiveCap, { factor: 1 }), ["factor: Expected a factor above 1"]);
-  assert.deepEqual(faultsOf(adaptiveCap, { factor: "x" }), ["factor: Expected a factor"]);
+Deno.test("adaptiveCap hears no overload in deferrals", () => { // case B11
+  const pool = new DrivenPool(cap(false)).pass(10_000, { ...overload, deferrals: 2 });
+
+  assert.equal(pool.limit.workers, Infinity);
+});
+
+Deno.test("adaptiveCap tries nothing with probe false", () => {
+  const pool = new DrivenPool(cap(false)).pass(20_000, { perSec: 800, runMs: knee(5, 0.05) });
+
+  assert.deepEqual(pool.sizes, [32]);
+});
+
+Deno.test("adaptiveCap begins anew when the lanes are others", () => {
+  const own = cap();
+  const pool = new DrivenPool(own).pass(5000, calm).pass(10_000, { perSec: 800, runMs: knee(10) });
+  assert.ok(pool.limit.workers < 32);
+
+  const { workers } = own(makeView({ lanes: [{ name: "another" }, { name: "more" }] }), 8);
+
+  assert.equal(workers, Infinity);
+});
+
+Deno.test("adaptiveCap wants true or false for probe, and knows no factor", () => {
+  assert.deepEqual(faultsOf(adaptiveCap, { probe: "no" }), ["probe: Expected true or false"]);
+  assert.match(faultsOf(adaptiveCap, { factor: 3 }).join(), /factor/);
+  assert.deepEqual(faultsOf(adaptiveCap, {}), []);
 });
