@@ -220,7 +220,7 @@ export function everyKey({ store, url }: Outside): object {
             use: "api-rate-cap",
             with: {
               callsPerSec: 1000,
-              rates: [{ calls: 5000, perMs: 5000, burst: 100 }],
+              rates: [{ calls: 5000, perMs: 5000, burst: 100, lane: "urgent" }],
               callsPerJob: 2,
               serviceMs: 5,
               headroom: 0.1,

@@ -4,26 +4,22 @@
  * @module
  */
 
-import { counted, duration } from "../../src/base/format.ts";
+import { counted } from "../../src/base/format.ts";
 import * as v from "valibot";
 import { OptionError } from "../../src/contract/errors.ts";
 import { defineCap, type Plugin } from "../../src/contract/plugin.ts";
-import type { Cap, Limit, StartLimit } from "../../src/contract/strategy.ts";
+import type { Cap, Limit } from "../../src/contract/strategy.ts";
+import {
+  type CallRate,
+  CallRates,
+  inWords,
+  limitOf,
+  round,
+  startsInWords,
+  steadyOf,
+} from "./_call_rates.ts";
 
-/** Calls in a window, as an API states them. */
-export interface CallRate {
-  /** Calls in any window, > 0. */
-  readonly calls: number;
-  /** Length of the window, ms, 1,000 (a second) to 86,400,000 (a day). */
-  readonly perMs: number;
-  /**
-   * How many jobs of lanes below the highest may start at once after a pause, >= 1; else they are spread
-   * over the window evenly.
-   *
-   * @default {1}
-   */
-  readonly burst?: number;
-}
+export type { CallRate } from "./_call_rates.ts";
 
 /** Options of `api-rate-cap`. One of `callsPerSec` and `rates` at least. */
 export interface ApiRateCapOptions {
@@ -51,9 +47,6 @@ const MORE = 1;
 /** Slack of the live figure before the bound follows it down, so that it does not flicker. */
 const SLACK = 1.25;
 
-/** A window up to this bounds workers, ms: a longer one may be used up by many at once. */
-const SHORT_MS = 10_000;
-
 /** What a product of decimals may miss a whole number by. */
 const ROUNDING = 1e-9;
 
@@ -61,11 +54,7 @@ const positive = v.pipe(v.number(), v.gtValue(0));
 
 const Options = v.strictObject({
   callsPerSec: v.exactOptional(positive),
-  rates: v.exactOptional(v.array(v.strictObject({
-    calls: positive,
-    perMs: v.pipe(v.number(), v.minValue(1000), v.maxValue(86_400_000)),
-    burst: v.exactOptional(v.pipe(v.number(), v.minValue(1))),
-  }))),
+  rates: v.exactOptional(CallRates),
   callsPerJob: v.exactOptional(positive, 1),
   serviceMs: v.exactOptional(positive),
   headroom: v.exactOptional(v.pipe(v.number(), v.minValue(0), v.ltValue(1)), 0.04),
@@ -84,35 +73,31 @@ export const apiRateCap: Plugin<"cap", ApiRateCapOptions> = defineCap({
   name: "api-rate-cap",
   scope: "cluster",
   options: Options,
-  create: ({ callsPerSec, rates = [], callsPerJob, serviceMs, headroom }) => {
+  create: ({ callsPerSec, rates = [], callsPerJob, serviceMs, headroom }, { lanes }) => {
     const all: readonly CallRate[] = callsPerSec === undefined
       ? rates
       : [{ calls: callsPerSec, perMs: 1000 }, ...rates];
     if (all.length === 0) throw new OptionError(["callsPerSec"], "Expected callsPerSec, or rates");
-    const limits = all.map(({ calls, perMs, burst }): StartLimit => {
-      const jobs = calls / callsPerJob;
-      const starts = jobs - jobs * headroom * 1000 / perMs;
-      return burst === undefined ? { starts, perMs } : { starts, perMs, burst };
-    });
-    const cause = `${all.map(inWords).join(" and ")} at ${round(callsPerJob)} a job`;
-    const starts = `${
-      round(Math.min(...limits.map(({ starts, perMs }) => starts * 1000 / perMs)))
-    } starts/s`;
+    for (const [index, { lane }] of rates.entries()) {
+      if (lane === undefined || lanes.includes(lane)) continue;
+      const message = `Expected the name of a lane but received "${lane}"`;
+      throw new OptionError(["rates", index, "lane"], message);
+    }
+    const limits = all.map((rate) => limitOf(rate, { callsPerJob, headroom }));
+    const cause = `${inWords(all)} at ${round(callsPerJob)} a job`;
     const bounds = callsPerSec === undefined
       ? { rates: limits }
       : { startsPerSec: limits[0]!.starts, ...(limits.length > 1 && { rates: limits.slice(1) }) };
-    const limitOf = (workers: number, text: string): Limit =>
-      Object.freeze({ workers, ...bounds, reason: `${text}${starts}` });
-    const short = all.filter(({ perMs }) => perMs <= SHORT_MS);
-    if (serviceMs === undefined || short.length === 0) {
-      const limit = limitOf(Infinity, `${cause}: `);
+    const answer = (workers: number, text: string): Limit =>
+      Object.freeze({ workers, ...bounds, reason: `${text}${startsInWords(limits)}` });
+    const jobsPerSec = steadyOf(all) / callsPerJob;
+    if (serviceMs === undefined || jobsPerSec === Infinity) {
+      const limit = answer(Infinity, `${cause}: `);
       return () => limit;
     }
-    const jobsPerSec = Math.min(...short.map(({ calls, perMs }) => calls * 1000 / perMs)) /
-      callsPerJob;
     return boundWorkers({ jobsPerSec, serviceMs }, (workers, seenMs) => {
       const by = seenMs === serviceMs ? `${round(serviceMs)} ms` : `${round(seenMs)} ms seen`;
-      return limitOf(workers, `${cause} and ${by}: ${counted(workers, "worker")}, `);
+      return answer(workers, `${cause} and ${by}: ${counted(workers, "worker")}, `);
     });
   },
 });
@@ -137,13 +122,4 @@ function boundWorkers(
     }
     return limit;
   };
-}
-
-function inWords({ calls, perMs }: CallRate): string {
-  return perMs === 1000 ? `${round(calls)} calls/s` : `${round(calls)} calls in ${duration(perMs)}`;
-}
-
-/** For reasons: six digits. */
-function round(value: number): number {
-  return Number(value.toPrecision(6));
 }

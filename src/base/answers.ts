@@ -65,7 +65,7 @@ export function judgeRates(rates: unknown): readonly StartLimit[] {
     throw new TypeError(`Expected Limit rates to be a list but received ${received(rates)}`);
   }
   return rates.map((rate: StartLimit | null | undefined) => {
-    const { starts, perMs, burst } = rate ?? {};
+    const { starts, perMs, burst, lane } = rate ?? {};
     if (!isAmount(starts) || starts === Infinity) {
       throw new TypeError(`Expected starts of a rate to be >= 0 but received ${received(starts)}`);
     }
@@ -79,7 +79,10 @@ export function judgeRates(rates: unknown): readonly StartLimit[] {
     if (burst !== undefined && !(isAmount(burst) && burst >= 1)) {
       throw new TypeError(`Expected burst of a rate to be >= 1 but received ${received(burst)}`);
     }
-    return { starts, perMs, burst };
+    if (lane !== undefined && typeof lane !== "string") {
+      throw new TypeError(`Expected lane of a rate to be a name but received ${received(lane)}`);
+    }
+    return { starts, perMs, burst, lane };
   });
 }
 

@@ -29,6 +29,8 @@ export interface StartLimit {
    * `starts` apart. >= 1. @default {1}
    */
   readonly burst?: number | undefined;
+  /** Name of the lane whose starts it holds. @default {all lanes} */
+  readonly lane?: string | undefined;
 }
 
 /** How far a pool may grow, and how fast jobs may start. */

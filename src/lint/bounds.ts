@@ -120,12 +120,12 @@ function answerOf(
   try {
     const limit = ask();
     const limits = limitsIn(limit).filter(({ starts }) => starts > 0);
-    const stops = limitsIn(limit).length > limits.length;
-    const perSec = limits.map(({ starts, perMs }) => starts * 1000 / perMs);
+    const ofAll = limitsIn(limit).filter(({ lane }) => lane === undefined);
+    const perSec = ofAll.map(({ starts, perMs }) => starts * 1000 / perMs);
     const windows = limits.map((limit) => windowOf(limit).perMs);
     return [
       whole(limit.workers),
-      stops ? 0 : Math.min(Infinity, ...perSec),
+      Math.min(Infinity, ...perSec),
       Math.max(0, ...windows),
     ];
   } catch {

@@ -90,7 +90,7 @@ export interface Plan {
   readonly limit: number;
   /** Limits on starts: all of them hold. */
   readonly rates: readonly HeldRate[];
-  /** Starts per second of the slowest of them. `Infinity`: there are none. */
+  /** Starts per second of the slowest of those for all lanes. `Infinity`: there are none. */
   readonly startsPerSec: number;
   /** What sets `startsPerSec`, as `boundBy` names it. Empty: nothing does. */
   readonly rateCap: string;
@@ -188,7 +188,7 @@ export function createPlanner(
       const shares = isLong ? undefined : share(cap, limit.starts);
       const starts = shares?.starts(rate, room) ?? limit.starts;
       const perSec = starts * 1000 / limit.perMs;
-      if (perSec < startsPerSec) {
+      if (limit.lane === undefined && perSec < startsPerSec) {
         startsPerSec = perSec;
         rateCap = binderOf(cap);
       }

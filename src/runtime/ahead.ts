@@ -6,6 +6,7 @@
 
 import type { Cooldown } from "./cooldown.ts";
 import type { Crew } from "./crew.ts";
+import type { Lane } from "./lane.ts";
 import { type LaneChoice, mayStartSoon } from "./lane_choice.ts";
 import type { Leasing } from "./leasing.ts";
 import type { PoolState } from "./pool_state.ts";
@@ -52,7 +53,8 @@ export class Ahead {
     const isRated = rates.hold;
     for (const lane of state.lanes) {
       const isFit = lane.settings.attempts > 1 && lane.claimable > 0;
-      if (isFit && (isRated || isShort(lane, ms))) return true;
+      const isHeld = isRated || rates.of(lane.name) !== undefined;
+      if (isFit && (isHeld || isShort(lane, ms))) return true;
     }
     return false;
   }
@@ -65,7 +67,13 @@ export class Ahead {
     const nextOfTop = top.claimable > 0
       ? rates.nextAtMs(nowMs, top.held + top.planned + top.ahead + 1, true)
       : Infinity;
-    return Math.min(next, nextOfTop) - LOW * leasing.ms;
+    let atMs = Math.min(next, nextOfTop);
+    for (const lane of rates.holdLanes ? lanes : []) {
+      const own = lane.claimable > 0 ? rates.of(lane.name) : undefined;
+      const count = lane.planned + lane.held + lane.ahead + 1;
+      if (own !== undefined) atMs = Math.min(atMs, own.nextAtMs(nowMs, count, lane.index === 0));
+    }
+    return atMs - LOW * leasing.ms;
   }
 
   /** Plans what to lease ahead. How many jobs those are. */
@@ -75,7 +83,8 @@ export class Ahead {
     const here = held + planned + ahead;
     const room = cooldown.room(nowMs) - here;
     if (room <= 0) return 0;
-    if (!rates.hold) return prefetch.plan(leasing, nowMs, room);
+    const placesOf = (lane: Lane): number => this.#placesOf(lane, nowMs);
+    if (!rates.hold) return prefetch.plan(leasing, nowMs, room, placesOf);
     const idle = crew.idleCount - here;
     const first = this.#planFirst(nowMs, room);
     const isLow = rates.nextAtMs(nowMs, here + 1, false) <= nowMs + LOW * leasing.ms;
@@ -84,8 +93,8 @@ export class Ahead {
     const most = rates.by(nowMs + HIGH * leasing.ms, nowMs, wanted, false) - here - first;
     return first +
       (crew.idleCount > 0
-        ? this.#planForRate(Math.min(room - first, idle - first, most))
-        : prefetch.plan(leasing, nowMs, Math.min(room - first, most)));
+        ? this.#planForRate(Math.min(room - first, idle - first, most), placesOf)
+        : prefetch.plan(leasing, nowMs, Math.min(room - first, most), placesOf));
   }
 
   /** Jobs of the highest lane do not wait until what is here of others has started: they start before it. */
@@ -95,19 +104,29 @@ export class Ahead {
     if (top.settings.attempts === 1) return 0;
     const here = top.held + top.planned + top.ahead;
     const places = top.maxRunning - top.running - top.held - top.ahead;
-    const most = Math.min(room, places, crew.idleCount - here, top.claimable);
+    const byRate = this.#placesOf(top, nowMs);
+    const most = Math.min(room, places, byRate, crew.idleCount - here, top.claimable);
     if (most <= 0 || rates.nextAtMs(nowMs, here + 1, true) > nowMs + LOW * leasing.ms) return 0;
     const count = rates.by(nowMs + HIGH * leasing.ms, nowMs, here + most, true) - here;
     leasing.planAhead(top, count);
     return count;
   }
 
+  /** How many more jobs the lane's own rates will let start soon. */
+  #placesOf(lane: Lane, nowMs: number): number {
+    const { rates, leasing: { ms }, state } = this.#context;
+    const own = rates.of(lane.name);
+    if (own === undefined) return Infinity;
+    const here = lane.planned + lane.held + lane.ahead;
+    return own.by(nowMs + HIGH * ms, nowMs, here + state.live, lane.index === 0) - here;
+  }
+
   /** Replays the policy over starts that the rate will allow soon. */
-  #planForRate(most: number): number {
+  #planForRate(most: number, placesOf: (lane: Lane) => number): number {
     if (most <= 0) return 0;
     const { choice, leasing } = this.#context;
     let count = 0;
-    choice.among((lane) => lane.settings.attempts > 1 && mayStartSoon(lane));
+    choice.among((lane) => lane.settings.attempts > 1 && mayStartSoon(lane) && placesOf(lane) > 0);
     while (count < most && choice.count > 0) {
       const lane = choice.next();
       if (lane === undefined) break;

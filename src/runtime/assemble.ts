@@ -117,9 +117,9 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const counting = new Counting({ ...core, queue, guard });
   const slots = new StrategySlots(core, instances);
   const settler = new Settler({ ...core, queue, guard, changed });
-  const rates = new StartRates((key) =>
+  const rates = new StartRates((key, lane) =>
     new LedgerRate(`rates/${settings.name}/${key}`, {
-      ...{ state, now, store },
+      ...{ state, now, store, lane },
       changed: () => loop.replan(),
     })
   );

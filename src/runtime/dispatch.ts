@@ -11,7 +11,7 @@ import type { Crew } from "./crew.ts";
 import { judgeTake } from "../base/answers.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { Lane } from "./lane.ts";
-import { LaneChoice, mayStart, mayStartOnceLeased } from "./lane_choice.ts";
+import { hasPlace, LaneChoice, mayStart, mayStartOnceLeased } from "./lane_choice.ts";
 import { Leasing } from "./leasing.ts";
 import { isLastAttempt, Prefetch } from "./prefetch.ts";
 import type { Overruns } from "./overruns.ts";
@@ -64,7 +64,9 @@ export class Dispatch {
   readonly #unstarted: Unstarted;
   /** The lanes that the policy chose last and that had no job here, in its order: as many as were planned. */
   #chosen: Lane[] = [];
-  /** True if the highest lane has jobs that wait for the start rate, or the cool-down. */
+  /** True if the start rates of all lanes hold some back, or the cool-down does. */
+  #isPoolBound = false;
+  /** True if the highest lane has jobs that wait for them. */
   #isTopBound = false;
   #open = true;
 
@@ -121,7 +123,10 @@ export class Dispatch {
     if (!rateBound) return backAtMs;
     if (cooldown.room(nowMs) <= planned) return Math.min(backAtMs, cooldown.nextAtMs(nowMs));
     const aheadAtMs = this.#ahead.isNeeded(0) ? this.#ahead.atMs(nowMs) : Infinity;
-    const startAtMs = rates.nextAtMs(nowMs, planned + 1, this.#isTopBound);
+    const startAtMs = Math.min(
+      this.#isPoolBound ? rates.nextAtMs(nowMs, planned + 1, this.#isTopBound) : Infinity,
+      rates.holdLanes ? this.#nextOfLanesMs(nowMs) : Infinity,
+    );
     // What is due and was not done has other reasons, or is being asked for.
     const isAsked = startAtMs <= nowMs && (held > 0 || this.#leasing.isOpen);
     return Math.min(
@@ -186,6 +191,7 @@ export class Dispatch {
     rates.leasesTake(this.#leasing.ms);
     const before = state.planned;
     const room = crew.idleCount - before;
+    if (rates.holdLanes) this.#readLaneRates(nowMs, room);
     const most = Math.min(room, cooldown.room(nowMs) - before);
     let free = most > 0 ? rates.allowed(nowMs, most + before, true) - before : 0;
     let paced = free > 0 ? rates.allowed(nowMs, most + before, false) - before : 0;
@@ -195,7 +201,13 @@ export class Dispatch {
     state.rateBound = false;
     const { isStrict } = this.#leasing;
     const isEligible = isStrict && state.ahead > 0 ? mayStartOnceLeased : mayStart;
-    if (room <= 0 || this.#choice.among(isEligible) === 0) return 0;
+    this.#isPoolBound = false;
+    this.#isTopBound = false;
+    if (room <= 0) return 0;
+    if (this.#choice.among(isEligible) === 0) {
+      state.rateBound = rates.holdLanes && this.#isLaneBound;
+      return 0;
+    }
     let onlyTop = false;
     while (free > 0 && this.#choice.count > 0) {
       if (paced <= 0 && !onlyTop) { // the others keep the pace
@@ -225,9 +237,36 @@ export class Dispatch {
     const isHeld = isBound && free <= 0;
     const isPaced = onlyTop && crew.idleCount > state.planned;
     if (isPaced) this.#choice.among(isEligible);
-    state.rateBound = (isHeld || isPaced) && this.#choice.count > 0;
+    this.#isPoolBound = (isHeld || isPaced) && this.#choice.count > 0;
     this.#isTopBound = isHeld && isEligible(state.lanes[0]!);
+    state.rateBound = this.#isPoolBound ||
+      rates.holdLanes && crew.idleCount > state.planned && this.#isLaneBound;
     return planned;
+  }
+
+  /** Reads how many jobs of each lane its own rates let start. */
+  #readLaneRates(nowMs: number, room: number): void {
+    for (const lane of this.#state.lanes) {
+      const own = this.#context.rates.of(lane.name);
+      const most = lane.planned + Math.max(room, 1);
+      lane.byRate = own?.allowed(nowMs, most, lane.index === 0) ?? Infinity;
+    }
+  }
+
+  /** True if a lane's own rates hold jobs back. */
+  get #isLaneBound(): boolean {
+    return this.#state.lanes.some((lane) => lane.planned >= lane.byRate && hasPlace(lane));
+  }
+
+  /** When a lane's own rates let another job start. */
+  #nextOfLanesMs(nowMs: number): number {
+    let atMs = Infinity;
+    for (const lane of this.#state.lanes) {
+      const own = this.#context.rates.of(lane.name);
+      if (own === undefined || lane.planned < lane.byRate || !hasPlace(lane)) continue;
+      atMs = Math.min(atMs, own.nextAtMs(nowMs, lane.planned + 1, lane.index === 0));
+    }
+    return atMs;
   }
 
   /** Starts what was leased for free workers; what was leased ahead is chosen among with all that is held. */
@@ -258,7 +297,8 @@ export class Dispatch {
       const lane = this.#leasing.laneOf(job);
       if (lane === undefined) continue;
       const isFree = this.#open && crew.idleCount > 0 && cooldown.room(nowMs) > 0 &&
-        rates.allowed(nowMs, 1, lane.index === 0) > 0;
+        rates.allowed(nowMs, 1, lane.index === 0) > 0 &&
+        (rates.of(lane.name)?.allowed(nowMs, 1, lane.index === 0) ?? 1) > 0;
       if (isFree) this.#begin(job, lane, nowMs);
       else this.#prefetch.hold(job, lane, nowMs);
     }
@@ -303,7 +343,8 @@ export class Dispatch {
       this.#unstarted.dies({ job, lane }, "late", nowMs);
       return false;
     }
-    rates.stamp(nowMs);
+    rates.stamp(nowMs, lane.name);
+    if (lane.byRate < Infinity) lane.byRate--;
     runner.begin(crew.takeIdle(nowMs), job, lane, nowMs);
     return true;
   }

@@ -47,6 +47,8 @@ export class Lane implements LaneView {
   added = 0;
   /** Slots given to this lane by a dispatch that has not started their jobs yet. */
   planned = 0;
+  /** Jobs that its own start rates let start now, planned ones included. Owned by dispatch. */
+  byRate = Infinity;
   /** Jobs of this lane that are being leased ahead of their start. */
   ahead = 0;
   /** Jobs of this lane that are leased and have not started: ready ones, as the pool counts. */
@@ -172,6 +174,11 @@ export class Lane implements LaneView {
   }
 
   get ready(): number {
+    return Math.min(this.waiting, this.byRate);
+  }
+
+  /** Ready jobs, whatever the lane's own start rates say. */
+  get waiting(): number {
     return this.#paused ? 0 : this.#due;
   }
 
@@ -188,7 +195,8 @@ export class Lane implements LaneView {
   }
 
   get blocked(): number {
-    return this.counts.blocked + (this.#paused ? this.counts.ready : 0);
+    const held = this.#paused ? this.counts.ready : Math.max(0, this.waiting - this.byRate);
+    return this.counts.blocked + held;
   }
 
   get delayed(): number {
@@ -206,7 +214,10 @@ export class Lane implements LaneView {
   }
 
   get oldestWaitMs(): number {
-    if (this.ready === 0) return 0;
+    return this.ready === 0 ? 0 : this.#longestMs;
+  }
+
+  get #longestMs(): number {
     let oldestAtMs = Math.min(this.counts.oldestReadyAtMs, this.heldAtMs);
     if (this.held === 0 && this.planned > 0 && this.#queue.readyAtMs !== undefined) {
       const nextAtMs = this.#queue.readyAtMs(this.#index, this.planned);
@@ -281,7 +292,7 @@ export class Lane implements LaneView {
 
   /**
    * A frozen copy of its view for users, who look jobs up and list them by state: what waits in a paused
-   * lane is ready there. A field of the view that is missing here does not compile.
+   * lane, or for the lane's own rate, is ready there. A field of the view that is missing here does not compile.
    */
   freeze(): LaneView {
     return Object.freeze({
@@ -296,7 +307,7 @@ export class Lane implements LaneView {
       blocked: this.counts.blocked,
       delayed: this.delayed,
       running: this.running,
-      oldestWaitMs: this.oldestWaitMs,
+      oldestWaitMs: this.waiting === 0 ? 0 : this.#longestMs,
       paused: this.paused,
       arrivalsPerSec: this.arrivalsPerSec,
       meanServiceMs: this.meanServiceMs,

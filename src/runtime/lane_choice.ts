@@ -73,6 +73,11 @@ export class LaneChoice {
 
 /** True if a job of the lane may start now. */
 export function mayStart(lane: Lane): boolean {
+  return lane.planned < lane.byRate && hasPlace(lane);
+}
+
+/** The same, whatever the lane's own start rates say. */
+export function hasPlace(lane: Lane): boolean {
   return lane.running < lane.maxRunning && (lane.claimable > 0 || (lane.held > 0 && !lane.paused));
 }
 

@@ -28,6 +28,8 @@ const MOST_APART_MS = 60_000;
 export interface LedgerContext extends Pick<PoolCore, "state" | "now"> {
   /** Where the record is. */
   readonly store: Store;
+  /** The lane whose starts it holds. `undefined`: all. */
+  readonly lane: string | undefined;
   /** More may start. */
   readonly changed: () => void;
 }
@@ -110,14 +112,14 @@ export class LedgerRate {
     if (this.#closed || this.#limit.starts === 0) return Infinity;
     const { settings: { leaseMs } } = this.#context.state;
     if (this.#looking !== undefined) return this.#lookAtMs + leaseMs;
-    const { lanes, ready, idle, live, starting, limit, size } = this.#context.state;
+    const { idle, live, starting, limit, size } = this.#context.state;
+    const { first, others } = this.#waiting;
     const untilMs = this.#untilMs === -Infinity
       ? Infinity
       : nowMs + this.#untilMs - this.#wallMs(nowMs);
-    const hasUse = ready > 0 && (idle > 0 || live + starting < Math.min(limit, size.max));
+    const hasUse = first + others > 0 && (idle > 0 || live + starting < Math.min(limit, size.max));
     if (!hasUse || this.#leftAt(nowMs) > 0) return Math.max(this.#lookAtMs, untilMs);
-    const isFirst = lanes[0]!.ready > 0;
-    const freeAtMs = isFirst ? this.#freeAtMs : Math.max(this.#freeAtMs, this.#nextAtMs);
+    const freeAtMs = first > 0 ? this.#freeAtMs : Math.max(this.#freeAtMs, this.#nextAtMs);
     const nextMs = nowMs + freeAtMs - this.#wallMs(nowMs);
     return Math.max(this.#lookAtMs, Math.min(untilMs, nextMs, this.#lookAtMs + POLL_MS));
   }
@@ -132,6 +134,20 @@ export class LedgerRate {
     } catch {
       // it counts as used, as of a process that has died
     }
+  }
+
+  /** Jobs that wait for starts, of the highest lane and of others. */
+  get #waiting(): { readonly first: number; readonly others: number } {
+    const { lane: own, state } = this.#context;
+    let first = 0;
+    let others = 0;
+    for (const lane of this.#closed ? [] : state.lanes) {
+      if (own !== undefined && lane.name !== own) continue;
+      const waiting = own === undefined ? lane.ready : lane.waiting;
+      if (lane.index === 0) first += waiting;
+      else others += waiting;
+    }
+    return { first, others };
   }
 
   /** What is drawn and may be used still. */
@@ -188,9 +204,7 @@ export class LedgerRate {
       const aheadMs = record.atMs - state.wall.at(now());
       if (aheadMs > this.#aheadMs) this.#aheadMs = Math.min(aheadMs, MOST_APART_MS);
     }
-    const { lanes, ready } = state;
-    const first = this.#closed ? 0 : lanes[0]!.ready;
-    const others = this.#closed ? 0 : ready - first;
+    const { first, others } = this.#waiting;
     const started = this.#started;
     this.#left = 0; // nothing starts of what is given back
     const answer = draw(

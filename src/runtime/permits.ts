@@ -111,7 +111,7 @@ export class Permits implements Shares {
     const { starts: permits, perMs } = windowOf({ ...limit, starts: callsOf(whole, each) });
     const most = Math.floor(permits / each);
     const mine = (): number => Math.floor(seat.inForce(key, permits, nowMs) / each);
-    const used = (): number => rates.used(held, now(), perMs);
+    const used = (): number => rates.used(held, now(), perMs, limit.lane);
     const count = used();
     const unused = mine() - count;
     // A part that it is only late to use is kept while work waits: to move it costs a window.
@@ -119,7 +119,7 @@ export class Permits implements Shares {
     // Who starts by the pace has some unused at any time, now more, now fewer: all who do want all.
     const isPaced = state.rateBound && state.holdUntilMs === 0;
     const more = isPaced ? most : Math.max(1, room, late);
-    const wants = Math.min(most, count + Math.min(this.#ready, more)) * each;
+    const wants = Math.min(most, count + Math.min(this.#waiting(limit.lane), more)) * each;
     seat.need(key, { cap: permits, wants, step: each, cools: true, used: () => used() * each });
     if (perMs > this.#coolMs) {
       this.#coolMs = perMs;
@@ -146,6 +146,13 @@ export class Permits implements Shares {
     let atMs = Infinity;
     for (const seat of this.#all) atMs = Math.min(atMs, seat.nextAtMs(nowMs));
     return atMs;
+  }
+
+  /** Its share of the jobs that wait for a rate. */
+  #waiting(lane: string | undefined): number {
+    const { lanes, peers } = this.#context.state;
+    if (lane === undefined) return this.#ready;
+    return Math.ceil((lanes.find(({ name }) => name === lane)?.waiting ?? 0) / peers);
   }
 
   /** Its share of the jobs that wait. */

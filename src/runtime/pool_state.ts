@@ -206,7 +206,8 @@ export class PoolState implements PoolView {
     let count = 0;
     for (const lane of this.lanes) {
       if (lane.ready === 0) continue;
-      count += lane.resumedAtMs > atMs ? 0 : this.#queue.readySince(lane.index, wallMs);
+      if (lane.resumedAtMs > atMs) continue;
+      count += Math.min(lane.ready, this.#queue.readySince(lane.index, wallMs));
     }
     return count;
   }

@@ -131,12 +131,21 @@ export class Prefetch {
     return back;
   }
 
-  /** Plans to lease up to `most` more jobs, for workers that will be free. How many it has planned. */
-  plan(leasing: Leasing, nowMs: number, most: number): number {
+  /**
+   * Plans to lease up to `most` more jobs, for workers that will be free. How many it has planned.
+   *
+   * @param placesOf How many more the start rates of a lane will let start soon.
+   */
+  plan(
+    leasing: Leasing,
+    nowMs: number,
+    most: number,
+    placesOf: (lane: Lane) => number,
+  ): number {
     this.#look(nowMs);
     let planned = 0;
     for (const lane of this.#state.lanes) {
-      const room = Math.min(lane.claimable, most - planned);
+      const room = Math.min(lane.claimable, most - planned, placesOf(lane));
       if (room <= 0 || lane.settings.attempts === 1) continue;
       const here = lane.held + lane.ahead;
       if (here >= this.#depth(lane, leasing.ms, LOW)) continue;

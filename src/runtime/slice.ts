@@ -69,7 +69,7 @@ function jobsLeft({ state, settler, overruns }: SliceParts, untilMs: number): nu
   let left = settler.outstanding + overruns.held;
   const isHeld = state.holdUntilMs > untilMs; // no job starts before, whatever is ready
   for (const lane of state.lanes) {
-    left += (isHeld ? 0 : lane.ready) + lane.running + lane.adding;
+    left += (isHeld ? 0 : lane.waiting) + lane.running + lane.adding;
     if (!isHeld && !lane.paused && lane.nextDueAtMs <= untilMs) left++;
   }
   return left;

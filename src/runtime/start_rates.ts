@@ -9,32 +9,66 @@ import type { LedgerRate } from "./ledger_rate.ts";
 import { StartLog } from "./start_log.ts";
 import { StartRate } from "./start_rate.ts";
 
-/** Holds several rates at once: the one that allows least decides. Without one, all may start. */
+/** Makes what holds a limit of a long window over processes. @param lane Whose starts. `undefined`: all. */
+export type MakeLedger = (key: string, lane: string | undefined) => LedgerRate;
+
+/**
+ * Holds several rates at once: the one that allows least decides. Without one, all may start. Lanes may
+ * have rates of their own, beside those of all.
+ */
 export class StartRates {
   readonly #log = new StartLog();
-  readonly #makeLedger: (key: string) => LedgerRate;
+  readonly #makeLedger: MakeLedger;
+  readonly #lane: string | undefined;
+  #lanes: ReadonlyMap<string, StartRates> = new Map();
   #byKey = new Map<string, StartRate>();
   #ledgers = new Map<string, LedgerRate>();
   #rates: readonly (StartRate | LedgerRate)[] = [];
   #leaseMs = 0;
 
-  /** Holds none. @param makeLedger Makes what holds a limit of a long window over processes. */
-  constructor(makeLedger: (key: string) => LedgerRate) {
+  /** Holds none. @param lane Whose starts. `undefined`: all. */
+  constructor(makeLedger: MakeLedger, lane?: string) {
     this.#makeLedger = makeLedger;
+    this.#lane = lane;
   }
 
-  /** True if there is any. */
+  /** The rates that a lane has of its own. `undefined`: none. */
+  of(lane: string): StartRates | undefined {
+    return this.#lanes.get(lane);
+  }
+
+  /** True if a lane has rates of its own. */
+  get holdLanes(): boolean {
+    return this.#lanes.size > 0;
+  }
+
+  /** True if there is any for all lanes. */
   get hold(): boolean {
     return this.#rates.length > 0;
   }
 
   /** Holds these from now on. One that was held by the same key goes on. */
   set(rates: readonly HeldRate[]): void {
+    const byLane = Map.groupBy(rates, ({ limit }) => limit.lane);
+    this.#hold(byLane.get(this.#lane) ?? []);
+    if (this.#lane !== undefined) return;
+    const lanes = new Map<string, StartRates>();
+    for (const [lane, own] of byLane) {
+      if (lane === undefined) continue;
+      const held = this.#lanes.get(lane) ?? new StartRates(this.#makeLedger, lane);
+      held.set(own);
+      lanes.set(lane, held);
+    }
+    for (const [lane, held] of this.#lanes) if (!lanes.has(lane)) held.set([]);
+    this.#lanes = lanes;
+  }
+
+  #hold(rates: readonly HeldRate[]): void {
     const byKey = new Map<string, StartRate>();
     const ledgers = new Map<string, LedgerRate>();
     for (const { key, limit, by } of rates) {
       if (by === "ledger") {
-        const ledger = this.#ledgers.get(key) ?? this.#makeLedger(key);
+        const ledger = this.#ledgers.get(key) ?? this.#makeLedger(key, this.#lane);
         ledger.set(limit);
         ledgers.set(key, ledger);
         continue;
@@ -54,6 +88,7 @@ export class StartRates {
   leasesTake(ms: number): void {
     this.#leaseMs = ms;
     for (const rate of this.#rates) rate.leaseMs = ms;
+    for (const lane of this.#lanes.values()) lane.leasesTake(ms);
   }
 
   /** See `StartRate.allowed`. */
@@ -75,31 +110,37 @@ export class StartRates {
     return atMs;
   }
 
-  /** A job starts, of whichever lane. */
-  stamp(atMs: number): void {
+  /** A job of this lane starts. */
+  stamp(atMs: number, lane: string): void {
     this.#log.stamp(atMs);
     for (const rate of this.#rates) rate.started(atMs);
+    this.#lanes.get(lane)?.stamp(atMs, lane);
   }
 
   /** Draws from the ledgers what is needed. */
   attend(nowMs: number): void {
     for (const ledger of this.#ledgers.values()) ledger.attend(nowMs);
+    for (const lane of this.#lanes.values()) lane.attend(nowMs);
   }
 
   /** When to attend next. `Infinity`: when something happens. */
   nextLookMs(nowMs: number): number {
     let atMs = Infinity;
     for (const ledger of this.#ledgers.values()) atMs = Math.min(atMs, ledger.nextLookMs(nowMs));
+    for (const lane of this.#lanes.values()) atMs = Math.min(atMs, lane.nextLookMs(nowMs));
     return atMs;
   }
 
   /** Gives back what it has drawn. */
   async leave(): Promise<void> {
     for (const ledger of this.#ledgers.values()) await ledger.leave();
+    for (const lane of this.#lanes.values()) await lane.leave();
   }
 
-  /** Starts in the last `spanMs` that count against a rate. */
-  used(key: string, nowMs: number, spanMs: number): number {
-    return this.#byKey.get(key)?.used(nowMs, spanMs) ?? this.#log.within(nowMs, spanMs);
+  /** Starts in the last `spanMs` that count against a rate. @param lane Whose it is. */
+  used(key: string, nowMs: number, spanMs: number, lane?: string): number {
+    const own = lane === this.#lane ? undefined : this.#lanes.get(lane!);
+    return own?.used(key, nowMs, spanMs, lane) ?? this.#byKey.get(key)?.used(nowMs, spanMs) ??
+      this.#log.within(nowMs, spanMs);
   }
 }

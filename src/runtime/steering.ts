@@ -76,7 +76,10 @@ export class Steering {
     const state = this.#state;
     if (state.settings.signals.size > 0 || state.stale) return false;
     if (state.traffic.arrivals !== this.#arrivals) return false; // a pause keeps it from work, not from arrivals
-    if (state.ready > 0 || state.starting + state.retiring > 0 || state.busy > 0) return false;
+    if (
+      state.lanes.some(({ waiting }) => waiting > 0) || state.starting + state.retiring > 0 ||
+      state.busy > 0
+    ) return false;
     const smallest = Math.min(state.size.min, state.limit);
     if (state.live < state.target || state.live > state.target) return false;
     return state.live <= smallest || state.nowMs - this.#changedAtMs >= QUIET_AFTER_MS;

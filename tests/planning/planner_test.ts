@@ -91,7 +91,7 @@ Deno.test("planner allows no growth beyond what the start rate lets start", () =
 
 Deno.test("planner takes this process's part of a cluster cap, and says what it would use", () => {
   const asked: unknown[] = [];
-  const slow = { starts: 5000, perMs: 10_000, burst: 9 };
+  const slow = { starts: 5000, perMs: 10_000, burst: 9, lane: undefined };
   const shares: PlanBounds["shares"] = {
     workers: ({ name }, whole, wants) => {
       asked.push([name, whole, wants]);

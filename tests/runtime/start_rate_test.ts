@@ -25,7 +25,7 @@ function play(rate: StartRates, times: readonly number[], wanted: number, jumps 
   const stamps: number[] = [];
   for (const atMs of times) {
     for (let left = rate.allowed(atMs, wanted, jumps); left > 0; left--) {
-      rate.stamp(atMs);
+      rate.stamp(atMs, "l");
       stamps.push(atMs);
     }
   }
@@ -76,7 +76,7 @@ for (const jumps of [true, false]) {
             `the time that nextAtMs() names, ${nowMs}`,
           );
           for (let left = rate.allowed(nowMs, 50, jumps); left > 0; left--) {
-            rate.stamp(nowMs);
+            rate.stamp(nowMs, "l");
             stamps.push(nowMs);
           }
           nowMs = Math.max(nowMs, rate.nextAtMs(nowMs, 1, jumps)) +
@@ -112,7 +112,7 @@ Deno.test("StartRate makes a job of the highest lane wait an interval at most, w
         for (let nowMs = 1.7e12; nowMs < endMs;) {
           const isUrgent = urgentAtMs <= nowMs;
           if (rate.allowed(nowMs, 1, isUrgent) === 1) {
-            rate.stamp(nowMs);
+            rate.stamp(nowMs, "l");
             stamps.push(nowMs);
             if (!isUrgent) continue;
             longestMs = Math.max(longestMs, nowMs - urgentAtMs);
@@ -178,7 +178,7 @@ Deno.test("StartRate lets lower lanes keep the pace after a pause too, late by 2
 Deno.test("StartRate keeps another pace from the last start on", () => {
   const rate = makeRates();
   hold(rate, 0.01);
-  rate.stamp(1_000);
+  rate.stamp(1_000, "l");
   hold(rate, 100);
   assert.ok(Math.abs(rate.nextAtMs(1_001, 1, false) - 1_010) < 0.01);
   play(rate, [2_000], 50);
@@ -212,7 +212,7 @@ Deno.test("StartRate allows what it says will be allowed, and when", () => {
       const stamps: number[] = [];
       for (const atMs of times) {
         if (rate.allowed(atMs, 1, jumps) === 0) break;
-        rate.stamp(atMs);
+        rate.stamp(atMs, "l");
         stamps.push(atMs);
       }
 
@@ -300,7 +300,7 @@ Deno.test("StartRates holds several limits at once, and each is used in full whe
       const stamps: number[] = [];
       for (let nowMs = 1.7e12; nowMs < endMs; nowMs = rate.nextAtMs(nowMs, 1, jumps)) {
         assert.equal(rate.allowed(nowMs, 1, jumps), 1);
-        rate.stamp(nowMs);
+        rate.stamp(nowMs, "l");
         stamps.push(nowMs);
       }
 

@@ -74,7 +74,9 @@ export function* shortagesOf(
   } else if (rateBound) {
     yield held(
       "start-rate",
-      `A start rate allows at most ${counted(rate(startsPerSec), "job")} to start a second`,
+      startsPerSec < Infinity
+        ? `A start rate allows at most ${counted(rate(startsPerSec), "job")} to start a second`
+        : "A start rate of a lane holds its jobs back",
     );
   }
   if (running >= maxRunning) {

@@ -122,6 +122,20 @@ Deno.test("apiRateCap holds over all processes unless told otherwise", () => {
   assert.equal(apiRateCap.scope, "cluster");
 });
 
+Deno.test("apiRateCap holds the rate of one lane, which says nothing of the workers", () => {
+  const rates = [{ calls: 2, perMs: 1000, lane: "batch" }];
+
+  assert.deepEqual(limit({ rates, serviceMs: 10, headroom: 0 }), {
+    workers: Infinity,
+    rates: [{ starts: 2, perMs: 1000, lane: "batch" }],
+    reason: "2 calls/s of lane batch at 1 a job: 2 starts/s",
+  });
+  assert.throws(
+    () => limit({ rates: [{ calls: 2, perMs: 1000, lane: "bulk" }] }),
+    /Expected the name of a lane but received "bulk"/,
+  );
+});
+
 Deno.test("apiRateCap wants a rate, and windows of a second to a day", () => {
   assert.throws(() => limit({}), /Expected callsPerSec, or rates/);
   const rates = [{ calls: 0, perMs: 999, burst: 0.5 }, { calls: 1, perMs: 86_400_001 }];
