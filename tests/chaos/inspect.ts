@@ -72,8 +72,8 @@ function isManned(seat: Seat, { nowMs, size, limit }: PoolSnapshot, staying: num
  */
 function isIdling(seat: Seat, { nowMs, lanes, idle, rateBound, stale }: PoolSnapshot): boolean {
   const idles = !rateBound && !stale &&
-    lanes.some(({ name, ready, running, maxRunning }) =>
-      ready > 0 && running < maxRunning && idle > (name === "high" ? 0 : RESERVE)
+    lanes.some(({ name, ready, running, maxRunning, paused }) =>
+      ready > 0 && !paused && running < maxRunning && idle > (name === "high" ? 0 : RESERVE)
     );
   if (idles) seat.idlingSinceMs ??= nowMs;
   else seat.idlingSinceMs = undefined;
