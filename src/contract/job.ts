@@ -166,4 +166,19 @@ export interface JobContext<Resource = unknown> {
    * that the pool uses, or none of them.
    */
   overloaded(retryAfterMs?: number, downstream?: string): void;
+  /**
+   * Says that the job has used a downstream: one call, or one connection for so long. What jobs use is
+   * compared with what `uses` says.
+   *
+   * @param downstream Its name in `downstreams`.
+   */
+  used(downstream: string, call?: DownstreamCall): void;
+}
+
+/** One use of a downstream. */
+export interface DownstreamCall {
+  /** How long it took, or was held, ms. @default {0} */
+  readonly ms?: number | undefined;
+  /** False: it failed. @default {true} */
+  readonly ok?: boolean | undefined;
 }

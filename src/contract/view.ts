@@ -167,6 +167,18 @@ export interface BreakerView {
   readonly count: number;
 }
 
+/** What the jobs of a pool have used of one downstream, since it began. */
+export interface DownstreamUse {
+  /** Its name. */
+  readonly downstream: string;
+  /** Calls of `context.used()`. */
+  readonly calls: number;
+  /** Those that failed. */
+  readonly failed: number;
+  /** Sum of how long they took, ms. */
+  readonly ms: number;
+}
+
 /** All that a strategy may read. Live: values hold for the call only. */
 export interface PoolView {
   /** Name from the config. */
@@ -198,6 +210,8 @@ export interface PoolView {
   readonly holdUntilMs: number;
   /** The named downstream that it waits for, meanwhile. Empty: the receiver has no name, or it does not wait. */
   readonly heldBy: string;
+  /** What its jobs have used, by `context.used()`, in the order of first use; 100 at most. */
+  readonly used: readonly DownstreamUse[];
   /** Keys whose circuit breakers are not closed: their jobs wait, others start. */
   readonly openKeys: number;
   /** Most starts per second that the last decision allows, fractions too. `Infinity`: no bound. */

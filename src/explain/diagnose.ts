@@ -12,6 +12,7 @@ import { neverGrows } from "./diagnose/filling.ts";
 import { laneStarved, laneWaits } from "./diagnose/lanes.ts";
 import { receiverRefuses } from "./diagnose/refusing.ts";
 import { fixedWouldDo, oscillation } from "./diagnose/steadiness.ts";
+import { usesDrift } from "./diagnose/uses.ts";
 import type { History } from "../planning/history.ts";
 
 export { isOverTarget, lanesOverTarget } from "./diagnose/over_target.ts";
@@ -31,6 +32,7 @@ const CHECKS: readonly ((history: History, traits: Traits) => readonly Finding[]
   laneStarved,
   neverGrows,
   laneWaits,
+  usesDrift,
   oscillation,
   fixedWouldDo,
 ];

@@ -8,7 +8,7 @@
 import { type Plan, waitsFor } from "./planner.ts";
 import { ScaleEvents } from "./scale_events.ts";
 import { faded, WINDOW_MS } from "../base/stats.ts";
-import type { LaneView, PoolView } from "../contract/view.ts";
+import type { DownstreamUse, LaneView, PoolView } from "../contract/view.ts";
 
 /** One lane at one time. */
 export interface LaneSample {
@@ -71,6 +71,8 @@ export interface Sample {
   readonly holdUntilMs: number;
   /** The named downstream that it waits for, meanwhile. Empty: the receiver has no name, or it does not wait. */
   readonly heldBy: string;
+  /** What its jobs have used of downstreams. Counts run since the pool began. */
+  readonly used: readonly DownstreamUse[];
   /** Keys whose circuit breakers are not closed. */
   readonly openKeys: number;
   /** Changes of the target, those in one direction within 50 ms counted once. */
@@ -269,6 +271,7 @@ export class HistoryRecorder {
       rateBound: view.rateBound,
       holdUntilMs: view.holdUntilMs,
       heldBy: view.heldBy,
+      used: view.used.map((use) => ({ ...use })),
       openKeys: view.openKeys,
       changes: this.scale.count,
       reversals: this.scale.reversals,

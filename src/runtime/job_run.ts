@@ -5,7 +5,7 @@
  */
 
 import { type AbortCause, AbortedError } from "../contract/errors.ts";
-import type { DeadReason, JobContext, Logger } from "../contract/job.ts";
+import type { DeadReason, DownstreamCall, JobContext, Logger } from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
 import type { Leased, Settlement } from "../contract/store.ts";
 
@@ -15,6 +15,8 @@ export interface RunOwner {
   logOf(job: Leased): Logger;
   /** A handler said that its downstream is overloaded. */
   overloaded(run: JobRun, retryAfterMs: number | undefined): void;
+  /** A handler has used a downstream. */
+  used(downstream: string, call: DownstreamCall): void;
 }
 
 /** One attempt of one job. What is mutable says how it ended, for the store; `done` until judged. */
@@ -100,6 +102,10 @@ export class JobRun implements JobContext, Settlement {
     this.overloadedMs = Math.max(askedMs, this.overloadedMs ?? 0);
     if (typeof downstream === "string") this.blames = downstream;
     this.#owner.overloaded(this, retryAfterMs);
+  }
+
+  used(downstream: string, call: DownstreamCall = {}): void {
+    this.#owner.used(String(downstream), call);
   }
 
   /** The wall clock may have been set since the attempt was judged: its retry stays as far ahead. */

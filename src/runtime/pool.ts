@@ -11,6 +11,7 @@ import { checkedCount, checkedList, checkMs } from "./called.ts";
 import { type Clock, wallMs } from "../time/clock.ts";
 import type { Decision } from "../contract/decision.ts";
 import { diagnose, type Finding } from "../explain/diagnose.ts";
+import type { Traits, UseTraits } from "../explain/diagnose/finding.ts";
 import { Enqueuing } from "./enqueuing.ts";
 import { JobAccess } from "./job_access.ts";
 import type { History } from "../planning/history.ts";
@@ -158,7 +159,8 @@ export class Pool implements PoolHandle {
     const { constant = false } = controller.plugin ?? {};
     const { sheds = false } = admission.plugin ?? {};
     const tries = caps.filter(({ bound }) => bound.plugin?.tries).map(({ bound }) => bound.name);
-    return diagnose(steering.history.read(this.settings), { constant, tries, sheds });
+    const uses = usesIn(this.settings);
+    return diagnose(steering.history.read(this.settings), { constant, tries, sheds, uses });
   }
 
   enqueue(job: NewJob): Promise<JobHandle> {
@@ -273,4 +275,19 @@ export class Pool implements PoolHandle {
     const { hub } = this.#context;
     if (hub.active) hub.emit({ kind, lane, atMs: this.#clock.nowMs(), pool: this.name });
   }
+}
+
+/** What a pool says that it uses of downstreams. */
+function usesIn({ caps, cooldowns }: PoolSettings): Traits["uses"] {
+  const uses = new Map<string, UseTraits>();
+  for (const name of cooldowns.keys()) {
+    uses.set(name, { each: 1, connections: false, rates: false });
+  }
+  for (const { shared } of caps) {
+    if (shared === undefined) continue;
+    const { downstream, what, each } = shared;
+    const known = uses.get(downstream) ?? { connections: false, rates: false };
+    uses.set(downstream, { ...known, each, [what]: true });
+  }
+  return uses;
 }

@@ -5,6 +5,7 @@
  */
 
 import type {
+  DownstreamUse,
   LaneView,
   PoolView,
   Signal,
@@ -65,6 +66,10 @@ export class PoolFace implements PoolView {
   }
   get heldBy(): string {
     return this.#state.heldBy;
+  }
+
+  get used(): readonly DownstreamUse[] {
+    return this.#state.used;
   }
 
   get holdUntilMs(): number {

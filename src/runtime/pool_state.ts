@@ -4,13 +4,20 @@
  * @module
  */
 
-import type { DeadReason } from "../contract/job.ts";
+import type { DeadReason, DownstreamCall } from "../contract/job.ts";
 import { Lane } from "./lane.ts";
 import { PoolFace } from "./pool_face.ts";
 import { Traffic } from "./traffic.ts";
 import type { PoolSettings } from "../config/settings.ts";
 import type { Leased, Queue } from "../contract/store.ts";
-import type { PoolView, Signal, Totals, WindowStats, WorkerView } from "../contract/view.ts";
+import type {
+  DownstreamUse,
+  PoolView,
+  Signal,
+  Totals,
+  WindowStats,
+  WorkerView,
+} from "../contract/view.ts";
 import type { Wall } from "../time/wall.ts";
 import type { Worker } from "./worker.ts";
 
@@ -96,6 +103,8 @@ export class PoolState implements PoolView {
   holdUntilMs = 0;
   heldBy = "";
   openKeys = 0;
+  /** What jobs say that they have used. */
+  readonly used: UseCount[] = [];
   /** True once the age of a lane was read that the store does not know before what is planned is leased. */
   guessed = false;
   /** Owned by the store guard. */
@@ -129,6 +138,18 @@ export class PoolState implements PoolView {
     this.workers = this.#workers;
     this.#queue = queue;
     this.face = new PoolFace(this);
+  }
+
+  /** A job has used a downstream. */
+  use(downstream: string, { ms = 0, ok = true }: DownstreamCall): void {
+    let use = this.used.find((one) => one.downstream === downstream);
+    if (use === undefined) {
+      if (this.used.length === MOST_USED) return;
+      this.used.push(use = { downstream, calls: 0, failed: 0, ms: 0 });
+    }
+    use.calls++;
+    if (!ok) use.failed++;
+    if (ms > 0 && ms < Infinity) use.ms += ms;
   }
 
   /** The workers as strategies get them: a list that cannot be changed. */
@@ -235,6 +256,12 @@ export class PoolState implements PoolView {
   }
 }
 
+/** What is counted of one downstream. */
+type UseCount = { -readonly [Key in keyof DownstreamUse]: DownstreamUse[Key] };
+
+/** Most downstreams that are counted. */
+const MOST_USED = 100;
+
 /** A frozen copy of its view. `readyOlderThan` then knows only the head of each lane. */
 export function freeze(view: PoolState): PoolView {
   const lanes = view.lanes.map((lane) => lane.freeze());
@@ -253,6 +280,7 @@ export function freeze(view: PoolState): PoolView {
     holdUntilMs: view.holdUntilMs,
     heldBy: view.heldBy,
     openKeys: view.openKeys,
+    used: Object.freeze(view.used.map((use) => Object.freeze({ ...use }))),
     startsPerSec: view.startsPerSec,
     totals: Object.freeze({
       arrivals: view.totals.arrivals,

@@ -8,7 +8,7 @@ import type { Cooldown } from "./cooldown.ts";
 import type { Crew } from "./crew.ts";
 import type { AbortCause } from "../contract/errors.ts";
 import type { PoolCore } from "./pool_core.ts";
-import type { Job, Logger } from "../contract/job.ts";
+import type { DownstreamCall, Job, Logger } from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
 import { copyResult, Misfit } from "../base/payload.ts";
 import { jobInput } from "./job_input.ts";
@@ -182,6 +182,10 @@ export class Runner implements WorkerOwner, RunOwner {
   overloaded(run: JobRun, retryAfterMs: number | undefined): void {
     this.#state.totals.overloads++;
     run.log.debug("The downstream is overloaded", { retryAfterMs });
+  }
+
+  used(downstream: string, call: DownstreamCall): void {
+    this.#state.use(downstream, call);
   }
 
   /** Asks the handler of a running job to end. False if it does not run here. */

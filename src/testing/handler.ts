@@ -123,6 +123,7 @@ function makeRun(resource: unknown): { readonly context: JobContext; readonly ab
       log,
       progress: () => Promise.resolve(),
       overloaded: () => {},
+      used: () => {},
     },
     abort: () => controller.abort(new AbortedError("cancelled", "The job was cancelled")),
   };

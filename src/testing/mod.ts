@@ -9,6 +9,7 @@ export { VirtualClock } from "../time/virtual_clock.ts";
 export { type StepListener, Wall } from "../time/wall.ts";
 export type {
   DeadReason,
+  DownstreamCall,
   Idempotency,
   Job,
   JobContext,

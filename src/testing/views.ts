@@ -88,6 +88,7 @@ export function makeView(overrides: ViewOverrides = {}): PoolView {
     rateBound: false,
     holdUntilMs: 0,
     heldBy: "",
+    used: [],
     openKeys: 0,
     startsPerSec: Infinity,
     peers: 1,

@@ -363,4 +363,5 @@ const jobContext = {
   log: context.log,
   progress: () => Promise.resolve(),
   overloaded: () => {},
+  used: () => {},
 };

@@ -14,6 +14,18 @@ export interface Traits {
   readonly tries: readonly string[];
   /** True: its admission rejects jobs that would wait for too long. */
   readonly sheds: boolean;
+  /** What its config says that a job uses of downstreams, by name. */
+  readonly uses: ReadonlyMap<string, UseTraits>;
+}
+
+/** What a pool says that it uses of a downstream. */
+export interface UseTraits {
+  /** How much of it. */
+  readonly each: number;
+  /** Connections are bounded. */
+  readonly connections: boolean;
+  /** Calls are. */
+  readonly rates: boolean;
 }
 
 /** What kind of finding it is. */
@@ -25,6 +37,7 @@ export type FindingCode =
   | "lane-starved"
   | "never-grows"
   | "downstream-slower"
+  | "uses-drift"
   | "fixed-would-do"
   | "failing"
   | "receiver-refuses"
@@ -41,6 +54,7 @@ export const FINDING_CODES: readonly FindingCode[] = [
   "never-grows",
   "reserve-small",
   "no-preemption",
+  "uses-drift",
   "oscillation",
   "fixed-would-do",
 ];

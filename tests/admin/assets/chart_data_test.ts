@@ -119,6 +119,7 @@ function sampleAt(atMs: number, more: Partial<Sample> = {}): Sample {
     rateBound: false,
     holdUntilMs: 0,
     heldBy: "",
+    used: [],
     openKeys: 0,
     changes: 0,
     reversals: 0,

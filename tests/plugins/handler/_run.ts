@@ -59,6 +59,7 @@ export function contextOf(signal: AbortSignal = new AbortController().signal): R
     log: silent,
     progress: () => Promise.resolve(),
     overloaded: (retryAfterMs) => overloads.push(retryAfterMs),
+    used: () => {},
     overloads,
   };
 }
