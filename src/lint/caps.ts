@@ -150,14 +150,14 @@ function rateKept(pool: PoolFacts, cap: CapBound, lane: LaneFacts): Concern[] {
 }
 
 /** What a store in memory, or a process by itself, knows of a long window is gone with the process. */
-function rateForgotten({ name, path, windowMs, scope }: CapBound, durable: boolean): Concern[] {
+function rateForgotten({ title, path, windowMs, scope }: CapBound, durable: boolean): Concern[] {
   const isShared = scope === "cluster";
   if (windowMs <= LONG_MS || (durable && isShared)) return [];
   return [concern({
     code: "rate-forgotten",
     severity: "warning",
     path,
-    message: `Cap "${name}" holds starts in any ${span(windowMs)}, but ` +
+    message: `${upperFirst(title)} holds starts in any ${span(windowMs)}, but ` +
       `${isShared ? "the store is in memory" : 'its scope is "process"'}: a restart forgets them`,
     formula: "window > 10 s, and no store keeps it",
     numbers: { windowMs },

@@ -184,7 +184,8 @@ export function createPlanner(
     const room = Math.max(view.idle, target - view.busy);
     const rates = wholes.map((rate): HeldRate => {
       const { cap, key, limit } = rate;
-      const isLong = cap.scope === "cluster" && windowOf(limit).perMs > LONG_MS;
+      const isOwn = cap.scope === "cluster" && cap.shared === undefined; // a ledger is one pool's
+      const isLong = isOwn && windowOf(limit).perMs > LONG_MS;
       const shares = isLong ? undefined : share(cap, limit.starts);
       const starts = shares?.starts(rate, room) ?? limit.starts;
       const perSec = starts * 1000 / limit.perMs;

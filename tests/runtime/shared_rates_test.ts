@@ -96,3 +96,20 @@ Deno.test("several rates of a downstream all hold, and connections beside them",
     assert.ok(live[0]! + live[1]! <= 3, `${live}`);
   });
 });
+
+Deno.test("pools share a rate of one call in ten seconds: none makes another in the same", async () => {
+  await onSite(async (site) => {
+    const api = new Api();
+    const downstreams = { api: { rates: [{ calls: 1, perMs: 10_000 }] } };
+    const pools = { mails: api.pool(site, "mails"), texts: api.pool(site, "texts") };
+    for (let count = 0; count < 2; count++) {
+      const sluice = await site.start({ downstreams, pools });
+      post(sluice, "mails", 20);
+      post(sluice, "texts", 20);
+    }
+    await site.pass(200_000);
+
+    assert.equal(api.most(10_000), 1);
+    assert.ok(api.calls.length >= 15, `${api.calls.length}`);
+  });
+});
