@@ -88,7 +88,7 @@ export class Counting {
     const added = lanes.map((lane) => lane.added);
     const isOurs = (): boolean => lanes === state.lanes; // other lanes since: counted again by the next turn
     guard.call("count", {
-      ask: () => queue.count(state.wall.at(nowMs), anew),
+      ask: (nowMs) => queue.count(state.wall.at(nowMs), anew),
       judge: (counts) => isOurs() && judgeCounts(counts, lanes.length),
       ok: (counts) => {
         // An answer that was overtaken by one to a later question says nothing new.
@@ -100,7 +100,7 @@ export class Counting {
       },
       failed: () => then(false),
       late: () => {},
-    });
+    }, nowMs);
   }
 
   /** `added`: jobs of each lane whose additions had been answered when the counts were asked for. */

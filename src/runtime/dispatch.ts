@@ -12,7 +12,7 @@ import { judgeTake } from "../base/answers.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { Lane } from "./lane.ts";
 import { hasPlace, LaneChoice, mayStart, mayStartOnceLeased } from "./lane_choice.ts";
-import { Leasing } from "./leasing.ts";
+import { type LeasePlan, Leasing } from "./leasing.ts";
 import { isLastAttempt, Prefetch } from "./prefetch.ts";
 import type { Overruns } from "./overruns.ts";
 import type { PoolState } from "./pool_state.ts";
@@ -80,6 +80,7 @@ export class Dispatch {
     this.#unstarted = new Unstarted(state, settler, runner);
     this.#leasing = new Leasing({
       ...{ state, queue, guard, now },
+      take: (jobs, plan, atMs, isLate) => this.#leased(jobs, plan, atMs, isLate),
       failed: changed,
       refused: (held, nowMs) => this.#unstarted.goesBack(held, nowMs),
     });
@@ -175,11 +176,7 @@ export class Dispatch {
 
   /** Asks for what was planned. Answers how many jobs came, or `undefined` if that is still open. */
   #lease(nowMs: number, planned: number, isAhead: boolean): number | undefined {
-    const chosen = this.#chosen;
-    const came = this.#leasing.ask(nowMs, (jobs, atMs, isLate) => {
-      const ordered = isAhead ? jobs : inOrder(jobs, chosen, planned);
-      this.#leased(ordered, { nowMs: atMs, isLate, isAhead });
-    });
+    const came = this.#leasing.ask({ nowMs, chosen: this.#chosen, planned, isAhead });
     if (came === undefined) this.#chosen = [];
     return came;
   }
@@ -270,7 +267,9 @@ export class Dispatch {
   }
 
   /** Starts what was leased for free workers; what was leased ahead is chosen among with all that is held. */
-  #leased(leased: readonly Leased[], { nowMs, isLate, isAhead }: Answer): void {
+  #leased(came: readonly Leased[], plan: LeasePlan, nowMs: number, isLate: boolean): void {
+    const { isAhead, chosen, planned } = plan;
+    const leased = isAhead ? came : inOrder(came, chosen, planned);
     const { isBehind } = this.#leasing;
     this.#leasing.isBehind = false;
     this.#state.at(nowMs);
@@ -368,15 +367,6 @@ export class Dispatch {
       return true;
     }
   }
-}
-
-/** How an answer came. */
-interface Answer {
-  readonly nowMs: number;
-  /** Its question was asked in an earlier turn. */
-  readonly isLate: boolean;
-  /** Some of it was asked for ahead of its start. */
-  readonly isAhead: boolean;
 }
 
 /** What was leased, which comes lane by lane, in the order in which the policy chose `planned` lanes. */

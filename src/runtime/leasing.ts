@@ -9,7 +9,7 @@ import type { Lane } from "./lane.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Leased, Queue } from "../contract/store.ts";
 import { judgeLeased } from "./store_answers.ts";
-import type { StoreGuard } from "./store_guard.ts";
+import type { GuardedCall, StoreGuard } from "./store_guard.ts";
 import type { HeldJob } from "./unstarted.ts";
 
 /** No answer counts as longer, ms. */
@@ -18,8 +18,28 @@ const LONGEST_MS = 1000;
 /** What is left of a long wait for a lease after each shorter one. */
 const FORGETS = 0.9;
 
-/** Takes what was leased. `isLate`: its question was asked in an earlier turn. */
-export type TakeLeased = (jobs: readonly Leased[], nowMs: number, isLate: boolean) => void;
+/** What was planned, for when the answer comes. */
+export interface LeasePlan {
+  /** When it was asked. */
+  readonly nowMs: number;
+  /** The lanes that the policy chose, in its order: `planned` of them. */
+  readonly chosen: readonly Lane[];
+  readonly planned: number;
+  /** Some of it is asked for ahead of its start. */
+  readonly isAhead: boolean;
+}
+
+/** A question on its way. */
+interface Asked extends LeasePlan {
+  readonly lanes: readonly Lane[];
+  /** By lane. */
+  starts: readonly number[];
+  ahead: readonly number[];
+  /** True once the turn that asked is over. */
+  isLate: boolean;
+  /** How many jobs came within it. */
+  came: number | undefined;
+}
 
 /** What leasing needs of its pool. */
 export interface LeasingContext {
@@ -31,6 +51,8 @@ export interface LeasingContext {
   readonly guard: StoreGuard;
   /** Reads the clock. */
   readonly now: () => number;
+  /** Takes what was leased. `isLate`: its question was asked in an earlier turn. */
+  readonly take: (jobs: readonly Leased[], plan: LeasePlan, nowMs: number, isLate: boolean) => void;
   /** Told when the store has failed at a question that was asked in an earlier turn. */
   readonly failed: () => void;
   /** Takes what was leased by a question that was given up: other jobs were asked for in their place. */
@@ -51,6 +73,23 @@ export class Leasing {
   #wants: number[] = [];
   #isAhead = false;
   #open = 0;
+  readonly #question: GuardedCall<readonly Leased[], Asked> = {
+    ask: ({ nowMs }) => this.#put(nowMs),
+    judge: judgeLeased,
+    ok: (leased, asked) => this.#answered(leased, asked),
+    failed: (asked) => {
+      this.#close(asked);
+      if (asked.isLate) this.#context.failed();
+      else asked.came = 0;
+    },
+    late: (leased) => {
+      const { refused, now } = this.#context;
+      for (const job of leased) {
+        const lane = this.laneOf(job);
+        if (lane !== undefined) refused({ job, lane }, now());
+      }
+    },
+  };
 
   /** Begins with nothing asked. */
   constructor(context: LeasingContext) {
@@ -112,52 +151,45 @@ export class Leasing {
   }
 
   /** Asks for what was planned. Answers how many jobs came, or `undefined` if that is still open. */
-  ask(nowMs: number, take: TakeLeased): number | undefined {
-    const { guard, queue, now } = this.#context;
-    const { lanes } = this.#state;
-    let starts: readonly number[] = this.#starts;
-    let ahead: readonly number[] = this.#ahead;
-    let came: number | undefined;
-    let isLate = false;
+  ask({ nowMs, chosen, planned, isAhead }: LeasePlan): number | undefined {
+    const asked: Asked = {
+      nowMs,
+      chosen,
+      planned,
+      isAhead,
+      lanes: this.#state.lanes,
+      starts: this.#starts,
+      ahead: this.#ahead,
+      isLate: false,
+      came: undefined,
+    };
     this.#open++;
-    guard.call("lease", {
-      ask: () => this.#put(queue, nowMs),
-      judge: judgeLeased,
-      ok: (leased) => {
-        this.#open--;
-        this.#release(lanes, starts, ahead);
-        if (isLate) {
-          this.#took(now() - nowMs);
-          take(leased, now(), true);
-          return;
-        }
-        this.#clear();
-        came = leased.length;
-        take(leased, nowMs, false);
-      },
-      failed: () => {
-        this.#open--;
-        this.#release(lanes, starts, ahead);
-        if (isLate) {
-          this.#context.failed();
-          return;
-        }
-        this.#clear();
-        came = 0;
-      },
-      late: (leased) => {
-        for (const job of leased) {
-          const lane = this.laneOf(job);
-          if (lane !== undefined) this.#context.refused({ job, lane }, now());
-        }
-      },
-    });
-    if (came !== undefined) return came;
-    isLate = true;
-    starts = starts.slice();
-    ahead = ahead.slice();
+    this.#context.guard.call("lease", this.#question, asked);
+    if (asked.came !== undefined) return asked.came;
+    asked.isLate = true;
+    asked.starts = asked.starts.slice();
+    asked.ahead = asked.ahead.slice();
     this.#clear();
     return undefined;
+  }
+
+  #answered(leased: readonly Leased[], asked: Asked): void {
+    const { take, now } = this.#context;
+    this.#close(asked);
+    if (asked.isLate) {
+      this.#took(now() - asked.nowMs);
+      take(leased, asked, now(), true);
+      return;
+    }
+    asked.came = leased.length;
+    take(leased, asked, asked.nowMs, false);
+  }
+
+  /** A question is answered, or failed. */
+  #close({ lanes, starts, ahead, isLate }: Asked): void {
+    this.#open--;
+    this.#release(lanes, starts, ahead);
+    if (!isLate) this.#clear();
   }
 
   /** The lane of what was leased. `undefined`, which is reported: it is none of this pool's jobs. */
@@ -172,7 +204,8 @@ export class Leasing {
     return undefined;
   }
 
-  #put(queue: Queue, nowMs: number): ReturnType<Queue["lease"]> {
+  #put(nowMs: number): ReturnType<Queue["lease"]> {
+    const { queue } = this.#context;
     const wallMs = this.#state.wall.at(nowMs);
     if (!this.#isAhead) return queue.lease(this.#starts, wallMs);
     this.#starts.forEach((count, index) => this.#wants[index] = count + this.#ahead[index]!);

@@ -59,12 +59,6 @@ export interface LoopParts extends PoolCore {
   readonly rates: StartRates;
 }
 
-/** What needs a turn at some time. */
-interface Timed {
-  /** When it needs the next one. `Infinity`: it waits for something else. */
-  nextAtMs(nowMs: number): number;
-}
-
 /** Owns the timer and the order in which the parts act. */
 export class PoolLoop {
   /** Called after each turn. */
@@ -74,9 +68,6 @@ export class PoolLoop {
   readonly #turns: TurnQueue;
   readonly #ticks: Ticks;
   readonly #renewals: Renewals;
-  /** What time brings to the pool, and what only as long as it steers. */
-  readonly #timed: readonly Timed[];
-  readonly #steered: readonly Timed[];
   #phase: "made" | "opening" | "running" | "stopping" | "closed" = "made";
   #turn: "none" | "asked" | "taken" | "again" = "none";
   /** What came since it was last acted upon: jobs, and news of other members. */
@@ -86,27 +77,12 @@ export class PoolLoop {
   /** Drives `parts` once `open` was called. */
   constructor(parts: LoopParts) {
     this.#parts = parts;
-    const {
-      clock,
-      state,
-      steering,
-      runner,
-      permits,
-      guard,
-      settler,
-      counting,
-      dispatch,
-      crew,
-      rates,
-    } = parts;
+    const { clock, state, steering } = parts;
     this.#alarm = new Alarm(clock, () => this.#ring());
     this.#turns = new TurnQueue(clock, state);
     this.#ticks = new Ticks(state, steering);
     const came = (): boolean => this.#hasArrived = true;
     this.#renewals = new Renewals({ ...parts, came, changed: () => this.schedule() });
-    this.#timed = [this.#renewals, runner, permits, guard, settler];
-    const draws: Timed = { nextAtMs: (nowMs) => rates.nextLookMs(nowMs) };
-    this.#steered = [this.#ticks, counting, dispatch, crew, draws];
   }
 
   /** Joins the queue, makes the first plan and starts the minimum. */
@@ -303,10 +279,24 @@ export class PoolLoop {
 
   /** Sets the timer for the earliest of all that time brings. */
   #arm(nowMs: number): void {
-    let atMs = Infinity;
-    for (const part of this.#timed) atMs = Math.min(atMs, part.nextAtMs(nowMs));
+    const { runner, permits, guard, settler } = this.#parts;
+    let atMs = Math.min(
+      this.#renewals.nextAtMs(), // each by its name: V8 compiles no call in that a loop makes to many
+      runner.nextAtMs(),
+      permits.nextAtMs(nowMs),
+      guard.nextAtMs(nowMs),
+      settler.nextAtMs(nowMs),
+    );
     if (this.#steers) {
-      for (const part of this.#steered) atMs = Math.min(atMs, part.nextAtMs(nowMs));
+      const { counting, dispatch, crew, rates } = this.#parts;
+      atMs = Math.min(
+        atMs,
+        this.#ticks.nextAtMs(nowMs),
+        counting.nextAtMs(nowMs),
+        dispatch.nextAtMs(nowMs),
+        crew.nextAtMs(nowMs),
+        rates.nextLookMs(nowMs),
+      );
     }
     if (atMs < Infinity) this.#alarm.by(atMs);
     else this.#alarm.cancel();

@@ -75,7 +75,7 @@ export class Renewals {
       if (!atOnce) changed();
     });
     guard.call("renew", {
-      ask: () => queue.renew(state.wall.at(nowMs), nowMs),
+      ask: (nowMs) => queue.renew(state.wall.at(nowMs), nowMs),
       judge: judgeRenewal,
       ok: (renewal) => {
         this.#isUnderWay = false;
@@ -89,7 +89,7 @@ export class Renewals {
       },
       // What it says of leases that were lost is said once.
       late: (renewal) => this.#renewed(renewal),
-    });
+    }, nowMs);
     atOnce = false;
   }
 

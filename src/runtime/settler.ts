@@ -11,7 +11,7 @@ import type { PoolCore } from "./pool_core.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Queue } from "../contract/store.ts";
 import { judgeSettled } from "./store_answers.ts";
-import type { StoreGuard } from "./store_guard.ts";
+import type { GuardedCall, StoreGuard } from "./store_guard.ts";
 
 /** What a settler needs of its pool. */
 export interface SettlerContext extends PoolCore {
@@ -21,6 +21,13 @@ export interface SettlerContext extends PoolCore {
   readonly guard: StoreGuard;
   /** The store has taken or refused endings. */
   readonly changed: () => void;
+}
+
+/** Endings that are carried together. */
+interface Batch {
+  readonly runs: readonly JobRun[];
+  /** When they were. */
+  readonly nowMs: number;
 }
 
 /** Owns the endings that the store does not have yet. */
@@ -35,6 +42,18 @@ export class Settler {
   #pending: JobRun[] = [];
   #inFlight = 0;
   #flushing = false;
+  readonly #question: GuardedCall<readonly boolean[], Batch> = {
+    ask: ({ runs, nowMs }) => this.#queue.settle(runs, this.#state.wall.at(nowMs)),
+    judge: (accepted, { runs }) => judgeSettled(accepted, runs.length),
+    ok: (accepted, batch) => this.#settled(batch, accepted),
+    failed: ({ runs }) => {
+      this.#inFlight -= runs.length;
+      this.#pending = runs.concat(this.#pending);
+      this.#tell();
+    },
+    // They are asked about again by now: the store has what it takes here, and refuses it then.
+    late: (accepted, { runs }) => runs.forEach((run, index) => run.stored ||= accepted[index]!),
+  };
 
   /** Begins with nothing. */
   constructor({ queue, guard, hub, state, changed }: SettlerContext) {
@@ -70,23 +89,12 @@ export class Settler {
   /** Carries all that waits to the store. What fails is kept for the next flush. */
   flush(nowMs: number): void {
     if (this.#pending.length === 0 || this.#guard.closed("settle", nowMs)) return;
-    const batch = this.#pending;
+    const runs = this.#pending;
     this.#pending = [];
-    this.#inFlight += batch.length;
-    for (const run of batch) run.follow(this.#state.wall.aheadMs);
+    this.#inFlight += runs.length;
+    for (const run of runs) run.follow(this.#state.wall.aheadMs);
     this.#flushing = true;
-    this.#guard.call("settle", {
-      ask: () => this.#queue.settle(batch, this.#state.wall.at(nowMs)),
-      judge: (accepted) => judgeSettled(accepted, batch.length),
-      ok: (accepted) => this.#settled(batch, accepted, nowMs),
-      failed: () => {
-        this.#inFlight -= batch.length;
-        this.#pending = batch.concat(this.#pending);
-        this.#tell();
-      },
-      // They are asked about again by now: the store has what it takes here, and refuses it then.
-      late: (accepted) => batch.forEach((run, index) => run.stored ||= accepted[index]!),
-    });
+    this.#guard.call("settle", this.#question, { runs, nowMs });
     this.#flushing = false;
   }
 
@@ -95,10 +103,10 @@ export class Settler {
     if (!this.#flushing) this.#changed();
   }
 
-  #settled(batch: readonly JobRun[], accepted: readonly boolean[], nowMs: number): void {
-    this.#inFlight -= batch.length;
-    for (let index = 0; index < batch.length; index++) {
-      const run = batch[index]!;
+  #settled({ runs, nowMs }: Batch, accepted: readonly boolean[]): void {
+    this.#inFlight -= runs.length;
+    for (let index = 0; index < runs.length; index++) {
+      const run = runs[index]!;
       const { to, error, job } = run; // a job that had not started has no error
       const isStored = accepted[index]! || run.stored;
       if (to === "back" && error !== undefined && isStored) this.handedBack.push(job.id);

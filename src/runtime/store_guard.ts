@@ -37,18 +37,21 @@ export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
 /** What a pool asks of its store in the normal course. */
 export type StoreCall = "count" | "lease" | "settle" | "renew";
 
-/** A question to the store, with what follows. */
-export interface GuardedCall<T> {
+/**
+ * A question to the store, with what follows. What one call is about is handed to all of them: a question
+ * that each turn asks is made once.
+ */
+export interface GuardedCall<T, About> {
   /** Asks it. */
-  readonly ask: () => MaybePromise<T>;
+  readonly ask: (about: About) => MaybePromise<T>;
   /** Throws if the answer is none. */
-  readonly judge: (answer: T) => void;
+  readonly judge: (answer: T, about: About) => void;
   /** Gets the answer, at once if the store answers at once. */
-  readonly ok: (answer: T) => void;
+  readonly ok: (answer: T, about: About) => void;
   /** Called after a fault, or once it is given up. */
-  readonly failed: () => void;
+  readonly failed: (about: About) => void;
   /** Gets the answer to a question that was given up. */
-  readonly late: (answer: T) => void;
+  readonly late: (answer: T, about: About) => void;
 }
 
 interface OpenCall {
@@ -132,36 +135,45 @@ export class StoreGuard {
   }
 
   /** Puts a question to the store. One that is not answered within `leaseMs` is given up, as failed. */
-  call<T>(call: StoreCall, question: GuardedCall<T>): void {
-    const failed = (thrown: unknown): void => {
-      this.#fail(call, thrown);
-      question.failed();
-    };
+  call<T, About>(call: StoreCall, question: GuardedCall<T, About>, about: About): void {
     let answer: MaybePromise<T>;
     try {
-      answer = question.ask();
-      if (!isPromise(answer)) question.judge(answer);
+      answer = question.ask(about);
+      if (!isPromise(answer)) question.judge(answer, about);
     } catch (thrown) {
-      return failed(thrown);
-    }
-    if (!isPromise(answer)) {
-      if (this.#failing.size > 0) this.#recover(call);
-      question.ok(answer);
+      this.#fail(call, thrown);
+      question.failed(about);
       return;
     }
-    const open = this.#open.add({ call, sinceMs: this.#now(), failed: question.failed });
+    if (isPromise(answer)) return this.#wait(call, question, about, answer);
+    if (this.#failing.size > 0) this.#recover(call);
+    question.ok(answer, about);
+  }
+
+  #wait<T, About>(
+    call: StoreCall,
+    question: GuardedCall<T, About>,
+    about: About,
+    answer: Promise<T>,
+  ): void {
+    const failed = (): void => question.failed(about);
+    const open = this.#open.add({ call, sinceMs: this.#now(), failed });
     answer.then((value) => {
       const isWanted = this.#open.delete(open);
       try {
-        question.judge(value);
+        question.judge(value, about);
       } catch (thrown) {
-        return isWanted ? failed(thrown) : undefined;
+        if (!isWanted) return;
+        this.#fail(call, thrown);
+        return failed();
       }
-      if (!isWanted) return question.late(value);
+      if (!isWanted) return question.late(value, about);
       if (this.#failing.size > 0) this.#recover(call);
-      question.ok(value);
+      question.ok(value, about);
     }, (thrown) => {
-      if (this.#open.delete(open)) failed(thrown); // else it was given up, and reported then
+      if (!this.#open.delete(open)) return; // it was given up, and reported then
+      this.#fail(call, thrown);
+      failed();
     });
   }
 
@@ -178,7 +190,7 @@ export class StoreGuard {
 
   /** When a call is given up, or jobs that are ready may be leased again. */
   nextAtMs(nowMs: number): number {
-    const isHeldUp = this.#state.ready > 0 && this.closed("lease", nowMs);
+    const isHeldUp = this.closed("lease", nowMs) && this.#state.ready > 0;
     return Math.min(this.giveUpAtMs, isHeldUp ? this.resumeAtMs("lease") : Infinity);
   }
 
