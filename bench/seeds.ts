@@ -9,6 +9,7 @@ import { simulate } from "../src/simulate/mod.ts";
 import { claimLines } from "./_claims.ts";
 import { type Figure, type SeedScenario, seedScenarios } from "./_seeds.ts";
 import { trialLines } from "./_trials.ts";
+import { trueRateLines } from "./_true_rates.ts";
 
 const ROOT = new URL("../tests/scenarios/", import.meta.url);
 
@@ -26,6 +27,7 @@ if (import.meta.main) {
   const seeds = realTime ? 1 : Number(values.seeds);
   say(realTime ? "In real time, one run each" : `Simulated, ${seeds} seeds`);
   for (const scenario of seedScenarios) await showScenario(scenario, seeds, realTime);
+  if (!realTime) { for await (const line of trueRateLines(seeds)) say(line); }
   if (!realTime) { for await (const line of claimLines()) say(line); }
   if (!realTime) { for await (const line of trialLines(seeds)) say(line); }
 }

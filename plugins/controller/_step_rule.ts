@@ -6,8 +6,8 @@
 
 import { duration } from "../../src/base/format.ts";
 import type { Controller, Proposal } from "../../src/contract/strategy.ts";
-import type { PoolView } from "../../src/contract/view.ts";
-import { causesGrowth, GRAIN_MS, wantsWorkers } from "./_supply.ts";
+import type { LaneView, PoolView } from "../../src/contract/view.ts";
+import { GRAIN_MS, wantsWorkers } from "./_supply.ts";
 
 /** What the rule is tuned by. */
 export interface StepRule {
@@ -15,6 +15,8 @@ export interface StepRule {
   readonly growStep: number;
   /** How long the pool is idle before one worker goes. */
   readonly idleMs: number;
+  /** False: the lane never causes growth, its jobs fill what is spare. */
+  readonly steers: (lane: LaneView) => boolean;
   /** Why to grow, with numbers. `undefined`: no need. */
   readonly pressed: (view: PoolView) => string | undefined;
 }
@@ -30,7 +32,7 @@ const IDLE_SHARE = 0.75;
  * empty queue is not idleness: the mean use since the last sample decides, not the instant. A
  * shrink names the count to have, so that a repeated one cannot go further.
  */
-export function stepRule({ growStep, idleMs, pressed }: StepRule): Controller {
+export function stepRule({ growStep, idleMs, steers, pressed }: StepRule): Controller {
   let sampledAtMs = -Infinity;
   let sampledMs = 0;
   let idleSinceMs: number | undefined;
@@ -57,7 +59,7 @@ export function stepRule({ growStep, idleMs, pressed }: StepRule): Controller {
       return { workers: target + growStep, reason: `${why}: ${growStep} more` };
     }
     const empty = view.rateBound ||
-      view.lanes.every((lane) => !causesGrowth(lane) || !wantsWorkers(lane));
+      view.lanes.every((lane) => !steers(lane) || !wantsWorkers(lane));
     if (!empty || busy > Math.min(IDLE_SHARE * target, target - 1) || target <= size.min) {
       idleSinceMs = undefined;
       return hold(view, used);
@@ -75,15 +77,15 @@ export function stepRule({ growStep, idleMs, pressed }: StepRule): Controller {
     };
   }
 
+  /** Worker time spent so far, less that on lanes that fill what is spare. */
+  function neededMs({ lanes, totals }: PoolView): number {
+    return lanes.reduce((sum, lane) => steers(lane) ? sum : sum - lane.servedMs, totals.busyMs);
+  }
+
   /** An idle pool has no ticks: asks to be asked when the idle period is over. */
   function hold({ target, nowMs, size }: PoolView, why: string): Proposal {
     const idleAtMs = idleSinceMs === undefined ? 0 : idleSinceMs + idleMs;
     const reviewAtMs = target > size.min ? Math.max(idleAtMs, nowMs + SAMPLE_MS) : undefined;
     return { workers: target, reason: `${why}: hold ${target}`, reviewAtMs };
   }
-}
-
-/** Worker time spent so far, less that on lanes that never cause growth: these fill what is spare. */
-function neededMs({ lanes, totals }: PoolView): number {
-  return lanes.reduce((sum, lane) => causesGrowth(lane) ? sum : sum - lane.servedMs, totals.busyMs);
 }

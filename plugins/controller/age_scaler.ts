@@ -10,7 +10,7 @@ import { duration } from "../../src/base/format.ts";
 import { defineController, type Plugin } from "../../src/contract/plugin.ts";
 import type { PoolView } from "../../src/contract/view.ts";
 import { deadlineRule } from "./_deadline_rule.ts";
-import { timeLeftMs, wantsWorkers } from "./_supply.ts";
+import { causesGrowth, timeLeftMs, wantsWorkers } from "./_supply.ts";
 import { Count, Duration } from "./_options.ts";
 import { stepRule } from "./_step_rule.ts";
 
@@ -68,7 +68,9 @@ export const ageScaler: Plugin<"controller", AgeScalerOptions> = defineControlle
   reads: ["startWithinMs"],
   options: Options,
   create: ({ rule, growStep, idleMs, ...deadline }) => {
-    if (rule === "step") return stepRule({ growStep, idleMs, pressed: isOld });
+    if (rule === "step") {
+      return stepRule({ growStep, idleMs, steers: causesGrowth, pressed: isOld });
+    }
     if (deadline.maxLookBackMs < deadline.lookBackMs) {
       throw new OptionError(
         ["maxLookBackMs"],

@@ -6,7 +6,7 @@
 
 import * as v from "valibot";
 import { defineController, type Plugin } from "../../src/contract/plugin.ts";
-import type { PoolView } from "../../src/contract/view.ts";
+import type { LaneView, PoolView } from "../../src/contract/view.ts";
 import { wantsWorkers } from "./_supply.ts";
 import { Count, Duration } from "./_options.ts";
 import { stepRule } from "./_step_rule.ts";
@@ -42,13 +42,17 @@ export const depthScaler: Plugin<"controller", DepthScalerOptions> = defineContr
   name: "depth-scaler",
   options: Options,
   create: ({ growAbove, growStep, idleMs }) =>
-    stepRule({ growStep, idleMs, pressed: (view) => isDeep(view, growAbove) }),
+    stepRule({ growStep, idleMs, steers: hasTarget, pressed: (view) => isDeep(view, growAbove) }),
 });
+
+function hasTarget({ targetWaitMs }: LaneView): boolean {
+  return targetWaitMs !== null;
+}
 
 function isDeep({ lanes, peers, target }: PoolView, growAbove: number): string | undefined {
   let ready = 0;
   for (const lane of lanes) {
-    if (lane.targetWaitMs !== null && wantsWorkers(lane)) ready += lane.ready;
+    if (hasTarget(lane) && wantsWorkers(lane)) ready += lane.ready;
   }
   const share = Math.ceil(ready / peers);
   if (target === 0 && share > 0) return `${share} ready and no worker`; // no depth is too low to be served

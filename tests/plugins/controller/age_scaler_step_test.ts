@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { ageScaler } from "../../../plugins/controller/age_scaler.ts";
+import { depthScaler } from "../../../plugins/controller/depth_scaler.ts";
 import { makeView, VIEW_NOW_MS, type ViewOverrides } from "../../../src/testing/mod.ts";
 import { even, eventsInMinute, highest, poisson, STEP, targetAt } from "./_loads.ts";
 import { make } from "./_make.ts";
@@ -27,6 +28,7 @@ function sample(
   });
 }
 
+const deep = (options = {}) => make(depthScaler, options);
 const step = (options = {}) => make(ageScaler, { rule: "step", ...options });
 
 Deno.test("ageScaler with the step rule adds 4, when the oldest job is over its target", () => {
@@ -73,6 +75,38 @@ Deno.test("ageScaler with the step rule starts over, when idleness is interrupte
 
 Deno.test("ageScaler with the step rule takes an empty queue for no idleness, while the pool is busy", () => {
   assert.deepEqual(new Set(sample(step({ idleMs: 200 }), Array(40).fill(7))), new Set([8]));
+});
+
+Deno.test("ageScaler with the step rule lets go of workers that only fill what is spare (C4)", () => {
+  for (const [make, startWithinMs] of [[step, undefined], [deep, undefined], [deep, 0]] as const) {
+    const controller = make({ idleMs: 200 });
+    const asked = Array.from({ length: 6 }, (_, index) =>
+      controller(makeView({
+        nowMs: VIEW_NOW_MS + index * 50,
+        live: 8,
+        busy: 8,
+        size: { min: 2, max: 32 },
+        totals: { busyMs: index * 400 },
+        lanes: [{}, {
+          targetWaitMs: null,
+          startWithinMs,
+          ready: 9,
+          running: 8,
+          servedMs: index * 400,
+        }],
+      })).workers);
+
+    assert.deepEqual(asked, [8, 8, 8, 8, 7, 8]);
+  }
+});
+
+Deno.test("ageScaler with the step rule grows for what is to start within a time", () => {
+  const lane = { name: "mail", targetWaitMs: null, startWithinMs: 1000, ready: 9 };
+  const at = (oldestWaitMs: number) =>
+    step()(makeView({ live: 4, busy: 4, lanes: [{ ...lane, oldestWaitMs }] }));
+
+  assert.equal(at(899).workers, 4);
+  assert.equal(at(901).reason, "mail: oldest 901 ms, target 900 ms: 4 more");
 });
 
 Deno.test("ageScaler with the step rule never shrinks below the minimum", () => {
