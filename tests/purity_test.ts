@@ -17,6 +17,7 @@ const PURE = [
   "base/heap",
   "base/holds",
   "base/random",
+  "base/run_times",
   "base/stats",
   "contract/errors",
   "contract/plugin",

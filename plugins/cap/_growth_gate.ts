@@ -148,22 +148,21 @@ export class GrowthGate {
     const tookMs = nowMs - beganAtMs;
     this.#trial = undefined;
     const times = Math.exp(value * span).toFixed(2);
-    this.#why = `${counted(to, "worker")}, not ${from}: run times ${times} times as long`;
+    const why = `${counted(to, "worker")}, not ${from}: run times ${times} times as long`;
     this.#isHealthy = !isHeld && !helps && (this.#isHealthy || value < CROWDED);
     if (!isHeld && !helps) {
+      this.#why = why;
       const lost = 1 - Math.exp(Math.min(0, (1 - value) * span));
       this.#restUntilMs = nowMs + THRIFT * peers * tookMs * lost * UNSURE ** this.#unsure++;
       if (value < CROWDED) this.#usual.adopt(before);
       if (value + SURE * error < CROWDED) this.#unsure = 0; // for sure: no more unless run times rise
       return;
     }
-    this.#level = this.#levelBy(trial, verdict);
     const isFar = helps && (!isDown || value + error > 1);
     this.#step = isFar ? Math.min(MOST_STEP, this.#step ** 2) : STEP;
     this.#restUntilMs = helps || isDown ? 0 : nowMs + Math.max(REST_MS, REST_TRIALS * tookMs);
     if (!helps) this.#isUp = isDown;
-    if (this.#level >= size.max) this.#letGo();
-    else this.#why += `, held at ${this.#level}`;
+    this.#hold(this.#levelBy(trial, verdict), size, why);
   }
 
   /** The size that a trial speaks for. Others will find the same, so the whole is scaled, not the part. */
@@ -183,14 +182,14 @@ export class GrowthGate {
   #ease({ nowMs, size }: PoolView): void {
     this.#easedAtMs = nowMs;
     this.#drop();
-    const level = Math.ceil(this.#level * STEP);
-    if (level >= size.max) {
-      this.#letGo();
-      return;
-    }
-    this.#level = level;
     this.#isUp = false;
-    this.#why = `nothing was late, held at ${level}`;
+    if (this.#level < Infinity) this.#hold(Math.ceil(this.#level * STEP), size, "nothing was late");
+  }
+
+  #hold(level: number, { max }: PoolView["size"], why: string): void {
+    this.#level = level;
+    this.#why = level < max ? `${why}, held at ${level}` : why;
+    if (level >= max) this.#letGo();
   }
 
   #letGo(): void {

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { combined, type Estimate, ratioOfSums } from "../../src/base/estimates.ts";
+import { combined, type Estimate } from "../../src/base/estimates.ts";
+import { NO_RUNS, plus, type RunTimes, slowness } from "../../src/base/run_times.ts";
 import type { PoolView } from "../../src/contract/view.ts";
 
 /** A slice is one observation: so long, ms, that a hiccup of the machine is in one or two. */
@@ -20,22 +21,13 @@ export const KNOWN = 100;
 /** Attempts that this is remembered of: an error of 3 %. */
 const MEMORY = 1000;
 
-/** Attempts whose run time counts, their worker time in ms, and the sum of the logarithms of their run times. */
-interface Runs {
-  readonly count: number;
-  readonly ms: number;
-  readonly log: number;
-}
-
-const NONE: Runs = { count: 0, ms: 0, log: 0 };
-
 /** Figures up to a moment, or between two. `behind`: jobs that wait, and those rejected. */
 export interface Reading {
   readonly atMs: number;
   readonly ended: number;
   readonly busyMs: number;
   readonly behind: number;
-  readonly lanes: readonly Runs[];
+  readonly lanes: readonly RunTimes[];
 }
 
 /** Reads a view. */
@@ -57,14 +49,6 @@ export function between(from: Reading, to: Reading): Reading {
     busyMs: to.busyMs - from.busyMs,
     behind: to.behind - from.behind,
     lanes: to.lanes.map((lane, index) => plus(lane, from.lanes[index]!, -1)), // both have all lanes
-  };
-}
-
-function plus({ count, ms, log }: Runs, more: Runs, times: number): Runs {
-  return {
-    count: count + times * more.count,
-    ms: ms + times * more.ms,
-    log: log + times * more.log,
   };
 }
 
@@ -95,29 +79,15 @@ export class RunSample {
   }
 
   /** What these attempts took, by lane. */
-  get lanes(): readonly Runs[] {
+  get lanes(): readonly RunTimes[] {
     return this.begun.lanes.map((_, lane) =>
-      this.slices.reduce((sum, { lanes }) => plus(sum, lanes[lane]!, 1), NONE)
+      this.slices.reduce((sum, { lanes }) => plus(sum, lanes[lane]!), NO_RUNS)
     );
   }
 
-  /**
-   * How slow attempts were, as a logarithm, lane by lane against what is usual (else NaN), two ways: by
-   * worker time for each that ended, which throughput follows and which leaves out none that still runs;
-   * and by the mean logarithm, whose variance is a quarter of that at cv 3.
-   */
-  slowness(usual: readonly Runs[]): readonly [work: Estimate, typical: Estimate] {
-    const slices = this.slices.map(({ lanes }) => {
-      const known = lanes.filter((_, lane) => usual[lane]!.count > 0);
-      const expected = lanes.reduce((sum, { count }, lane) => { // as usual
-        const own = usual[lane]!; // both have all lanes
-        return own.count > 0 ? plus(sum, own, count / own.count) : sum;
-      }, NONE);
-      return [known.reduce((sum, runs) => plus(sum, runs, 1), NONE), expected] as const;
-    });
-    const { value, error } = ratioOfSums(slices.map(([own, as]) => [own.ms, as.ms]));
-    const typical = ratioOfSums(slices.map(([own, as]) => [own.log - as.log, own.count]));
-    return [{ value: Math.log(value), error: error / value }, typical];
+  /** How slow attempts were against what is usual. */
+  slowness(usual: readonly RunTimes[]): readonly [work: Estimate, typical: Estimate] {
+    return slowness(this.slices.map(({ lanes }) => lanes), usual);
   }
 }
 
@@ -125,10 +95,10 @@ export class RunSample {
 export class Usual {
   /** How many attempts it rests on that were known to be good. */
   good = 0;
-  #lanes: readonly Runs[];
+  #lanes: readonly RunTimes[];
 
   constructor(lanes: number) {
-    this.#lanes = Array.from({ length: lanes }, () => NONE);
+    this.#lanes = Array.from({ length: lanes }, () => NO_RUNS);
   }
 
   /** Learns from attempts, that take the place of older ones: the first in any case, then good ones. */
@@ -149,7 +119,9 @@ export class Usual {
 
   /** How slow attempts are, by the lanes that are known. */
   slowness(sample: RunSample): Estimate {
-    return combined(...sample.slowness(this.#lanes.map((own) => own.count < KNOWN ? NONE : own)));
+    return combined(
+      ...sample.slowness(this.#lanes.map((own) => own.count < KNOWN ? NO_RUNS : own)),
+    );
   }
 }
 

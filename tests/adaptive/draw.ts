@@ -100,7 +100,7 @@ export function drawOf(kind: Kind, seed: number, number: number): Draw {
 
 function healthy(dice: Dice, kind: Kind, storeMs: number): Draw {
   const peers = dice.one(1, 1, 1, 1, 2, 2, 4);
-  const ms = dice.log(5, 100);
+  const ms = Math.max(dice.log(5, 100), peers > 1 ? 8.5 * peers : 0); // four workers at least
   const most = Math.max(4, Math.min(64, MOST_PER_SEC * ms / 1000 / peers / 1.5));
   const max = dice.whole(4, most);
   const load = dice.even(0.5, 1.5);
