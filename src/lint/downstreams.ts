@@ -48,7 +48,7 @@ function tooFew({ name, connections }: DownstreamSettings, users: readonly User[
   if (connections === 0) return []; // `pool-stopped` says so
   if (needed <= connections) return [];
   const short = users.every(({ min }) => min <= 1)
-    ? "a pool without one waits for as long as the others have work"
+    ? "while all have work they take turns of a second"
     : "pools stay below their size.min";
   return [concern({
     code: "downstream-short",
@@ -62,7 +62,7 @@ function tooFew({ name, connections }: DownstreamSettings, users: readonly User[
   })];
 }
 
-/** A rate of which each pool cannot have one job at the same time: a part of a rate stays where it is used. */
+/** A rate of which not every pool can have one job in the same window. */
 function tooSlow({ name, rates }: DownstreamSettings, users: readonly User[]): Concern[] {
   const needed = users.reduce((sum, { each }) => sum + each, 0);
   if (users.length < 2) return [];
@@ -73,7 +73,7 @@ function tooSlow({ name, rates }: DownstreamSettings, users: readonly User[]): C
       path: ["downstreams", name, "rates", index],
       message:
         `Of ${users.length} pools each needs a part of the ${calls} calls in ${span(perMs)} ` +
-        `of downstream "${name}": one without waits for as long as the others have work`,
+        `of downstream "${name}": while all have work they take turns of a window`,
       formula: "sum of uses > calls",
       numbers: { pools: users.length, needed, calls, perMs },
       change: `Give the rate as ${needed} calls or more in a longer window`,

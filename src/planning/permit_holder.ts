@@ -26,9 +26,9 @@ export interface Certainties {
   readonly isGone: (process: string) => boolean;
   /** True for a holder of this process that goes on. */
   readonly isHere: (id: string) => boolean;
+  /** What the wall clock shows, ms. */
+  readonly wallMs: number;
 }
-
-const NOTHING_CERTAIN: Certainties = { isGone: () => false, isHere: () => false };
 
 /** Shares of a lease after which its holder uses nothing any more, and after which others may take it. */
 const USES = 0.85;
@@ -152,19 +152,21 @@ export class PermitHolder {
     record: PermitRecord | undefined,
     needs: ReadonlyMap<string, Need>,
     nowMs: number,
-    certain: Certainties = NOTHING_CERTAIN,
+    certain: Certainties = { isGone: () => false, isHere: () => false, wallMs: nowMs },
   ): PermitRecord | undefined {
     const { next, holders } = record ?? { next: 1, holders: {} };
     const mine = this.id === "" ? undefined : holders[this.id];
     if (mine === undefined) this.#lose();
     const others = this.#others(holders, nowMs, certain);
     const place = others.findIndex(([id]) => Number(id) > Number(this.id || next));
-    const plan = planPermits(needs, {
+    const company = {
       others: others.map(([, entry]) => entry),
       place: place < 0 ? others.length : place,
       mine,
       pool: this.rules.shared?.pool,
-    });
+      wallMs: certain.wallMs,
+    };
+    const plan = planPermits(needs, company);
     const alone = others.length === 0;
     const foreign = others.filter(([, entry]) => !this.#isOwn(entry));
     const among = foreign.length === 0;
@@ -172,7 +174,7 @@ export class PermitHolder {
     this.othersHoldUntilMs = Math.max(0, ...foreign.map(([, entry]) => entry.holdUntilMs ?? 0));
     this.#othersShort = plan.othersShort;
     if (!alone) this.#lower(plan, nowMs);
-    const parts = alone ? {} : partsOf(plan);
+    const parts = alone ? {} : partsOf(plan, company);
     const isAsBefore = mine !== undefined && nowMs < this.beatAtMs &&
       alone === (mine.alone ?? false) && alone === this.#alone &&
       mine.coolMs === this.rules.coolMs && (mine.holdUntilMs ?? 0) === this.holdUntilMs &&

@@ -16,6 +16,8 @@ export interface Company {
   readonly mine: PermitEntry | undefined;
   /** Its pool, where several share the record. */
   readonly pool?: string | undefined;
+  /** What the wall clock shows, ms. */
+  readonly wallMs: number;
 }
 
 /** What is to become of one part. */
@@ -24,6 +26,8 @@ export interface PartPlan extends Need {
   readonly has: number;
   /** What it may use: less than it holds at once, more only once that is committed. */
   readonly keeps: number;
+  /** Since when it has some, or none, by the wall clock, ms. `undefined`: it is not in the record. */
+  readonly sinceMs: number | undefined;
 }
 
 /** What is to become of all parts. */
@@ -47,12 +51,18 @@ export function planPermits(needs: ReadonlyMap<string, Need>, company: Company):
 }
 
 /** What goes into the record, after what was lowered is in effect: no less than is in use. */
-export function partsOf({ parts }: PermitPlan): Readonly<Record<string, PermitShare>> {
+export function partsOf(
+  { parts }: PermitPlan,
+  { pool, wallMs }: Pick<Company, "pool" | "wallMs">,
+): Readonly<Record<string, PermitShare>> {
   return Object.fromEntries(
-    [...parts].map(([key, { cap, step = 1, has, keeps, wants, used }]): [string, PermitShare] => {
+    [...parts].map(([key, plan]): [string, PermitShare] => {
+      const { cap, step = 1, has, keeps, wants, used } = plan;
       const holds = keeps < has ? Math.min(has, Math.max(keeps, used())) : keeps;
-      const rest = step === 1 ? [cap] as const : [cap, step] as const;
-      return [key, [holds, Math.min(cap, wants), ...rest]];
+      const share = [holds, Math.min(cap, wants), cap] as const;
+      if (pool === undefined) return [key, share]; // all are of one pool: no turns
+      const isAsBefore = plan.sinceMs !== undefined && has > 0 === holds > 0;
+      return [key, [...share, step, isAsBefore ? plan.sinceMs : wallMs]];
     }),
   );
 }
@@ -74,7 +84,7 @@ export function isWorthTelling(
 function planOne(
   key: string,
   need: Need,
-  { others, place, mine, pool }: Company,
+  { others, place, mine, pool, wallMs }: Company,
 ): { readonly plan: PartPlan; readonly isShort: boolean } {
   const staying = others.filter(({ leftMs }) => leftMs === undefined);
   // During a deploy they may know of different caps: the least holds.
@@ -84,14 +94,20 @@ function planOne(
   const gone = others.slice(0, place).filter(({ leftMs }) => leftMs !== undefined).length;
   const own = place - gone;
   const claims = staying.map((entry) => {
-    const [, wants = 0, , step = 1] = entry.parts[key] ?? [];
+    const [, wants = 0, , step = 1, sinceMs = 0] = entry.parts[key] ?? [];
+    const has = hasOf(entry, key) > 0;
     // All go by the same wishes, or two of them take the same rest for their own.
-    return { wants: Math.min(cap, wants), step, pool: entry.pool ?? "" };
+    return { wants: Math.min(cap, wants), step, pool: entry.pool ?? "", has, sinceMs };
   });
-  const shares = apportion(
-    cap,
-    claims.toSpliced(own, 0, { wants, step: need.step ?? 1, pool: pool ?? "" }),
-  );
+  const sinceMs = mine?.parts[key]?.[4];
+  const claim = {
+    wants,
+    step: need.step ?? 1,
+    pool: pool ?? "",
+    has: has > 0,
+    sinceMs: sinceMs ?? 0,
+  };
+  const shares = apportion(cap, claims.toSpliced(own, 0, claim), wallMs);
   const share = shares[own]!;
   let isShort = false;
   let isLate = false;
@@ -106,7 +122,7 @@ function planOne(
   const gives = has > share && (isLate || free < 0 || mine?.alone === true);
   const most = has + Math.max(0, Math.min(share - has, free));
   const takes = Math.max(has, most - most % (need.step ?? 1));
-  return { plan: { ...need, has, keeps: gives ? share : takes }, isShort };
+  return { plan: { ...need, has, keeps: gives ? share : takes, sinceMs }, isShort };
 }
 
 /** One that was alone may use all of a cap: nothing is free until it has said otherwise. */

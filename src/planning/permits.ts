@@ -6,10 +6,17 @@
  */
 
 /**
- * What one process holds of one cap, and would like to hold; of how many permits it knows, and how many
- * at a time are of use to it. Those from before December 2026 say only the first two.
+ * What one process holds of one cap, and would like to hold; of how many permits it knows, how many at
+ * a time are of use to it, and since when it has some, or none, by the wall clock. Those from before
+ * December 2026 say only the first two.
  */
-export type PermitShare = readonly [has: number, wants: number, cap?: number, step?: number];
+export type PermitShare = readonly [
+  has: number,
+  wants: number,
+  cap?: number,
+  step?: number,
+  sinceMs?: number,
+];
 
 /** One process in the record; of a record that several pools share, one pool of a process. */
 export interface PermitEntry {
@@ -98,24 +105,44 @@ export interface PermitClaim {
   readonly step: number;
   /** Its pool, or what else counts as one with others, however many they are. */
   readonly pool: string;
+  /** It has some now. */
+  readonly has?: boolean;
+  /** Since when it has some, or none, by the wall clock, ms. @default {0} */
+  readonly sinceMs?: number;
 }
+
+/** Where there is too little for each pool at once, they take turns of so long, ms. */
+const TURN_MS = 1000;
 
 /**
  * Divides whole permits between pools, then what each gets between its processes: with twice the
  * processes a pool gets no more. What is no whole step for one goes to another, so some may be left.
+ * Where not every pool can have a step, they take turns: who has none for the longest goes first.
  *
  * @returns Parts in the order of `claims`, whole steps each. They add up to `cap` at most.
  */
-export function apportion(cap: number, claims: readonly PermitClaim[]): readonly number[] {
+export function apportion(
+  cap: number,
+  claims: readonly PermitClaim[],
+  wallMs = 0,
+): readonly number[] {
   const pools = [...Map.groupBy(claims.keys(), (index) => claims[index]!.pool).values()];
+  const turns = turnsOf(cap, pools.map((own) => own.map((index) => claims[index]!)), wallMs);
   const wishes = pools.map((own) => own.reduce((sum, index) => sum + claims[index]!.wants, 0));
   const parts = claims.map(() => 0);
   let left = cap;
-  divide(cap, wishes).forEach((poolPart, at) => {
+  for (const claim of turns) {
+    if (claim.step > left) continue;
+    left -= parts[claims.indexOf(claim)] = claim.step;
+  }
+  const dividable = turns.length === 0 ? cap : 0;
+  divide(dividable, wishes).forEach((poolPart, at) => {
     const own = pools[at]!;
     divide(poolPart, own.map((index) => claims[index]!.wants)).forEach((part, place) => {
       const index = own[place]!;
-      left -= parts[index] = part - part % claims[index]!.step;
+      const whole = part - part % claims[index]!.step;
+      parts[index]! += whole;
+      left -= whole;
     });
   });
   const poolSum = ({ pool }: PermitClaim): number =>
@@ -133,6 +160,27 @@ export function apportion(cap: number, claims: readonly PermitClaim[]): readonly
     left -= claims[next]!.step;
   }
   return parts;
+}
+
+/** One claim of each pool, in the order in which they are served. Empty: there is enough for each. */
+function turnsOf(
+  cap: number,
+  pools: readonly (readonly PermitClaim[])[],
+  wallMs: number,
+): readonly PermitClaim[] {
+  const wanting = pools.map((own) => own.filter(({ wants, step }) => wants >= step))
+    .filter((own) => own.length > 0);
+  const least = wanting.map((own) => Math.min(...own.map(({ step }) => step)));
+  if (wanting.length < 2 || least.reduce((sum, step) => sum + step, 0) <= cap) return [];
+  const ranked = wanting.map((own) => {
+    const holding = own.filter(({ has }) => has);
+    const times = (holding.length > 0 ? holding : own).map(({ sinceMs = 0 }) => sinceMs);
+    const isOn = holding.length > 0 && wallMs - Math.min(...times) < TURN_MS;
+    const rank = isOn ? 0 : holding.length === 0 ? 1 : 2;
+    const sinceMs = rank === 1 ? Math.max(...times) : Math.min(...times);
+    return { claim: holding[0] ?? own[0]!, rank, sinceMs };
+  });
+  return ranked.sort((a, b) => a.rank - b.rank || a.sinceMs - b.sinceMs).map(({ claim }) => claim);
 }
 
 /** True if others should hear of another wish: it has changed by a quarter, and by 1 at least. */

@@ -277,8 +277,10 @@ export class PermitSeat implements Neighbor {
     tries: number,
   ): MaybePromise<void> {
     if (number !== this.#looks) return; // it was given up
-    const { store, seats, now } = this.#context;
-    const draft = this.#holder.look(recordIn(entry), this.#needs, now(), {
+    const { store, seats, state, now } = this.#context;
+    const nowMs = now();
+    const draft = this.#holder.look(recordIn(entry), this.#needs, nowMs, {
+      wallMs: state.wall.at(nowMs),
       isGone: (process) => store.isGone?.(process) ?? false,
       isHere: (id) => seats.isHere(this.record, id),
     });

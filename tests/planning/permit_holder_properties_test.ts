@@ -166,6 +166,7 @@ class World {
     const version = this.#version;
     const draft = holder.look(this.#record, new Map([["cap", need]]), this.#clockOf(one), {
       isGone: () => false,
+      wallMs: this.nowMs, // of one machine
       isHere: (id) =>
         this.processes.some((other) =>
           other.here && other.part?.host === one.part?.host && other.holder.id === id
@@ -328,5 +329,37 @@ Deno.test("PermitHolder: pools that share a record come to the least cap, and no
       for (const pool of [0, 1]) assert.ok(inForce[pool]! + inForce[pool + 2]! > 0, `pool ${pool}`);
     }),
     { numRuns: 100 },
+  );
+});
+
+Deno.test("PermitHolder: where there is too little for each pool they take turns, and each gets one", () => {
+  const few = fc.tuple(parts, fc.integer({ min: 1, max: 2 }), fc.integer({ min: 1, max: 2 }))
+    .map(([parts, cap, step]) =>
+      parts.map((part, index) => ({
+        ...part,
+        pool: `pool ${index}`,
+        cap,
+        step: Math.min(cap, index % 2 === 0 ? 1 : step),
+      }))
+    );
+  fc.assert(
+    fc.property(few, skews, steps, (parts, skews, steps) => {
+      const world = new World(parts[0]!.cap, 250, skews, parts);
+      for (const step of steps) world.apply(step);
+      world.pass(2 * LEASE_MS); // nobody is frozen any more
+      for (const [who] of world.processes.entries()) {
+        world.apply({ kind: "join", who });
+        world.apply({ kind: "want", who, wants: 12 });
+      }
+      world.pass(2 * LEASE_MS);
+      const had = new Set<number>();
+      for (let ms = 0; ms < 15_000; ms += 50) {
+        world.pass(50);
+        for (const [who] of parts.entries()) if (world.inForce(who) > 0) had.add(who);
+      }
+
+      assert.deepEqual([...had].sort(), [0, 1, 2, 3]);
+    }),
+    { numRuns: 60 },
   );
 });

@@ -128,6 +128,7 @@ Deno.test("PermitHolder takes at once what one held whose process is gone, but f
     const draft = two.look(shared.record, needs(10, 10), nowMs, {
       isGone: (process) => process === "dead",
       isHere: () => false,
+      wallMs: nowMs,
     });
     if (draft !== undefined) {
       shared.record = draft;
@@ -148,6 +149,7 @@ Deno.test("PermitHolder counts how long one is gone from when it is seen to be, 
     const draft = two.look(shared.record, needs(10, 10), nowMs, {
       isGone: () => gone,
       isHere: () => false,
+      wallMs: nowMs,
     });
     if (draft !== undefined) {
       shared.record = draft;

@@ -84,6 +84,29 @@ Deno.test("workers that hold several connections get whole shares, and no pool s
   });
 });
 
+for (const [connections, uses] of [[1, [1, 1]], [2, [2, 1, 1]], [1, [1, 1, 1]]] as const) {
+  Deno.test(`with ${connections} for ${uses.length} pools each gets its turns, none more than there are`, async () => {
+    await onSite(async (site) => {
+      const names = uses.map((_, index) => `pool${index}`);
+      const few = { db: { connections } };
+      const pools = Object.fromEntries(
+        uses.map((each, at) => [names[at]!, site.pool(names[at]!, each)]),
+      );
+      for (let count = 0; count < 2; count++) {
+        const sluice = await site.start({ downstreams: few, pools });
+        for (const name of names) post(sluice, name, 2000, 20);
+      }
+      await site.pass(30_000);
+      const { most, mean } = site.database;
+      const shares = names.map((name) => (mean.get(name) ?? 0) / connections);
+
+      assert.equal(most, connections);
+      assert.ok(shares.every((share) => share >= 0.6 / uses.length), `${shares}`);
+      assert.ok(shares.reduce((sum, share) => sum + share, 0) >= 0.75, `${shares}`);
+    });
+  });
+}
+
 Deno.test("what a killed process held is free once its lease is over, and not before", async () => {
   await onSite(async (site) => {
     const own = new VirtualClock();
