@@ -1,6 +1,6 @@
 /**
- * A process of `cluster-rate`: runs pool "p" of the config it is given, puts `jobs` in, and says that it
- * is ready. At each line on standard input it prints its starts so far and what CPU it has taken.
+ * A process of `cluster-rate` and `downstreams`: runs the config it is given, puts `jobs` into each
+ * pool, and says that it is ready. At each line on standard input it prints its starts so far and what CPU it has taken.
  *
  * @module
  */
@@ -10,16 +10,17 @@ import { start } from "../mod.ts";
 import type { ConfigInput } from "../src/config/input.ts";
 
 const { config, jobs }: { config: ConfigInput; jobs: number } = JSON.parse(Deno.args[0]!); // from the bench
-const starts: [id: string, atMs: number][] = [];
+const starts: [id: string, atMs: number, pool: string][] = [];
 const sluice = await start(config, {
   observer: (event) => {
-    if (event.kind === "job-started") starts.push([event.id, event.atMs]);
+    if (event.kind === "job-started") starts.push([event.id, event.atMs, event.pool]);
   },
 });
-for (let left = jobs; left > 0; left -= 500) {
-  const count = Math.min(500, left);
-  const entries = Array.from({ length: count }, () => ({ lane: "jobs", payload: null }));
-  await sluice.pool("p").enqueueAll(entries);
+for (const pool of sluice.pools) {
+  for (let left = jobs; left > 0; left -= 500) {
+    const count = Math.min(500, left);
+    await pool.enqueueAll(Array.from({ length: count }, () => ({ lane: "jobs", payload: null })));
+  }
 }
 say("ready");
 for await (const _ of Deno.stdin.readable) {

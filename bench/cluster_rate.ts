@@ -86,7 +86,7 @@ async function measure(of: string): Promise<Figures> {
   const perSecOf = (figure: keyof Counted): number =>
     1000 * (after[figure] - before[figure]) / (toMs - fromMs);
 
-  const stamps = new Map(after.starts);
+  const stamps = new Map(after.starts.map(([id, atMs]) => [id, atMs]));
   const within = (atMs: number): boolean => atMs >= fromMs && atMs < toMs;
   const starts = stamps.values().filter(within).toArray();
   const lags = [...receiver.arrivals].map(([id, atMs]) => atMs - (stamps.get(id) ?? atMs))

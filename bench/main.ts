@@ -18,6 +18,7 @@ import { backlog } from "./backlog.ts";
 import { bytes } from "./bytes.ts";
 import { claimants } from "./claimants.ts";
 import { clusterRate } from "./cluster_rate.ts";
+import { downstreams } from "./downstreams.ts";
 import { http } from "./http.ts";
 import { kv } from "./kv.ts";
 import { kvNetwork } from "./kv_network.ts";
@@ -50,6 +51,7 @@ const benches: readonly Bench[] = [
   durableBacklog,
   durableSeed,
   clusterRate,
+  downstreams,
   requests,
   claimants,
   uneven,
