@@ -13,6 +13,9 @@ import type { PoolState } from "./pool_state.ts";
 import { HIGH, isShort, LOW, type Prefetch } from "./prefetch.ts";
 import type { StartRates } from "./start_rates.ts";
 
+/** What the sum of a time and a difference may miss it by, ms. */
+const ROUNDING_MS = 0.001;
+
 /** What it goes by. */
 export interface AheadContext {
   /** The pool's state. */
@@ -52,9 +55,9 @@ export class Ahead {
     if (state.live === 0) return false;
     const isRated = rates.hold;
     for (const lane of state.lanes) {
-      const isFit = lane.settings.attempts > 1 && lane.claimable > 0;
-      const isHeld = isRated || rates.of(lane.name) !== undefined;
-      if (isFit && (isHeld || isShort(lane, ms))) return true;
+      if (lane.claimable === 0) continue;
+      if (isRated || rates.of(lane.name) !== undefined) return true;
+      if (lane.settings.attempts > 1 && isShort(lane, ms)) return true;
     }
     return false;
   }
@@ -73,7 +76,9 @@ export class Ahead {
       const count = lane.planned + lane.held + lane.ahead + 1;
       if (own !== undefined) atMs = Math.min(atMs, own.nextAtMs(nowMs, count, lane.index === 0));
     }
-    return atMs - LOW * leasing.ms;
+    const justAtMs = lanes.some(isOnce) ? next - leasing.leastMs : Infinity; // it may have passed
+    const aheadAtMs = atMs - LOW * leasing.ms;
+    return aheadAtMs > nowMs ? Math.min(aheadAtMs, justAtMs) : justAtMs;
   }
 
   /** Plans what to lease ahead. How many jobs those are. */
@@ -86,7 +91,7 @@ export class Ahead {
     const placesOf = (lane: Lane): number => this.#placesOf(lane, nowMs);
     if (!rates.hold) return prefetch.plan(leasing, nowMs, room, placesOf);
     const idle = crew.idleCount - here;
-    const first = this.#planFirst(nowMs, room);
+    const first = this.#planFirst(nowMs, room) + this.#planJust(nowMs, Math.min(room, idle));
     const isLow = rates.nextAtMs(nowMs, here + 1, false) <= nowMs + LOW * leasing.ms;
     if (!isLow && first === 0) return 0; // one question asks for all: the next may have to wait for its answer
     const wanted = here + Math.max(idle, live);
@@ -95,6 +100,28 @@ export class Ahead {
       (crew.idleCount > 0
         ? this.#planForRate(Math.min(room - first, idle - first, most), placesOf)
         : prefetch.plan(leasing, nowMs, Math.min(room - first, most), placesOf));
+  }
+
+  /**
+   * Jobs with one attempt are not leased ahead: if this process dies they have had it. They are asked for
+   * so that they come when they may start, by the shortest time that a lease has taken.
+   */
+  #planJust(nowMs: number, most: number): number {
+    const { rates, leasing, choice, state: { held, planned, ahead } } = this.#context;
+    if (!this.#context.state.lanes.some(isOnce)) return 0;
+    const here = held + planned + ahead;
+    const untilMs = nowMs + leasing.leastMs + ROUNDING_MS;
+    const soon = Math.min(most, rates.by(untilMs, nowMs, here + most, false) - here);
+    let count = 0;
+    if (soon <= 0 || choice.among((lane) => isOnce(lane) && mayStartSoon(lane)) === 0) return 0;
+    while (count < soon && choice.count > 0) {
+      const lane = choice.next();
+      if (lane === undefined) break;
+      leasing.planJust(lane);
+      choice.gave(lane);
+      count++;
+    }
+    return count;
   }
 
   /** Jobs of the highest lane do not wait until what is here of others has started: they start before it. */
@@ -136,4 +163,9 @@ export class Ahead {
     }
     return count;
   }
+}
+
+/** True if its jobs have one attempt, and some wait. */
+function isOnce({ settings, claimable }: Lane): boolean {
+  return settings.attempts === 1 && claimable > 0;
 }

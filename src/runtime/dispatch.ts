@@ -11,7 +11,7 @@ import type { Crew } from "./crew.ts";
 import { judgeTake } from "../base/answers.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { Lane } from "./lane.ts";
-import { hasPlace, LaneChoice, mayStart, mayStartOnceLeased } from "./lane_choice.ts";
+import { hasPlace, inOrder, LaneChoice, mayStart, mayStartOnceLeased } from "./lane_choice.ts";
 import { type LeasePlan, Leasing } from "./leasing.ts";
 import { isLastAttempt, Prefetch } from "./prefetch.ts";
 import type { Overruns } from "./overruns.ts";
@@ -219,6 +219,7 @@ export class Dispatch {
       if (lane.held === 0 && lane.claimable === 0) break;
       const held = lane.held > 0 ? this.#prefetch.next(lane) : undefined;
       let isTaken = true;
+      if (held === undefined && this.#leasing.just > 0 && free <= this.#leasing.just) break;
       if (held === undefined) {
         this.#chosen[planned++] = lane;
         this.#leasing.plan(lane);
@@ -274,29 +275,28 @@ export class Dispatch {
     this.#leasing.isBehind = false;
     this.#state.at(nowMs);
     if (isAhead || this.#state.held > 0) {
-      for (const job of leased) this.#hold(job, nowMs);
+      this.#startAll(leased, nowMs, mayNotWait);
       this.#fill(nowMs, false);
       this.#leasing.isBehind = false;
-    } else this.#startAll(leased, nowMs);
+    } else this.#startAll(leased, nowMs, mayStartAtOnce);
     if (this.#state.held > 0) this.#settleHeld(leased, nowMs);
     // To ask again where nothing came would only ask the same: the counts are older than what others took.
     if (isLate && (leased.length > 0 || isBehind || !this.#open)) this.#context.changed();
   }
 
-  #hold(job: Leased, nowMs: number): void {
-    const lane = this.#leasing.laneOf(job);
-    if (lane !== undefined) this.#prefetch.hold(job, lane, nowMs);
-  }
-
   /** Starts as many as may start still, and holds the rest. */
-  #startAll(jobs: readonly Leased[], nowMs: number): void {
+  #startAll(
+    jobs: readonly Leased[],
+    nowMs: number,
+    isFit: (job: Leased, lane: Lane) => boolean,
+  ): void {
     const { crew, rates, cooldown } = this.#context;
     for (let index = 0; index < jobs.length; index++) {
       const job = jobs[index]!;
       const lane = this.#leasing.laneOf(job);
       if (lane === undefined) continue;
-      const isFree = this.#open && crew.idleCount > 0 && cooldown.room(nowMs) > 0 &&
-        rates.allowed(nowMs, 1, lane.index === 0) > 0 &&
+      const isFree = isFit(job, lane) && this.#open && crew.idleCount > 0 &&
+        cooldown.room(nowMs) > 0 && rates.allowed(nowMs, 1, lane.index === 0) > 0 &&
         (rates.of(lane.name)?.allowed(nowMs, 1, lane.index === 0) ?? 1) > 0;
       if (isFree) this.#begin(job, lane, nowMs);
       else this.#prefetch.hold(job, lane, nowMs);
@@ -369,21 +369,11 @@ export class Dispatch {
   }
 }
 
-/** What was leased, which comes lane by lane, in the order in which the policy chose `planned` lanes. */
-function inOrder(
-  leased: readonly Leased[],
-  chosen: readonly Lane[],
-  planned: number,
-): readonly Leased[] {
-  let same = 0;
-  while (same < leased.length && leased[same]?.lane === chosen[same]?.name) same++;
-  if (same === leased.length) return leased;
-  const byLane = Map.groupBy(leased.toReversed(), (job) => job?.lane);
-  const jobs: Leased[] = [];
-  for (const { name } of chosen.slice(0, planned)) {
-    const job = byLane.get(name)?.pop();
-    if (job !== undefined) jobs.push(job);
-  }
-  for (const rest of byLane.values()) jobs.push(...rest.reverse()); // more than were asked for
-  return jobs;
+function mayStartAtOnce(): boolean {
+  return true;
+}
+
+/** On its last attempt a job is not held: it was asked for to start when it comes. */
+function mayNotWait(job: Leased, lane: Lane): boolean {
+  return isLastAttempt(job, lane) && lane.running < lane.maxRunning;
 }

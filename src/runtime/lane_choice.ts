@@ -8,6 +8,7 @@ import { faultOfLane } from "../base/answers.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { Lane } from "./lane.ts";
 import type { PoolState } from "./pool_state.ts";
+import type { Leased } from "../contract/store.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
 
 /** Chooses among the lanes that may give a job. One at a time: its list of them is reused. */
@@ -89,4 +90,23 @@ export function mayStartOnceLeased(lane: Lane): boolean {
 /** True if a job of the lane that is leased now may start soon. */
 export function mayStartSoon(lane: Lane): boolean {
   return lane.claimable > 0 && lane.running + lane.held + lane.ahead < lane.maxRunning;
+}
+
+/** What was leased, which comes lane by lane, in the order in which the policy chose `planned` lanes. */
+export function inOrder(
+  leased: readonly Leased[],
+  chosen: readonly Lane[],
+  planned: number,
+): readonly Leased[] {
+  let same = 0;
+  while (same < leased.length && leased[same]?.lane === chosen[same]?.name) same++;
+  if (same === leased.length) return leased;
+  const byLane = Map.groupBy(leased.toReversed(), (job) => job?.lane);
+  const jobs: Leased[] = [];
+  for (const { name } of chosen.slice(0, planned)) {
+    const job = byLane.get(name)?.pop();
+    if (job !== undefined) jobs.push(job);
+  }
+  for (const rest of byLane.values()) jobs.push(...rest.reverse()); // more than were asked for
+  return jobs;
 }

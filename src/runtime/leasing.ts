@@ -35,6 +35,8 @@ interface Asked extends LeasePlan {
   /** By lane. */
   starts: readonly number[];
   ahead: readonly number[];
+  /** Of those ahead, how many start when they come. */
+  readonly just: number;
   /** True once the turn that asked is over. */
   isLate: boolean;
   /** How many jobs came within it. */
@@ -63,6 +65,10 @@ export interface LeasingContext {
 export class Leasing {
   /** How long answers have taken recently, ms: nearly the longest. 0: they come at once. */
   ms = 0;
+  /** The same, nearly the shortest. */
+  leastMs = 0;
+  /** Jobs on their way that start when they come: what a start rate allows until then is theirs. */
+  just = 0;
   /** True if there was more to ask for than may be under way at once. */
   isBehind = false;
   readonly #context: LeasingContext;
@@ -71,6 +77,9 @@ export class Leasing {
   #starts: number[] = [];
   #ahead: number[] = [];
   #wants: number[] = [];
+  /** Of those ahead, the ones that may be on their last attempt. */
+  #just: number[] = [];
+  #told: number[] = [];
   #isAhead = false;
   #open = 0;
   readonly #question: GuardedCall<readonly Leased[], Asked> = {
@@ -103,6 +112,8 @@ export class Leasing {
     this.#starts = this.#state.lanes.map(() => 0);
     this.#ahead = this.#state.lanes.map(() => 0);
     this.#wants = this.#state.lanes.map(() => 0);
+    this.#just = this.#state.lanes.map(() => 0);
+    this.#told = this.#state.lanes.map(() => 0);
   }
 
   /** True while leases are on their way. */
@@ -144,8 +155,16 @@ export class Leasing {
     this.#state.ahead += count;
   }
 
+  /** As `planAhead`, of jobs that may start when they come: those on their last attempt too. */
+  planJust(lane: Lane): void {
+    this.#just[lane.index]!++;
+    this.just++;
+    this.planAhead(lane, 1);
+  }
+
   /** Forgets what was planned and not asked. */
   unplan(): void {
+    this.just -= this.#justPlanned;
     this.#release(this.#state.lanes, this.#starts, this.#ahead);
     this.#clear();
   }
@@ -160,6 +179,7 @@ export class Leasing {
       lanes: this.#state.lanes,
       starts: this.#starts,
       ahead: this.#ahead,
+      just: this.#justPlanned,
       isLate: false,
       came: undefined,
     };
@@ -186,8 +206,9 @@ export class Leasing {
   }
 
   /** A question is answered, or failed. */
-  #close({ lanes, starts, ahead, isLate }: Asked): void {
+  #close({ lanes, starts, ahead, just, isLate }: Asked): void {
     this.#open--;
+    this.just -= just;
     this.#release(lanes, starts, ahead);
     if (!isLate) this.#clear();
   }
@@ -209,11 +230,20 @@ export class Leasing {
     const wallMs = this.#state.wall.at(nowMs);
     if (!this.#isAhead) return queue.lease(this.#starts, wallMs);
     this.#starts.forEach((count, index) => this.#wants[index] = count + this.#ahead[index]!);
-    return queue.lease(this.#wants, wallMs, this.#ahead);
+    this.#ahead.forEach((count, index) => this.#told[index] = count - this.#just[index]!);
+    return queue.lease(this.#wants, wallMs, this.#told);
+  }
+
+  get #justPlanned(): number {
+    if (!this.#isAhead) return 0;
+    let sum = 0;
+    for (let index = 0; index < this.#just.length; index++) sum += this.#just[index]!;
+    return sum;
   }
 
   #took(ms: number): void {
     this.ms = Math.min(LONGEST_MS, Math.max(ms, this.ms * FORGETS));
+    this.leastMs = Math.min(ms, FORGETS * this.leastMs + (1 - FORGETS) * ms);
   }
 
   /** Jobs of a question are leased, or will not be. Lanes may have moved since. */
@@ -231,6 +261,7 @@ export class Leasing {
     for (let index = 0; index < this.#starts.length; index++) this.#starts[index] = 0;
     if (!this.#isAhead) return;
     this.#ahead.fill(0);
+    this.#just.fill(0);
     this.#isAhead = false;
   }
 }

@@ -216,3 +216,15 @@ Deno.test("planner says what is wrong with a rate, and keeps the last", () => {
     assert.equal(made.rates[0]?.limit.starts, 2);
   }
 });
+
+Deno.test("planner leaves a long window to a ledger, unless pools share it or its scope is one process", () => {
+  const slow = [{ starts: 2, perMs: 3_600_000 }];
+  const shared = { downstream: "api", what: "rates", connections: Infinity, each: 1 } as const;
+  const shares = { workers: () => 9, starts: () => 1 };
+  const heldBy = (cap: NamedCap): unknown => plan(2, [cap], { shares }).rates.map(({ by }) => by);
+
+  assert.deepEqual(heldBy(capOf("day", { rates: slow }, "cluster")), ["ledger"]);
+  assert.deepEqual(heldBy(capOf("day", { startsPerSec: 0.01 }, "cluster")), ["ledger"]);
+  assert.deepEqual(heldBy(capOf("day", { rates: slow })), ["whole"]);
+  assert.deepEqual(heldBy({ ...capOf("day", { rates: slow }, "cluster"), shared }), ["share"]);
+});

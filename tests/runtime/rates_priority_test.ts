@@ -107,6 +107,27 @@ for (
   });
 }
 
+for (
+  const [latencyMs, leaseCalls, least] of [[5, 1, 0.99], [40, 1, 0.96], [40, 6, 0.99]] as const
+) {
+  Deno.test(`a rate is used by jobs with one attempt, a lease taking ${latencyMs} ms, ${leaseCalls} at once`, async () => {
+    const perSec = 30;
+    const lanes = [{ name: "high", attempts: 1 }, { name: "low", attempts: 1 }];
+    await withHeld({ latencyMs, leaseCalls, parts: { ...rated(perSec), lanes } }, async (scene) => {
+      const { pool, clock, events, told } = scene;
+      const fromMs = clock.nowMs() + 5_000;
+      await play([pool], clock, { perSec, ms: 40_000 });
+      const { used } = seen(events, perSec, fromMs, clock.nowMs());
+
+      assert.ok(used >= least, `used ${used}`);
+      assert.ok(
+        told("job-handed-back").length <= 12,
+        `${told("job-handed-back").length} went back`,
+      );
+    });
+  });
+}
+
 // C6
 for (const [processes, perSec] of [[2, 30], [4, 30], [8, 30], [8, 100], [4, 7.3]] as const) {
   Deno.test(`an urgent job waits 1.5 intervals of a process's part at most, ${perSec} a second over ${processes} processes`, async () => {
