@@ -19,6 +19,7 @@ const PURE = [
   "base/random",
   "base/run_times",
   "base/stats",
+  "base/windowed_rate",
   "contract/errors",
   "contract/plugin",
   "contract/standard_schema",

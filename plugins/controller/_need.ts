@@ -6,10 +6,11 @@
 
 import { Holds } from "../../src/base/holds.ts";
 import type { LaneView, PoolView } from "../../src/contract/view.ts";
+import type { AgeScalerOptions } from "./age_scaler.ts";
 import { causesGrowth, GRAIN_MS, timeLeftMs } from "./_supply.ts";
 
 /** Use is averaged over so long: shorter peaks queue instead. */
-export const SLOT_MS = 50;
+const SLOT_MS = 50;
 
 /** A use so little above a whole number needs no worker of its own. */
 const SLACK = 0.05;
@@ -27,14 +28,9 @@ const BLAMED = 2;
 const QUIET = 8;
 
 /** What the memory is tuned by. */
-export interface NeedOptions {
-  /** Share of the target at which the pool grows. */
-  readonly grow: number;
-  /** How long a need holds at least. */
-  readonly lookBackMs: number;
-  /** How long at most where shrinks prove too early. */
-  readonly maxLookBackMs: number;
-}
+export type NeedOptions = Required<
+  Pick<AgeScalerOptions, "grow" | "lookBackMs" | "maxLookBackMs">
+>;
 
 /**
  * Two things prove a need, and nothing else does: what lanes that cause growth used in a slot, and a
@@ -96,7 +92,7 @@ export class NeededWorkers {
 
   /** The first moment at which no more than `workers` hold. */
   clearOf(workers: number, nowMs: number): number {
-    return Math.max((this.#holds.endAbove(workers) ?? -Infinity) + 1, nowMs + SLOT_MS);
+    return Math.max((this.#holds.endAbove(workers) ?? 0) + 1, nowMs + SLOT_MS);
   }
 
   /**

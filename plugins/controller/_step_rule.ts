@@ -7,14 +7,11 @@
 import { duration } from "../../src/base/format.ts";
 import type { Controller, Proposal } from "../../src/contract/strategy.ts";
 import type { LaneView, PoolView } from "../../src/contract/view.ts";
+import type { AgeScalerOptions } from "./age_scaler.ts";
 import { GRAIN_MS, wantsWorkers } from "./_supply.ts";
 
 /** What the rule is tuned by. */
-export interface StepRule {
-  /** Workers added at a time. */
-  readonly growStep: number;
-  /** How long the pool is idle before one worker goes. */
-  readonly idleMs: number;
+export interface StepRule extends Required<Pick<AgeScalerOptions, "growStep" | "idleMs">> {
   /** False: the lane never causes growth, its jobs fill what is spare. */
   readonly steers: (lane: LaneView) => boolean;
   /** Why to grow, with numbers. `undefined`: no need. */

@@ -54,7 +54,9 @@ export function wantsWorkers(lane: LaneView): boolean {
  * lane policy (a reserve), so with several lanes it does not count; with one it is about to start.
  */
 export function supply(view: PoolView): Supply {
-  const starting = view.live === view.workers.length ? 0 : countStarting(view);
+  const starting = view.live === view.workers.length
+    ? 0
+    : view.workers.filter(({ state }) => state === "starting").length;
   const workers = Math.min(view.live + starting, view.target);
   const busy = Math.min(view.busy, Math.max(0, workers - starting));
   const idle = view.lanes.length > 1 ? 0 : Math.max(0, workers - starting - busy);
@@ -100,10 +102,4 @@ export function olderThan(lane: LaneView, ageMs: number, { view }: Supply): numb
       ? Math.ceil(lane.ready * (1 - Math.max(0, ageMs) / lane.oldestWaitMs)) // the store knows heads only: taken as come evenly
       : Math.min(lane.ready, counted);
   return Math.ceil(jobs / view.peers);
-}
-
-function countStarting(view: PoolView): number {
-  let count = 0;
-  for (const worker of view.workers) if (worker.state === "starting") count++;
-  return count;
 }

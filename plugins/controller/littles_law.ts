@@ -6,10 +6,10 @@
 
 import * as v from "valibot";
 import { Holds } from "../../src/base/holds.ts";
+import { WindowedRate } from "../../src/base/windowed_rate.ts";
 import { defineController, type Plugin } from "../../src/contract/plugin.ts";
 import type { LaneView, PoolView } from "../../src/contract/view.ts";
 import { findGrowth } from "./_demand.ts";
-import { InflowMeter } from "./_inflow.ts";
 import { LanePast, STUCK_SHARE } from "./_lane_past.ts";
 import { Duration } from "./_options.ts";
 import { wantsWorkers } from "./_supply.ts";
@@ -53,7 +53,7 @@ export const littlesLaw: Plugin<"controller", LittlesLawOptions> = defineControl
   name: "littles-law",
   options: Options,
   create: ({ beta, windowMs, downMs }) => {
-    const inflow = new InflowMeter();
+    const inflow = new WindowedRate();
     const holds = new Holds();
     const pasts: LanePast[] = [];
     return (view) => {
@@ -61,7 +61,7 @@ export const littlesLaw: Plugin<"controller", LittlesLawOptions> = defineControl
       if (view.stale) return { workers: target, reason: `counts are stale: hold ${target}` };
       for (const lane of lanes) (pasts[lane.index] ??= new LanePast()).observe(lane, nowMs);
       const load = loadOf(view, pasts);
-      const perSec = inflow.update(view, Math.max(windowMs, load.meanMs));
+      const perSec = inflow.update(nowMs, inflowOf(view), Math.max(windowMs, load.meanMs));
       const erlangs = Math.max(load.erlangs, perSec * load.share * load.meanMs / 1000);
       const room = load.meanMs === 0 ? 0 : beta * Math.sqrt(erlangs);
       holds.add(Math.ceil(erlangs + room - SLACK), nowMs + downMs);
@@ -81,6 +81,11 @@ export const littlesLaw: Plugin<"controller", LittlesLawOptions> = defineControl
     };
   },
 });
+
+/** What became ready so far, by conservation: what started, and this process's share of what waits. */
+function inflowOf({ totals, lanes, peers }: PoolView): number {
+  return totals.starts + lanes.reduce((sum, { ready }) => sum + ready, 0) / peers;
+}
 
 interface Load {
   /** lambda S of the lanes that may cause growth; until a job has ended, what runs. */
