@@ -32,17 +32,23 @@ export const RESERVE = 1;
 /** How many configs there are. */
 export const CONFIGS = 6;
 
+/** What a config of a process is made with. */
+export interface ConfigParts {
+  readonly run: HandlerFunction;
+  readonly store: Plugin<"store">;
+  /** What holds over all processes is a named downstream's, of which a job needs two: else it is caps of the pool. */
+  readonly isNamed: boolean;
+}
+
 /** A config of a process. The first has all lanes. */
-export function configOf(
-  index: number,
-  { run, store }: { readonly run: HandlerFunction; readonly store: Plugin<"store"> },
-): ConfigInput {
+export function configOf(index: number, { run, store, isNamed }: ConfigParts): ConfigInput {
   const backoff = { baseMs: 50, maxMs: 400, jitter: 0.5 };
   const high = { name: "high", maxRunningPerKey: PER_KEY, attempts: 2, backoff };
   const low = { name: "low", maxRunning: LOW_RUNNING, attempts: 3, backoff };
   const extra = { name: "extra", attempts: 2, backoff };
-  const caps = [
-    { use: "fixed-cap", with: { workers: CAP } },
+  const own = { use: "fixed-cap", with: { workers: CAP } } as const;
+  const caps = isNamed ? [own] : [
+    own,
     { use: "fixed-cap", with: { workers: CLUSTER_CAP }, scope: "cluster" },
     { use: "api-rate-cap", with: { callsPerSec: STARTS_PER_SEC, headroom: 0 } },
   ] as const;
@@ -50,6 +56,7 @@ export function configOf(
   const base = {
     handler: run,
     caps,
+    uses: isNamed ? { shared: 2 } : {},
     keep,
     size: { min: 1, max: 6 },
     leaseMs: LEASE_MS,
@@ -80,5 +87,7 @@ export function configOf(
       retirement: "idle-only",
     },
   ] as const;
-  return { store, pools: { p: pools[index]! } } as ConfigInput; // callers stay below CONFIGS
+  const rates = [{ calls: 2 * STARTS_PER_SEC, perMs: 1000 }];
+  const downstreams = { shared: { connections: 2 * CLUSTER_CAP, rates } };
+  return { store, downstreams, pools: { p: pools[index]! } } as ConfigInput; // callers stay below CONFIGS
 }

@@ -185,7 +185,8 @@ export class Seat {
   }
 
   #config(index: number): ReturnType<typeof configOf> {
-    return configOf(index, { run: this.#run, store: this.#plugin });
+    const isNamed = this.#world.seed % 4 < 2;
+    return configOf(index, { run: this.#run, store: this.#plugin, isNamed });
   }
 
   readonly #run = (job: Job, context: JobContext): Promise<string> => {
