@@ -18,6 +18,8 @@ export interface PermitRules {
   readonly process?: string | undefined;
   /** Where several pools share the record: which one this is, and a name that all of this process have. */
   readonly shared?: { readonly host: string; readonly pool: string } | undefined;
+  /** True if the store is this process's alone. @default {false} */
+  readonly isPrivate?: boolean | undefined;
 }
 
 /** What is known for certain of others in the record. */
@@ -93,9 +95,7 @@ export class PermitHolder {
    * Once another has joined it has time to tell what it keeps.
    */
   hears(isUntimed: boolean, nowMs: number): void {
-    if (this.isUntimed && !isUntimed) {
-      this.validUntilMs = Math.max(this.validUntilMs, nowMs + HEARS * this.rules.leaseMs);
-    }
+    if (this.isUntimed && !isUntimed) this.#startClock(nowMs);
     this.#untimed = isUntimed;
   }
 
@@ -108,7 +108,8 @@ export class PermitHolder {
   get beatAtMs(): number {
     if (this.id === "" || this.#uncertain) return -Infinity;
     // That its own pool is alone says nothing of others: they see that it lives.
-    if (this.isUntimed && this.rules.shared === undefined) return Infinity;
+    const { shared, isPrivate } = this.rules;
+    if (this.isUntimed && (shared === undefined || isPrivate)) return Infinity;
     return this.#beatAtMs + this.rules.leaseMs / BEATS;
   }
 
@@ -170,7 +171,10 @@ export class PermitHolder {
     const alone = others.length === 0;
     const foreign = others.filter(([, entry]) => !this.#isOwn(entry));
     const among = foreign.length === 0;
-    if (!among) this.#amongOwn = false;
+    if (!among) {
+      if (this.isUntimed) this.#startClock(nowMs);
+      this.#amongOwn = false;
+    }
     this.othersHoldUntilMs = Math.max(0, ...foreign.map(([, entry]) => entry.holdUntilMs ?? 0));
     this.#othersShort = plan.othersShort;
     if (!alone) this.#lower(plan, nowMs);
@@ -226,6 +230,11 @@ export class PermitHolder {
     // Its last starts still count against the rates.
     if (rules.coolMs > 0) holders[id] = { ...mine, beat: mine.beat + 1, leftMs: rules.coolMs };
     return { ...record, holders };
+  }
+
+  /** From now on it may lapse: it has time to tell what it keeps. */
+  #startClock(nowMs: number): void {
+    this.validUntilMs = Math.max(this.validUntilMs, nowMs + HEARS * this.rules.leaseMs);
   }
 
   /** It is not in the record: it has not joined, has left, or was taken for dead. */

@@ -186,7 +186,8 @@ export class PermitSeat implements Neighbor {
     const { state, store } = this.#context;
     const { leaseMs } = state.settings;
     const { coolMs } = this.#rules;
-    return { leaseMs, coolMs, process: store.process, shared: this.#shared };
+    const { process, place } = store;
+    return { leaseMs, coolMs, process, shared: this.#shared, isPrivate: place === undefined };
   }
 
   /** When a look that the store has not answered is given up. `Infinity`: there is none. */
