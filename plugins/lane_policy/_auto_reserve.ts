@@ -20,8 +20,9 @@ const HEADROOM = 1.5;
 export function autoReserve(lowest: number): KeepFor {
   const extras: Extra[] = [];
   return (lane, nowMs, lanes) => {
-    if (lane.index === lowest || lane.arrivalsPerSec === 0) return 0;
-    const load = lane.arrivalsPerSec * lane.meanServiceMs / 1000;
+    const { arrivalsPerSec } = lane;
+    if (lane.index === lowest || arrivalsPerSec === 0) return 0;
+    const load = arrivalsPerSec * lane.meanServiceMs / 1000;
     const extra = extras[lane.index] ??= { workers: 0, atMs: -Infinity };
     let sinceMs = nowMs - extra.atMs;
     if (sinceMs > EXTRA_MS && extra.workers > 0) {

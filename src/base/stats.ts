@@ -115,6 +115,7 @@ export class RateMeter {
   #count = 0;
   #rate = 0;
   #weight = 0;
+  #perSec = 0; // read at each start, and new at each update only
   readonly #tauMs: number;
 
   /** Begins at `nowMs` with a count of 0. */
@@ -125,7 +126,7 @@ export class RateMeter {
 
   /** Events per second. 0 before the first update, and once what is left of older events is next to nothing. */
   get perSec(): number {
-    return perceptible(this.#weight === 0 ? 0 : this.#rate / this.#weight);
+    return this.#perSec;
   }
 
   /** Updates the rate by the total number of events so far. */
@@ -136,6 +137,7 @@ export class RateMeter {
     const latest = (count - this.#count) * 1000 / elapsedMs;
     this.#rate = this.#rate * decay + latest * (1 - decay);
     this.#weight = this.#weight * decay + (1 - decay);
+    this.#perSec = perceptible(this.#weight === 0 ? 0 : this.#rate / this.#weight);
     this.#atMs = nowMs;
     this.#count = count;
   }

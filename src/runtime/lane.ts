@@ -190,7 +190,7 @@ export class Lane implements LaneView {
   /** Jobs that may be leased: ready ones, and those being added where the store leases them too. */
   get claimable(): number {
     if (this.#paused) return 0;
-    const adding = this.#queue.leasesAdded === true ? this.adding : 0;
+    const adding = this.adding > 0 && this.#queue.leasesAdded === true ? this.adding : 0;
     return Math.max(0, this.counts.ready + adding - this.planned - this.ahead);
   }
 

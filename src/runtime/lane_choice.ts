@@ -16,6 +16,8 @@ export class LaneChoice {
   readonly #state: PoolState;
   readonly #slots: StrategySlots;
   readonly #eligible: Lane[] = [];
+  /** By index of a lane: true while it is among those. The policy has only the list. */
+  readonly #isOpen: boolean[] = [];
   #isEligible: (lane: Lane) => boolean = mayStart;
 
   /** Asks the current policy. */
@@ -45,7 +47,7 @@ export class LaneChoice {
     try {
       const answer = lanePolicy.run(this.#state.face, eligible);
       const lane = answer === undefined ? undefined : this.#state.lanes[answer.index];
-      if (lane === answer && (lane === undefined || this.#isEligible(lane))) {
+      if (lane === answer && (lane === undefined || this.#isOpen[lane.index])) {
         this.#slots.works("lane", lanePolicy.name);
         if (eligible.length !== length) this.#gather(); // it is the policy's to read only
         return lane;
@@ -61,13 +63,19 @@ export class LaneChoice {
 
   /** A lane gave a job: it leaves the choice if that was its last. */
   gave(lane: Lane): void {
-    if (!this.#isEligible(lane)) this.#eligible.splice(this.#eligible.indexOf(lane), 1);
+    if (this.#isEligible(lane)) return;
+    this.#isOpen[lane.index] = false;
+    this.#eligible.splice(this.#eligible.indexOf(lane), 1);
   }
 
   #gather(): void {
     const eligible = this.#eligible;
     let count = 0;
-    for (const lane of this.#state.lanes) if (this.#isEligible(lane)) eligible[count++] = lane;
+    for (const lane of this.#state.lanes) {
+      const isOpen = this.#isEligible(lane);
+      this.#isOpen[lane.index] = isOpen;
+      if (isOpen) eligible[count++] = lane;
+    }
     if (eligible.length > count) eligible.length = count; // seldom: it costs more than the rest
   }
 }

@@ -24,6 +24,8 @@ export class StartRates {
   #byKey = new Map<string, StartRate>();
   #ledgers = new Map<string, LedgerRate>();
   #rates: readonly (StartRate | LedgerRate)[] = [];
+  /** What draws by itself: ledgers, and what lanes have. A list: each turn asks all, and most often there is none. */
+  #drawing: readonly (LedgerRate | StartRates)[] = [];
   #leaseMs = 0;
 
   /** Holds none. @param lane Whose starts. `undefined`: all. */
@@ -34,7 +36,7 @@ export class StartRates {
 
   /** The rates that a lane has of its own. `undefined`: none. */
   of(lane: string): StartRates | undefined {
-    return this.#lanes.get(lane);
+    return this.holdLanes ? this.#lanes.get(lane) : undefined;
   }
 
   /** True if a lane has rates of its own. */
@@ -51,11 +53,16 @@ export class StartRates {
   set(rates: readonly HeldRate[]): void {
     const byLane = Map.groupBy(rates, ({ limit }) => limit.lane);
     this.#hold(byLane.get(this.#lane) ?? []);
-    if (this.#lane !== undefined) return;
+    if (this.#lane === undefined) this.#setLanes(byLane);
+    this.#drawing = [...this.#ledgers.values(), ...this.#lanes.values()];
+  }
+
+  #setLanes(byLane: ReadonlyMap<string | undefined, readonly HeldRate[]>): void {
     const lanes = new Map<string, StartRates>();
     for (const [lane, own] of byLane) {
       if (lane === undefined) continue;
       const held = this.#lanes.get(lane) ?? new StartRates(this.#makeLedger, lane);
+      held.leasesTake(this.#leaseMs);
       held.set(own);
       lanes.set(lane, held);
     }
@@ -81,11 +88,12 @@ export class StartRates {
     this.#byKey = byKey;
     this.#ledgers = ledgers;
     this.#rates = [...byKey.values(), ...ledgers.values()];
-    this.leasesTake(this.#leaseMs);
+    for (const rate of this.#rates) rate.leaseMs = this.#leaseMs;
   }
 
   /** How long leases take, ms. */
   leasesTake(ms: number): void {
+    if (ms === this.#leaseMs) return;
     this.#leaseMs = ms;
     for (const rate of this.#rates) rate.leaseMs = ms;
     for (const lane of this.#lanes.values()) lane.leasesTake(ms);
@@ -114,20 +122,18 @@ export class StartRates {
   stamp(atMs: number, lane: string): void {
     this.#log.stamp(atMs);
     for (const rate of this.#rates) rate.started(atMs);
-    this.#lanes.get(lane)?.stamp(atMs, lane);
+    this.of(lane)?.stamp(atMs, lane);
   }
 
   /** Draws from the ledgers what is needed. */
   attend(nowMs: number): void {
-    for (const ledger of this.#ledgers.values()) ledger.attend(nowMs);
-    for (const lane of this.#lanes.values()) lane.attend(nowMs);
+    for (const one of this.#drawing) one.attend(nowMs);
   }
 
   /** When to attend next. `Infinity`: when something happens. */
   nextLookMs(nowMs: number): number {
     let atMs = Infinity;
-    for (const ledger of this.#ledgers.values()) atMs = Math.min(atMs, ledger.nextLookMs(nowMs));
-    for (const lane of this.#lanes.values()) atMs = Math.min(atMs, lane.nextLookMs(nowMs));
+    for (const one of this.#drawing) atMs = Math.min(atMs, one.nextLookMs(nowMs));
     return atMs;
   }
 
