@@ -80,6 +80,11 @@ export class PermitSeat implements Neighbor {
     return this.#holder.id;
   }
 
+  /** True until its first look was answered: what it will hold is not known. */
+  get isJoining(): boolean {
+    return this.#looks === 0 || (this.#looks === 1 && this.#isLooking);
+  }
+
   /** Enters the record, before anything is planned. */
   async join(): Promise<void> {
     this.#look(this.#context.now());

@@ -97,6 +97,8 @@ export class Permits implements Shares {
       cools: false,
       used: () => state.total * each,
     });
+    // A cap that comes by a reload: what there is stays until its part is known.
+    if (seat.isJoining) return Math.min(whole, state.total);
     return Math.floor(seat.inForce(`${key}/workers`, permits, now()) / each);
   }
 

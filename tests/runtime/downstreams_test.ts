@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
+import { defineStore } from "../../src/contract/plugin.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { SkewedClock } from "../chaos/clock.ts";
+import { sleeper } from "../_virtual.ts";
+import { LateState, starting } from "./_late_state.ts";
 import { onSite, post, Site } from "./_site.ts";
 
 const downstreams = { db: { connections: 20 } };
@@ -231,3 +234,47 @@ Deno.test("while processes know of different numbers the least holds", async () 
     assert.equal(site.database.all, 20);
   });
 });
+
+const bounds = [
+  { name: "downstream", bound: (each: number) => ({ uses: { db: each } }) },
+  {
+    name: "cap over processes",
+    bound: (each: number) => ({
+      caps: [{
+        use: "db-pool-cap",
+        with: { connections: 20, perWorker: each },
+        scope: "cluster" as const,
+      }],
+    }),
+  },
+];
+
+for (const { name, bound } of bounds) {
+  Deno.test(`a reload that brings a ${name} keeps the workers that the pool has, also with a slow store`, async () => {
+    const clock = new VirtualClock();
+    const late = new LateState(() => clock, 20);
+    const shared = defineStore({ name: "shared", create: () => late });
+    const site = new Site();
+    const handler = sleeper(() => clock, 50);
+    const { uses: _, ...plain } = site.pool("mails", 1, { handler, size: { min: 4, max: 8 } });
+    const config = { store: "shared", downstreams, pools: { mails: plain } };
+    const starts = starting(start(config, { clock, seed: 1, plugins: { shared } }));
+    await clock.advance(500);
+    const sluice = await starts;
+    const ids = (): readonly string[] =>
+      sluice.pool("mails").snapshot().workers.map(({ id }) => id);
+    const before = ids();
+    assert.equal(before.length, 4);
+
+    await sluice.reload({ ...config, pools: { mails: { ...plain, ...bound(1) } } });
+    await clock.advance(2000);
+    assert.deepEqual(ids(), before);
+    await sluice.reload({ ...config, pools: { mails: { ...plain, ...bound(10) } } });
+    await clock.advance(2000);
+    assert.equal(ids().length, 2);
+    late.fails = true;
+    const stopped = sluice.stop();
+    await clock.advance(120_000);
+    await stopped;
+  });
+}
