@@ -77,7 +77,7 @@ export class Dispatch {
     this.#state = state;
     this.#choice = new LaneChoice(state, slots);
     this.#prefetch = new Prefetch(state);
-    this.#unstarted = new Unstarted(state, settler, runner);
+    this.#unstarted = new Unstarted({ state, settler, owner: runner, changed });
     this.#leasing = new Leasing({
       ...{ state, queue, guard, now },
       take: (jobs, plan, atMs, isLate) => this.#leased(jobs, plan, atMs, isLate),
@@ -324,11 +324,6 @@ export class Dispatch {
       this.#unstarted.dies({ job, lane }, "expired", nowMs);
       return false;
     }
-    const putOff = cooldown.holdsKeys ? cooldown.putOff({ job, lane }, nowMs) : undefined;
-    if (putOff !== undefined) {
-      this.#unstarted.waits({ job, lane }, putOff, nowMs);
-      return false;
-    }
     if (!overruns.hasPlace(job, lane)) {
       this.#unstarted.putOff({ job, lane }, nowMs);
       return false;
@@ -340,6 +335,11 @@ export class Dispatch {
       lane.traffic.shed++;
       this.#state.traffic.shed++;
       this.#unstarted.dies({ job, lane }, "late", nowMs);
+      return false;
+    }
+    const putOff = cooldown.holdsKeys ? cooldown.putOff({ job, lane }, nowMs) : undefined;
+    if (putOff !== undefined) {
+      this.#unstarted.waits({ job, lane }, putOff, nowMs);
       return false;
     }
     rates.stamp(nowMs, lane.name);

@@ -20,17 +20,23 @@ export interface HeldJob {
   readonly lane: Lane;
 }
 
+/** What it needs of its pool. */
+export interface UnstartedContext {
+  readonly state: PoolState;
+  /** Carries the ends to the store. */
+  readonly settler: Settler;
+  readonly owner: RunOwner;
+  /** Asks for another turn: the worker that one was for is free still. */
+  readonly changed: () => void;
+}
+
 /** Ends leases without an attempt. */
 export class Unstarted {
-  readonly #state: PoolState;
-  readonly #settler: Settler;
-  readonly #owner: RunOwner;
+  readonly #context: UnstartedContext;
 
-  /** `settler` carries the ends to the store. */
-  constructor(state: PoolState, settler: Settler, owner: RunOwner) {
-    this.#state = state;
-    this.#settler = settler;
-    this.#owner = owner;
+  /** Begins with none. */
+  constructor(context: UnstartedContext) {
+    this.#context = context;
   }
 
   /** It goes to its old place, no attempt charged. */
@@ -46,7 +52,7 @@ export class Unstarted {
     const run = this.#run(held, nowMs);
     run.to = "cancelled";
     run.charged = false;
-    this.#settler.add(run);
+    this.#context.settler.add(run);
   }
 
   /** A handler of its key, of which the store knows no more, still runs here. */
@@ -54,9 +60,10 @@ export class Unstarted {
     const run = this.#run(held, nowMs);
     run.to = "retry";
     run.charged = false;
-    run.dueAtMs = this.#state.wall.at(nowMs) + PUT_OFF_MS;
+    run.dueAtMs = this.#context.state.wall.at(nowMs) + PUT_OFF_MS;
     run.error = "A handler of its key still runs in this process, though its attempt ended";
     this.#carry(run, nowMs);
+    this.#context.changed();
   }
 
   /** The circuit breaker of its key lets no job start. */
@@ -68,6 +75,7 @@ export class Unstarted {
     run.keepsSlot = keepsSlot;
     run.error = "The circuit breaker of its key is open";
     this.#carry(run, nowMs);
+    this.#context.changed();
   }
 
   /** It is too late to start: by its own time, as the store would find, or by the admission's. */
@@ -79,14 +87,15 @@ export class Unstarted {
     if (reason === "late") run.error = "It would have ended after its deadline";
     held.lane.dead[reason]++;
     this.#carry(run, nowMs);
+    this.#context.changed();
   }
 
   #run({ job, lane }: HeldJob, nowMs: number): JobRun {
-    return new JobRun(job, lane, undefined, nowMs, this.#owner);
+    return new JobRun(job, lane, undefined, nowMs, this.#context.owner);
   }
 
   #carry(run: JobRun, nowMs: number): void {
-    this.#settler.add(run);
-    this.#settler.flush(nowMs);
+    this.#context.settler.add(run);
+    this.#context.settler.flush(nowMs);
   }
 }

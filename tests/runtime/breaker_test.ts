@@ -346,3 +346,13 @@ Deno.test("A key whose jobs are gone is not shown as held forever", async () => 
     assert.deepEqual([openKeys, breakers, ended(events).at(-1)?.by], [0, [], "unused"]);
   }, BY_KEY);
 });
+
+Deno.test("Jobs of a held key before others cost those no time, in a lane without a limit too", async () => {
+  const own = ({ key }: Call): Answer => key === "bad" ? { refuse: 30_000 } : "take";
+  await withReceivers(own, async ({ clock, pool, add }) => {
+    add(5000, "bad");
+    add(100, "good");
+    await clock.advance(500);
+    assert.equal(pool.snapshot().totals.completions, 100);
+  }, { ...BY_KEY, lanes: [{ name: "only" }] });
+});

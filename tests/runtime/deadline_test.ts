@@ -96,3 +96,24 @@ for (const store of ["memory", "deno-kv"] as const) {
     await stopped;
   });
 }
+
+Deno.test("Many jobs that are late hold up none that is not", async () => {
+  const clock = new VirtualClock();
+  let ran = 0;
+  const size = { min: 8, max: 8 };
+  const lanes = [{ name: "only", deadlineMs: 1000 }];
+  await withPool(
+    { handler: () => void ran++, size, lanes, admission: "admit-all" },
+    async ({ pool }) => {
+      await pool.pause();
+      for (let index = 0; index < 5000; index++) pool.post({ lane: "only", payload: 0 });
+      await clock.advance(1500);
+      pool.post({ lane: "only", payload: 0 });
+      await pool.resume();
+      await clock.advance(10);
+
+      assert.deepEqual([pool.tally()[0]!.dead.late, ran], [5000, 1]);
+    },
+    { clock },
+  );
+});
