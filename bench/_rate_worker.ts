@@ -1,6 +1,7 @@
 /**
- * A process of `cluster-rate` and `downstreams`: runs the config it is given, puts `jobs` into each
- * pool, and says that it is ready. At each line on standard input it prints its starts so far and what CPU it has taken.
+ * A process of `cluster-rate`, `downstreams` and `refusing`: runs the config it is given, puts `jobs` into
+ * each pool, of the `keys` in turn, and says that it is ready. At each line on standard input it prints its
+ * starts so far and what CPU it has taken.
  *
  * @module
  */
@@ -9,7 +10,13 @@ import process from "node:process";
 import { start } from "../mod.ts";
 import type { ConfigInput } from "../src/config/input.ts";
 
-const { config, jobs }: { config: ConfigInput; jobs: number } = JSON.parse(Deno.args[0]!); // from the bench
+interface Given {
+  readonly config: ConfigInput;
+  readonly jobs: number;
+  readonly keys?: readonly string[];
+}
+
+const { config, jobs, keys = [] }: Given = JSON.parse(Deno.args[0]!); // from the bench
 const starts: [id: string, atMs: number, pool: string][] = [];
 const sluice = await start(config, {
   observer: (event) => {
@@ -18,8 +25,11 @@ const sluice = await start(config, {
 });
 for (const pool of sluice.pools) {
   for (let left = jobs; left > 0; left -= 500) {
-    const count = Math.min(500, left);
-    await pool.enqueueAll(Array.from({ length: count }, () => ({ lane: "jobs", payload: null })));
+    const entries = Array.from({ length: Math.min(500, left) }, (_, index) => {
+      const key = keys[index % keys.length];
+      return { lane: "jobs", payload: key ?? null, ...key === undefined ? {} : { key } };
+    });
+    await pool.enqueueAll(entries);
   }
 }
 say("ready");

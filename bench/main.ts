@@ -30,6 +30,7 @@ import { idle } from "./idle.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { needed } from "./needed.ts";
+import { refusing } from "./refusing.ts";
 import { requests } from "./requests.ts";
 import { simulation } from "./simulate.ts";
 import { streams } from "./streams.ts";
@@ -52,6 +53,7 @@ const benches: readonly Bench[] = [
   durableSeed,
   clusterRate,
   downstreams,
+  refusing,
   requests,
   claimants,
   uneven,
