@@ -21,8 +21,8 @@ const SLACK = 0.05;
  */
 const RUNS = 5;
 
-/** In look-backs, how long after a shrink a growth is still its doing: with 1, jobs of 2 s made 5.0 changes a minute, with 2 1.9. */
-const BLAMED = 2;
+/** In look-backs, how long after a shrink a growth is still its doing: with 1, jobs of 2 s made 5.0 changes a minute, with 2 1.9; with 4 instead of 2 drawn loads 3.1 instead of 3.2. */
+const BLAMED = 4;
 
 /** In look-backs, how long no shrink comes before a shorter one is tried: with 4 steady loads made 3.2 changes a minute, with 8 2.9. */
 const QUIET = 8;
