@@ -175,6 +175,7 @@ export function everyKey({ store, url }: Outside): object {
               method: "PUT",
               headers: { authorization: { env: "AUTHORIZATION" }, "x-from": "sluice" },
               timeoutMs: 30_000,
+              downstream: "api",
             },
           },
           nap: { use: "sleep", with: { ms: 1 } },

@@ -21,6 +21,13 @@ export interface HttpOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Longest time from the request to the status of the answer, ms. @default {10000} */
   readonly timeoutMs?: number;
+  /**
+   * Name of the downstream that it calls, as in `downstreams`: its requests are counted, and what refuses
+   * or fails is that one.
+   *
+   * @default {the only one with a cooldown that the pool uses}
+   */
+  readonly downstream?: string;
 }
 
 /** Statuses that say "later" rather than "no", of the receiver as a whole. */
@@ -56,6 +63,7 @@ const Options = v.strictObject({
     v.pipe(v.number(), v.minValue(1), v.maxValue(LONGEST_DELAY_MS)),
     10_000,
   ),
+  downstream: v.exactOptional(v.pipe(v.string(), v.minLength(1))),
 });
 
 type Settings = v.InferOutput<typeof Options>;
@@ -81,26 +89,40 @@ async function deliver(
   job: Job,
   context: JobContext,
 ): Promise<{ readonly status: number }> {
-  const { url, method, timeoutMs } = options;
-  const { status, headers } = await send({
-    url,
-    method,
-    headers: headersFor(options, job, context),
-    body: JSON.stringify(job.payload) ?? "null",
-    timeoutMs,
-    signal: context.signal,
-  });
+  const { url, downstream } = options;
+  const { status, headers } = await counted(options, job, context);
   if (status >= 200 && status < 300) return { status };
   const answer = `${originOf(url)} answered ${status}`;
   const askedMs = retryAfterMs(headers);
   if (DEFERRING.has(status)) {
-    if (askedMs !== undefined || OVERLOADED.has(status)) context.overloaded(askedMs);
+    if (askedMs !== undefined || OVERLOADED.has(status)) context.overloaded(askedMs, downstream);
     throw new RetryLater(askedMs ?? DEFAULT_RETRY_MS, answer);
   }
   if (status >= 400 && askedMs !== undefined) throw new RetryLater(askedMs, answer);
   if (status >= 500) throw new Error(answer);
   if (status >= 400) throw new Fatal(answer, { gone: status === 410 });
   throw new Fatal(`${answer}: redirects are not followed, set "url" to the final address`);
+}
+
+/** Sends the request. Where the downstream has a name, its use is counted. */
+async function counted(options: Settings, job: Job, context: JobContext): Promise<Response> {
+  const { url, method, timeoutMs, downstream } = options;
+  const fromMs = performance.now();
+  let ok = false;
+  try {
+    const answer = await send({
+      url,
+      method,
+      headers: headersFor(options, job, context),
+      body: JSON.stringify(job.payload) ?? "null",
+      timeoutMs,
+      signal: context.signal,
+    });
+    ok = answer.status < 400;
+    return answer;
+  } finally {
+    if (downstream !== undefined) context.used(downstream, { ms: performance.now() - fromMs, ok });
+  }
 }
 
 /** Where OpenTelemetry is on, `fetch` itself adds the header, of its own span: a second one would void both. */

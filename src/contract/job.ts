@@ -168,7 +168,7 @@ export interface JobContext<Resource = unknown> {
   overloaded(retryAfterMs?: number, downstream?: string): void;
   /**
    * Says that the job has used a downstream: one call, or one connection for so long. What jobs use is
-   * compared with what `uses` says.
+   * compared with what `uses` says; and if the job fails, that is the one that failed it last.
    *
    * @param downstream Its name in `downstreams`.
    */

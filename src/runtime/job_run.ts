@@ -40,7 +40,7 @@ export class JobRun implements JobContext, Settlement {
   serviceMs = 0;
   /** The longest that the receiver asked for in `overloaded`, ms; 0 if no time. `undefined`: it was not called. */
   overloadedMs: number | undefined = undefined;
-  /** The downstream that it called overloaded. `undefined`: it named none. */
+  /** The downstream that it said last was overloaded, or failed. `undefined`: it named none. */
   blames: string | undefined = undefined;
   /** True if it waits because the receiver is gone. */
   isGone = false;
@@ -105,6 +105,7 @@ export class JobRun implements JobContext, Settlement {
   }
 
   used(downstream: string, call: DownstreamCall = {}): void {
+    if (call.ok === false) this.blames = String(downstream);
     this.#owner.used(String(downstream), call);
   }
 

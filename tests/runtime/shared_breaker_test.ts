@@ -198,3 +198,28 @@ Deno.test("a downstream that is gone holds its pools, and jobs wait for it; a re
     assert.equal(sluice.pool("mails").snapshot().breakers.length, 1);
   });
 });
+
+Deno.test("a job that fails is counted by the downstream that it says failed", async () => {
+  await onSite(async (site) => {
+    const rules = { cooldown: { failures: 4 } };
+    const handler = (_: unknown, context: JobContext): void => {
+      context.used("mailer", { ok: true });
+      context.used("sms", { ok: false });
+      throw new Error("no answer");
+    };
+    const uses = { mailer: 1, sms: 1 };
+    const pools = {
+      both: pool(site, handler, { uses }),
+      texts: pool(site, () => {}, { uses: { sms: 1 } }),
+      mails: pool(site, () => {}),
+    };
+    const sluice = await site.start({ downstreams: { mailer: rules, sms: rules }, pools });
+    post(sluice, "both", 4);
+    await site.pass(100);
+
+    const causes = Object.keys(pools).map((name) =>
+      sluice.pool(name).snapshot().breakers.map(({ downstream, cause }) => `${downstream} ${cause}`)
+    );
+    assert.deepEqual(causes, [["sms failures"], ["sms failures"], []]);
+  });
+});

@@ -14,6 +14,8 @@ const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 export interface RecordedContext extends JobContext {
   /** What `overloaded` was called with. */
   readonly overloads: (number | undefined)[];
+  /** What `used` was called with: the downstream, and whether it went well. */
+  readonly uses: string[];
 }
 
 /** The handler that a plugin makes of these options. */
@@ -51,6 +53,7 @@ export function jobOf(overrides: Partial<Job> = {}): Job {
 /** A context that aborts with `signal`. */
 export function contextOf(signal: AbortSignal = new AbortController().signal): RecordedContext {
   const overloads: (number | undefined)[] = [];
+  const uses: string[] = [];
   return {
     signal,
     fence: 1,
@@ -59,7 +62,8 @@ export function contextOf(signal: AbortSignal = new AbortController().signal): R
     log: silent,
     progress: () => Promise.resolve(),
     overloaded: (retryAfterMs) => overloads.push(retryAfterMs),
-    used: () => {},
+    used: (downstream, { ok = true } = {}) => uses.push(`${downstream} ${ok}`),
     overloads,
+    uses,
   };
 }

@@ -335,3 +335,21 @@ Deno.test("http refuses options that cannot work, each with what is wanted", () 
   assert.equal(faultsOf(http, { url, timeout: 5 }).length, 1);
   assert.equal(faultsOf(http, undefined).length, 1);
 });
+
+Deno.test("http says what it used of the downstream that it names, and that it refused", async () => {
+  let status = 200;
+  await withReceiver(() => new Response(null, { status }), async (origin) => {
+    const context = contextOf();
+    const options = { url: origin, downstream: "mailer", timeoutMs: 1000 };
+    await runOf(options, jobOf(), context);
+    status = 429;
+    await runOf(options, jobOf(), context);
+    status = 500;
+    await runOf(options, jobOf(), context);
+    await runOf({ url: origin }, jobOf(), context);
+    await runOf({ ...options, url: "http://127.0.0.1:1" }, jobOf(), context);
+
+    assert.deepEqual(context.uses, ["mailer true", "mailer false", "mailer false", "mailer false"]);
+    assert.deepEqual(context.overloads, [undefined]);
+  });
+});
