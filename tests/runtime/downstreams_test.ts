@@ -52,6 +52,25 @@ Deno.test("connections go to the pool that has work, and back", async () => {
   });
 });
 
+Deno.test("a pool stays below its minimum while another holds the rest, and says what binds it", async () => {
+  await onSite(async (site) => {
+    const mails = site.pool("mails");
+    const reports = site.pool("reports", 1, { size: { min: 5, max: 10 } });
+    const first = await site.start({ downstreams, pools: { mails } });
+    post(first, "mails", 20, 5000);
+    await site.pass(500);
+    assert.equal(site.database.all, 20);
+    const second = await site.start({ downstreams, pools: { reports } });
+    await site.pass(1000);
+    const { live, decision } = second.pool("reports").snapshot();
+    assert.deepEqual([live, decision?.boundBy], [0, "downstream:db"]);
+    await site.pass(6000);
+
+    assert.equal(second.pool("reports").snapshot().live, 5);
+    assert.ok(site.database.most <= 20);
+  });
+});
+
 Deno.test("a pool with many processes leaves the other its half", async () => {
   await onSite(async (site) => {
     const mails = site.pool("mails");

@@ -1,4 +1,8 @@
 import assert from "node:assert/strict";
+import { start } from "../../../mod.ts";
+import { RetryLater } from "../../../src/contract/errors.ts";
+import type { JobContext } from "../../../src/contract/job.ts";
+import type { Sluice } from "../../../src/runtime/handles.ts";
 import { until } from "./_remote.ts";
 import { withFolder } from "./_store.ts";
 
@@ -56,6 +60,49 @@ Deno.test("pools of two processes share the connections of a downstream, and one
     } finally {
       one.kill("SIGKILL");
       await one.status;
+    }
+  });
+});
+
+Deno.test("a process hears over the file that a downstream refuses jobs of another, and that time is over", async () => {
+  await withFolder(async (folder) => {
+    let refuses = true;
+    const calls = new Map<string, number>();
+    const open = (name: string): Promise<Sluice> =>
+      start({
+        store: { use: "deno-kv", with: { path: `${folder}/queue.db`, pollMs: 50 } },
+        downstreams: { mailer: { cooldown: { after: 2 } } },
+        pools: {
+          [name]: {
+            handler: (_: unknown, context: JobContext): void => {
+              calls.set(name, (calls.get(name) ?? 0) + 1);
+              if (!refuses) return;
+              context.overloaded(1500);
+              throw new RetryLater(1500, "not now");
+            },
+            size: { min: 1, max: 4 },
+            lanes: [{ name: "all" }],
+            uses: { mailer: 1 },
+          },
+        },
+      });
+    const both = [await open("mails"), await open("alerts")] as const;
+    const [mails, alerts] = both;
+    const holds = (sluice: Sluice): boolean => sluice.pools[0]!.snapshot().heldBy === "mailer";
+    try {
+      const jobs = [1, 2].map((payload) => ({ lane: "all", payload }));
+      await mails.pool("mails").enqueueAll(jobs);
+      await until(() => holds(alerts));
+      assert.equal(holds(mails), true);
+      refuses = false;
+      const [job] = await Promise.all(jobs.map((job) => alerts.enqueue("alerts", job)));
+      assert.equal(calls.get("alerts"), undefined);
+
+      assert.equal((await job!.done).state, "done");
+      await until(() => !holds(mails) && !holds(alerts));
+      assert.equal(calls.get("alerts"), 2);
+    } finally {
+      await Promise.all(both.map((sluice) => sluice.stop()));
     }
   });
 });
