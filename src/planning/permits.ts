@@ -128,38 +128,43 @@ export function apportion(
 ): readonly number[] {
   const pools = [...Map.groupBy(claims.keys(), (index) => claims[index]!.pool).values()];
   const turns = turnsOf(cap, pools.map((own) => own.map((index) => claims[index]!)), wallMs);
-  const wishes = pools.map((own) => own.reduce((sum, index) => sum + claims[index]!.wants, 0));
   const parts = claims.map(() => 0);
   let left = cap;
-  for (const claim of turns) {
-    if (claim.step > left) continue;
-    left -= parts[claims.indexOf(claim)] = claim.step;
-  }
-  const dividable = turns.length === 0 ? cap : 0;
-  divide(dividable, wishes).forEach((poolPart, at) => {
-    const own = pools[at]!;
-    divide(poolPart, own.map((index) => claims[index]!.wants)).forEach((part, place) => {
-      const index = own[place]!;
-      const whole = part - part % claims[index]!.step;
-      parts[index]! += whole;
-      left -= whole;
+  const give = (index: number, most: number): void => {
+    const whole = most - most % claims[index]!.step;
+    parts[index]! += whole;
+    left -= whole;
+  };
+  for (const claim of turns) if (claim.step <= left) give(claims.indexOf(claim), claim.step);
+  if (turns.length === 0) {
+    const wishOf = (index: number): number => claims[index]!.wants;
+    const wishes = pools.map((own) => own.reduce((sum, index) => sum + wishOf(index), 0));
+    divide(cap, wishes).forEach((poolPart, at) => {
+      const own = pools[at]!;
+      divide(poolPart, own.map(wishOf)).forEach((part, place) => give(own[place]!, part));
     });
-  });
-  const poolSum = ({ pool }: PermitClaim): number =>
-    parts.reduce((sum, part, index) => claims[index]!.pool === pool ? sum + part : sum, 0);
-  while (left > 0) {
-    const short = claims.keys().filter((index) =>
-      parts[index]! < claims[index]!.wants && claims[index]!.step <= left
-    ).toArray();
-    if (short.length === 0) break;
-    const ranks = new Map(short.map((index) => [index, poolSum(claims[index]!)]));
-    const next = short.sort((a, b) =>
-      ranks.get(a)! - ranks.get(b)! || parts[a]! - parts[b]! || a - b
-    )[0]!;
-    parts[next]! += claims[next]!.step;
-    left -= claims[next]!.step;
   }
-  return parts;
+  for (;;) {
+    const next = nextOf(claims, parts, left);
+    if (next === undefined) return parts;
+    give(next, claims[next]!.step);
+  }
+}
+
+/** Who gets one step more of what is left: the pool that has least. `undefined`: nobody wants a whole one. */
+function nextOf(
+  claims: readonly PermitClaim[],
+  parts: readonly number[],
+  left: number,
+): number | undefined {
+  if (left === 0) return undefined;
+  const sums = new Map<string, number>();
+  claims.forEach(({ pool }, index) => sums.set(pool, (sums.get(pool) ?? 0) + parts[index]!));
+  const sumOf = (index: number): number => sums.get(claims[index]!.pool)!; // each was summed up
+  return claims.keys()
+    .filter((index) => parts[index]! < claims[index]!.wants && claims[index]!.step <= left)
+    .toArray()
+    .sort((a, b) => sumOf(a) - sumOf(b) || parts[a]! - parts[b]! || a - b)[0];
 }
 
 /** One claim of each pool, in the order in which they are served. Empty: there is enough for each. */
