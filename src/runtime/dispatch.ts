@@ -25,6 +25,12 @@ import type { Admission } from "../contract/strategy.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
 import { Unstarted } from "./unstarted.ts";
 
+/** Turns that are later than this were not held up by the machine, ms: a process was suspended. */
+const MOST_LATE_MS = 500;
+
+/** What is left of a late turn after each that was less so. */
+const FORGETS = 0.95;
+
 /** What dispatch needs of its pool. */
 export interface DispatchContext {
   /** Its state; dispatch owns `planned`, `ahead`, `held` and `rateBound`. */
@@ -69,6 +75,10 @@ export class Dispatch {
   /** True if the highest lane has jobs that wait for them. */
   #isTopBound = false;
   #open = true;
+  /** When the next start was due, as the loop was told. `Infinity`: nothing waited for its time. */
+  #dueAtMs = Infinity;
+  /** How late turns come recently, ms: nearly the latest. */
+  #lateMs = 0;
 
   /** Begins with the gate open. */
   constructor(context: DispatchContext) {
@@ -130,11 +140,8 @@ export class Dispatch {
     );
     // What is due and was not done has other reasons, or is being asked for.
     const isAsked = startAtMs <= nowMs && (held > 0 || this.#leasing.isOpen);
-    return Math.min(
-      backAtMs,
-      aheadAtMs > nowMs ? aheadAtMs : Infinity,
-      isAsked ? Infinity : startAtMs,
-    );
+    this.#dueAtMs = isAsked ? Infinity : startAtMs;
+    return Math.min(backAtMs, aheadAtMs > nowMs ? aheadAtMs : Infinity, this.#dueAtMs);
   }
 
   /** True while leases are on their way. */
@@ -185,7 +192,7 @@ export class Dispatch {
   #plan(nowMs: number): number {
     const { crew, cooldown, rates } = this.#context;
     const state = this.#state;
-    rates.leasesTake(this.#leasing.ms);
+    this.#seeLateness(nowMs);
     const before = state.planned;
     const room = crew.idleCount - before;
     if (rates.holdLanes) this.#readLaneRates(nowMs, room);
@@ -240,6 +247,18 @@ export class Dispatch {
     state.rateBound = this.#isPoolBound ||
       rates.holdLanes && crew.idleCount > state.planned && this.#isLaneBound;
     return planned;
+  }
+
+  /** Takes in how much later than it was due this turn comes, and how long leases take. */
+  #seeLateness(nowMs: number): void {
+    if (this.#dueAtMs <= nowMs) {
+      this.#lateMs = Math.min(
+        MOST_LATE_MS,
+        Math.max(nowMs - this.#dueAtMs, this.#lateMs * FORGETS),
+      );
+    }
+    this.#dueAtMs = Infinity;
+    this.#context.rates.late(this.#lateMs + 2 * this.#leasing.ms);
   }
 
   /** Reads how many jobs of each lane its own rates let start. */

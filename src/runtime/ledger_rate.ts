@@ -36,8 +36,8 @@ export interface LedgerContext extends Pick<PoolCore, "state" | "now"> {
 
 /** Draws starts before they are used. What a process has drawn and not used it gives back, unless it dies. */
 export class LedgerRate {
-  /** How long leases take, ms: starts may be late by that as well. */
-  leaseMs = 0;
+  /** By how much starts are late recently, ms: that is made up for. */
+  lateMs = 0;
   readonly #key: string;
   readonly #context: LedgerContext;
   #limit: StartLimit = { starts: 0, perMs: 1000 };
@@ -157,7 +157,7 @@ export class LedgerRate {
 
   /** When the pace lets the next of its own starts. */
   #fromMs(atMs: number): number {
-    const lateMs = mostLateMs(this.#rules.burst, this.#paceMs) + 2 * this.leaseMs;
+    const lateMs = mostLateMs(this.#rules.burst, this.#paceMs) + this.lateMs;
     return Math.max(this.#dueAtMs, atMs - lateMs);
   }
 

@@ -11,7 +11,7 @@ import { grainsDown, grainsUp, ROUNDING, windowOf } from "../planning/start_wind
 /** Most starts that a window holds: a faster rate is held over a part of it. */
 const MOST_STARTS = 10_000;
 
-/** Starts that come late are made up for as far as this, ms, and a lease: a timer's lateness, not a pause. */
+/** Starts that come late are made up for as far as this, ms, at least: a timer's lateness, not a pause. */
 const LATE_MS = 20;
 
 /** It is used in full if a start takes the place of another no later than this times the window. */
@@ -29,8 +29,8 @@ const FULL = 1.25;
  * all that the window leaves, until the rate is used in full.
  */
 export class StartRate {
-  /** How long leases take, ms: starts may be late by that as well. */
-  leaseMs = 0;
+  /** By how much starts are late recently that nothing but their turn held up, ms: that is made up for as well. */
+  lateMs = 0;
   readonly #log: StartLog;
   #limit: StartLimit = { starts: 0, perMs: 1000 };
   #isShare = false;
@@ -39,7 +39,7 @@ export class StartRate {
   #longerMs = 0; // the window of one start more. 0: it follows from the other
   #fullMs = 0; // the rate is used in full if its starts take no longer than this
   #paceMs = 0; // between starts that keep the pace
-  #lateMs = LATE_MS;
+  #burstMs = LATE_MS; // as much of a pause is made up for
   #dueAtMs = -Infinity; // when the next of them may be
   #before = { perSec: 0, untilMs: -Infinity }; // a faster rate, and until when its starts count
 
@@ -71,7 +71,7 @@ export class StartRate {
     this.#fullMs = grainsUp(FULL * this.#spanMs);
     this.#log.remember(parts === 1 ? this.#most + 1 : MOST_STARTS + 1);
     this.#keepPace(grainsDown(this.#spanMs / this.#most));
-    this.#lateMs = Math.max(LATE_MS, ((limit.burst ?? 1) - 1) * this.#paceMs);
+    this.#burstMs = Math.max(LATE_MS, ((limit.burst ?? 1) - 1) * this.#paceMs);
   }
 
   /**
@@ -137,7 +137,7 @@ export class StartRate {
 
   /** When the pace lets the next start, after one at `atMs` for which it was `dueAtMs`. */
   #dueAfter(dueAtMs: number, atMs: number): number {
-    return Math.max(dueAtMs, atMs - this.#lateMs - 2 * this.leaseMs) + this.#paceMs;
+    return Math.max(dueAtMs, atMs - this.#burstMs - this.lateMs) + this.#paceMs;
   }
 
   /** Another pace, from the last start on. */

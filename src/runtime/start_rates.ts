@@ -26,7 +26,7 @@ export class StartRates {
   #rates: readonly (StartRate | LedgerRate)[] = [];
   /** What draws by itself: ledgers, and what lanes have. A list: each turn asks all, and most often there is none. */
   #drawing: readonly (LedgerRate | StartRates)[] = [];
-  #leaseMs = 0;
+  #lateMs = 0;
 
   /** Holds none. @param lane Whose starts. `undefined`: all. */
   constructor(makeLedger: MakeLedger, lane?: string) {
@@ -62,7 +62,7 @@ export class StartRates {
     for (const [lane, own] of byLane) {
       if (lane === undefined) continue;
       const held = this.#lanes.get(lane) ?? new StartRates(this.#makeLedger, lane);
-      held.leasesTake(this.#leaseMs);
+      held.late(this.#lateMs);
       held.set(own);
       lanes.set(lane, held);
     }
@@ -88,15 +88,15 @@ export class StartRates {
     this.#byKey = byKey;
     this.#ledgers = ledgers;
     this.#rates = [...byKey.values(), ...ledgers.values()];
-    for (const rate of this.#rates) rate.leaseMs = this.#leaseMs;
+    for (const rate of this.#rates) rate.lateMs = this.#lateMs;
   }
 
-  /** How long leases take, ms. */
-  leasesTake(ms: number): void {
-    if (ms === this.#leaseMs) return;
-    this.#leaseMs = ms;
-    for (const rate of this.#rates) rate.leaseMs = ms;
-    for (const lane of this.#lanes.values()) lane.leasesTake(ms);
+  /** By how much starts are late recently that nothing but their turn, or a lease, held up, ms. */
+  late(ms: number): void {
+    if (ms === this.#lateMs) return;
+    this.#lateMs = ms;
+    for (const rate of this.#rates) rate.lateMs = ms;
+    for (const lane of this.#lanes.values()) lane.late(ms);
   }
 
   /** See `StartRate.allowed`. */
