@@ -38,10 +38,10 @@ const PARTS: Readonly<Record<string, readonly Edit[]>> = {
     from: "const BUSY_PER_SEC = 100;",
     to: "const BUSY_PER_SEC = Infinity;",
   }],
-  "rate spreading": [{
+  "start pace": [{
     file: "src/runtime/start_rate.ts",
-    from: "return count < this.#few && this.#ago(this.#few - count) + this.#fewMs <= nowMs;",
-    to: "return true;",
+    from: "if (!jumps || isFull) atMs = Math.max(atMs, dueAtMs);",
+    to: "if (!jumps && isFull && dueAtMs === Infinity) atMs = dueAtMs;",
   }],
   "permit re-division": [{
     file: "src/planning/permits.ts",
@@ -69,9 +69,9 @@ const SCENARIOS: readonly Scenario[] = [
   { bench: "claimants", of: "4 processes", figure: "perSec", parts: ["contention back-off"] },
   {
     bench: "cluster-rate",
-    of: "2 on file at 400/s",
-    figure: "arrivals",
-    parts: ["rate spreading"],
+    of: "4 on file at 100/s",
+    figure: "urgentP95",
+    parts: ["start pace"],
   },
   { bench: "uneven", of: "one of two", figure: "perSec", parts: ["permit re-division"] },
 ];

@@ -15,15 +15,19 @@ const SETTLE_MS = 4000;
 const DURATION_MS = 20_000;
 /** How long the receiver takes to answer, ms. */
 const ANSWER_MS = 20;
+/** Share of the rate that is urgent: the rest is a backlog. */
+const URGENT = 0.1;
 
 const STORES = ["file", "KV Connect"] as const;
 const CASES = STORES.flatMap((store) =>
-  [2, 4].flatMap((count) => [100, 400].map((perSec) => `${count} on ${store} at ${perSec}/s`))
+  [1, 4].flatMap((count) => [30, 100, 400].map((perSec) => `${count} on ${store} at ${perSec}/s`))
 );
 
 /**
  * Figures: "use", starts per second by the rate; "starts" and "arrivals", the most in any second by the
  * pools' stamps and at the receiver, by the rate; "lagP50Ms", "lagP99Ms" from a stamp to its arrival;
+ * "urgentP50" and "urgentP95", how long jobs of the highest lane wait behind the backlog, in intervals of
+ * one process's part of the rate;
  * "cpu" of all processes, cores; over KV Connect "reads", "commits" and "wakes" (watches told) per second.
  */
 export const clusterRate: Bench = {
@@ -60,17 +64,18 @@ async function measure(of: string): Promise<Figures> {
       p: {
         handler: { use: "http", with: { url: receiver.url } },
         size: { min: 1, max: 32 },
-        lanes: [{ name: "jobs" }],
+        lanes: [{ name: "urgent" }, { name: "jobs" }],
         caps: [{ use: "api-rate-cap", with: { callsPerSec: perSec } }],
         admission: "admit-all",
       },
     },
   };
   const workers: Child[] = [];
+  const urgentPerSec = URGENT * perSec / Number(processes);
   for (let left = Number(processes); left > 0; left--) {
     const jobs = left === 1 ? perSec * (SETTLE_MS + DURATION_MS + 5000) / 1000 : 0;
     const worker = stack.use(
-      runScript("_rate_worker.ts", JSON.stringify({ config, jobs }), {
+      runScript("_rate_worker.ts", JSON.stringify({ config, jobs, urgentPerSec }), {
         DENO_KV_ACCESS_TOKEN: TOKEN,
       }),
     );
@@ -91,12 +96,19 @@ async function measure(of: string): Promise<Figures> {
   const starts = stamps.values().filter(within).toArray();
   const lags = [...receiver.arrivals].map(([id, atMs]) => atMs - (stamps.get(id) ?? atMs))
     .toSorted((a, b) => a - b);
+  const intervalMs = Number(processes) * 1000 / perSec;
+  const waits = after.waits.filter(([atMs]) => within(atMs)).map(([, waitMs]) =>
+    waitMs / intervalMs
+  )
+    .toSorted((a, b) => a - b);
   return {
     use: starts.length * 1000 / (toMs - fromMs) / perSec,
     starts: mostInASecond([...stamps.values()]) / perSec,
     arrivals: mostInASecond([...receiver.arrivals.values()]) / perSec,
     lagP50Ms: quantile(lags, 0.5),
     lagP99Ms: quantile(lags, 0.99),
+    urgentP50: quantile(waits, 0.5),
+    urgentP95: quantile(waits, 0.95),
     cpu: perSecOf("cpuMs") / 1000,
     ...(server === undefined ? {} : {
       reads: perSecOf("reads"),
@@ -115,14 +127,16 @@ interface Counted {
 
 interface Usage extends Counted {
   readonly starts: readonly [id: string, atMs: number][];
+  readonly waits: readonly [atMs: number, waitMs: number][];
 }
 
 async function usageOf(workers: readonly Child[], server: Child | undefined): Promise<Usage> {
   const said = await Promise.all(workers.map((worker) => worker.ask()));
   const asked = await server?.ask() ?? { reads: 0, commits: 0, wakes: 0 };
   const starts = said.flatMap(({ starts }) => starts);
+  const waits = said.flatMap(({ waits }) => waits);
   const cpuMs = said.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
-  return { ...asked, starts, cpuMs };
+  return { ...asked, starts, waits, cpuMs };
 }
 
 /** Notes when each job arrives, by its id. */
