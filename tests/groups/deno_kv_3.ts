@@ -1,0 +1,3 @@
+import { load } from "../_groups.ts";
+
+await load("deno_kv_3");
