@@ -8,7 +8,7 @@
 import config from "./deno.json" with { type: "json" };
 import type { Figures } from "./_bench.ts";
 
-/** A text of a file, and what stands there instead. */
+/** A text of a file, and what is there instead. */
 export interface Edit {
   /** Path below the repository. */
   readonly file: string;

@@ -23,7 +23,7 @@ export interface Start {
 /** Changes of the aim in one direction within so long count once. */
 const ONE_CHANGE_MS = 50;
 
-/** Stands in for controller and admission of a pool: the controller decides as ever, no job is shed. */
+/** Takes the place of controller and admission of a pool: the controller decides as ever, no job is shed. */
 export class Watch {
   /** Aims of each process, in order. */
   readonly processes: Aim[][] = [];

@@ -54,7 +54,7 @@ export async function bullmq(
 /** How graphile-worker is set up. */
 export interface GraphileOptions {
   /**
-   * So many workers take urgent jobs only, and the others both: two runners, without the local queue,
+   * This many workers take urgent jobs only, and the others both: two runners, without the local queue,
    * behind whose jobs urgent ones would wait. Omitted: one runner with it, which is the fastest.
    */
   readonly reserved?: number;
@@ -94,7 +94,7 @@ export async function graphile(work: Work, { reserved }: GraphileOptions): Promi
           : [runner(reserved, ["batch"]), runner(work.most - reserved, null)],
       );
     },
-    // Ends are stored some time after they are told.
+    // Ends are stored some time after they are reported.
     settled: async () => {
       const sql = "select count(*)::int as jobs from graphile_worker._private_jobs";
       for (let jobs = 1; jobs > 0;) {

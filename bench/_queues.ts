@@ -31,7 +31,7 @@ export function openQueue(name: string, work: Work): Promise<DurableQueue> {
   return open(work);
 }
 
-/** Paused until `work`, so that jobs wait. A target that no wait reaches: none is turned away. */
+/** Paused until `work`, so that jobs wait. A target that no wait reaches: none is rejected. */
 async function sluice(
   work: Work,
   lanePolicy: string | { readonly use: string; readonly with: object },

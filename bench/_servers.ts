@@ -111,7 +111,7 @@ async function debianFolders(): Promise<string[]> {
   return folders;
 }
 
-/** Whom PostgreSQL runs as. `undefined`: this user, since only root is refused. */
+/** The user that PostgreSQL runs as. `undefined`: this user, since only root is refused. */
 async function userOf(name: string): Promise<{ uid: number; gid: number } | undefined> {
   if (Deno.uid() !== 0) return undefined;
   const [uid, gid] = await Promise.all(["-u", "-g"].map(async (flag) => {

@@ -39,7 +39,7 @@ const waits = ({ late, overMs, lanes }: Run): string => {
   return `${late} late over ${overMs.toFixed(0)} ms, longest wait ${longestMs} ms`;
 };
 
-/** One run's peak says little: it hangs on the worst moment of its arrivals. */
+/** One run's peak says little: it depends on the worst moment of its arrivals. */
 const peaks = (all: readonly Run[]): string => {
   const each = all.map(({ workers }) => workers.peak);
   const mean = each.reduce((sum, peak) => sum + peak, 0) / each.length;

@@ -95,7 +95,7 @@ async function nsPerJob(jobs: number, run: () => void | Promise<void>): Promise<
   return (performance.now() - startedAtMs) * 1e6 / jobs;
 }
 
-/** A handler that lets as many jobs through as it is told to, and holds the rest. */
+/** A handler that lets as many jobs through as it is set to, and holds the rest. */
 function turnstile(): { pass(): Promise<void> | undefined; open(jobs: number): Promise<void> } {
   let left = 0;
   let held = Promise.withResolvers<void>();

@@ -158,7 +158,7 @@ async function perSec(
 
 /** Counts ends of jobs. */
 class Ends {
-  /** So many so far. */
+  /** This many so far. */
   count = 0;
   readonly #expected: number;
   readonly #all = Promise.withResolvers<void>();

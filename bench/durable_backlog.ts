@@ -14,7 +14,7 @@ const WORKERS = 10;
 const URGENT = 200;
 /** Jobs whose rate is measured, the urgent ones among them. */
 const OUT = 1000;
-/** After so many of those an urgent one is sent. */
+/** After this many of those an urgent one is sent. */
 const HALF = OUT / 2;
 const BULK = 500;
 

@@ -13,7 +13,7 @@ import { quantile } from "../src/base/stats.ts";
 const WORKERS = 10;
 const BATCH_JOBS = 2000;
 const URGENT_MS = 20;
-/** Workers that take batch jobs where two are reserved: urgent jobs come once so many are at work. */
+/** Workers that take batch jobs where two are reserved: urgent jobs come once that many are at work. */
 const AT_WORK = 8;
 const DURATION_MS = 8000;
 /** What ends so long after the last was sent still counts. */

@@ -18,7 +18,7 @@ const CASES: Readonly<Record<string, readonly [server: string, connections: numb
  * too: what a server has compiled, V8 forgets while it rests.
  */
 const WARM_UP_SLICES = 25;
-/** The two servers are measured in turn, in so many slices: what slows the machine down slows both. */
+/** The two servers are measured in turn, in this many slices: what slows the machine down slows both. */
 const SLICES = 15;
 const SLICE_MS = 400;
 /** Not counted at the start of a slice: the caches hold what the other server needs. */

@@ -106,7 +106,7 @@ function open(url: string): Promise<Sluice> {
   });
 }
 
-/** Adds jobs one by one, until it is told to end. */
+/** Adds jobs one by one, until it is to end. */
 async function feed(sluice: Sluice, perSec: number, signal: AbortSignal): Promise<void> {
   const fromMs = performance.now();
   for (let sent = 0; !signal.aborted; await delay(4)) {

@@ -1,7 +1,7 @@
 /**
  * The entry of an app on Deno Deploy: copy it, and put your own pools into `CONFIG`.
  *
- * There a process lives as long as it answers requests, plus some seconds to minutes. So whoever
+ * There a process lives as long as it answers requests, plus some seconds to minutes. So code that
  * enqueues makes the app send itself a request, whose answer lasts as long as there is work; a cron
  * finds each minute what is left, due or held by a process that was killed.
  *
@@ -35,7 +35,7 @@ const CONFIG: ConfigInput = {
   },
 };
 
-/** What a worker does. It heeds `context.signal`, so that it ends when the instance does. */
+/** What a worker does. It follows `context.signal`, so that it ends when the instance does. */
 async function send({ payload }: Job, { signal }: JobContext): Promise<string> {
   const { ms = 100 } = payload as { readonly ms?: number }; // whatever was enqueued
   await new Promise((resolve, reject) => {
@@ -94,7 +94,7 @@ async function answer(request: Request, info: Deno.ServeHandlerInfo): Promise<Re
   const { origin, pathname } = new URL(request.url);
   const { app } = await pools();
   if (pathname === "/slice") {
-    // Whoever may see the pools may make them work.
+    // Those who may see the pools may make them work.
     const seen = await app.request("/api/pools", { headers: request.headers }, info);
     return seen.ok ? new Response(ReadableStream.from(slice(origin))) : seen;
   }

@@ -8,7 +8,7 @@
 
 import { type Job, type JobContext, start } from "@sluice/sluice";
 
-/** How long a job that runs may take to end. Whoever kills has to wait for longer: 10 s and more. */
+/** How long a job that runs may take to end. What kills it has to wait for longer: 10 s and more. */
 const DRAIN_MS = 5000;
 
 const [path = "./data/queue.db"] = Deno.args;

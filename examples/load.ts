@@ -135,7 +135,7 @@ async function post(options: LoadOptions, jobs: readonly unknown[]): Promise<voi
     headers: { "content-type": "application/json" },
     body: JSON.stringify(jobs),
   });
-  await response.body?.cancel(); // jobs that were turned away: the report counts them
+  await response.body?.cancel(); // jobs that were rejected: the report counts them
 }
 
 async function readPool(options: LoadOptions): Promise<PoolJson> {

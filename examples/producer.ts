@@ -1,6 +1,6 @@
 /**
  * A producer in a process of its own: it sends jobs to a pool over HTTP, once each however often it
- * has to ask, and comes back later when it is turned away.
+ * has to ask, and comes back later when it is rejected.
  *
  * @module
  */
@@ -14,7 +14,7 @@ type Pools = { readonly mail: RemoteJob<{ readonly to: string }, "urgent" | "bat
 export interface Order {
   /** Its number: what makes a repeated enqueue the same one. */
   readonly number: number;
-  /** Who is told. */
+  /** Who hears of it. */
   readonly email: string;
 }
 

@@ -30,7 +30,7 @@ try {
 
 async function run(load: boolean): Promise<void> {
   // The ports stand in the config too. With the way there and back a call takes the 20 ms that the
-  // caps of the config reckon with.
+  // caps of the config allow for.
   const receivers = [
     startReceiver({ port: 8788, ratePerSec: 1000, serviceMs: 15 }),
     startReceiver({ port: 8789, ratePerSec: 100, serviceMs: 15 }),

@@ -1,6 +1,6 @@
 /**
  * Which test files load together. The runner gives each file that it is named an isolate, and each
- * isolate loads the modules under test anew: done for every file, that was a quarter of the
+ * isolate loads the modules under test again: done for every file, that was a quarter of the
  * processor time of all tests. So `deno task test` names the files of `tests/groups/`, each of which
  * loads a group; a test file that is named runs alone, as ever.
  *

@@ -16,7 +16,7 @@ export interface Page {
 
 /** A block of code. */
 export interface Block {
-  /** What stands after the opening fence: `ts`, `ts ignore`, `json`, … */
+  /** What follows the opening fence: `ts`, `ts ignore`, `json`, … */
   readonly info: string;
   /** Its text. */
   readonly text: string;
@@ -29,7 +29,7 @@ export const PAGES: readonly Page[] = await readPages();
 export const README: string = page("README.md");
 
 /**
- * What stands below a heading of a page, up to the next one.
+ * What is below a heading of a page, up to the next one.
  *
  * @throws {RangeError} If there is no such page, or no such heading on it.
  */
@@ -64,7 +64,7 @@ export function headingsIn(text: string): readonly Heading[] {
 export function rowsIn(text: string): readonly (readonly string[])[] {
   const rows = text.split("\n").filter((line) => line.startsWith("|"))
     .map((line) => line.slice(1, line.lastIndexOf("|")).split("|").map((cell) => cell.trim()));
-  return rows.filter((_, index) => !isRule(rows[index]) && !isRule(rows[index + 1]) // a head stands above its rule
+  return rows.filter((_, index) => !isRule(rows[index]) && !isRule(rows[index + 1]) // a head is above its rule
   );
 }
 

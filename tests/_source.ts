@@ -68,7 +68,7 @@ function literalIn(node: Deno.lint.Node): unknown {
   return node.type === "Literal" ? node.value : undefined;
 }
 
-/** A relative specifier as a path below the repository; a package's name as it stands in the import map. */
+/** A relative specifier as a path below the repository; a package's name as it is in the import map. */
 export function resolveImport(from: string, specifier: string): string {
   if (!specifier.startsWith(".")) return specifier;
   const base = new URL(from, "file:///");

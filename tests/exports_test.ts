@@ -55,7 +55,7 @@ Deno.test("the entry for stores exports what the contract of a store speaks of",
   assert.deepEqual(needed.filter((name) => !names.has(name)), []);
 });
 
-// `export type *` of a file with values documents them, and whoever uses one does not compile.
+// `export type *` of a file with values documents them, and code that uses one does not compile.
 Deno.test("what is documented as a value can be used as one", async () => {
   const broken: string[] = [];
   for (const path of Object.values(exports)) {

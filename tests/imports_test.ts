@@ -27,7 +27,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "bench/": ["bench"],
 };
 
-/** A package that is no import of ours: bullmq wants it from whoever uses it. */
+/** A package that is no import of ours: bullmq wants it from its users. */
 const PEER_DEPENDENCIES: readonly string[] = ["ioredis"];
 
 Deno.test("the map of the root has what the package imports, and nothing else", async () => {

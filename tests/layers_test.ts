@@ -1,5 +1,5 @@
 /**
- * The map of the code: which floor each file stands on, and what each floor may import.
+ * The map of the code: which floor each file is on, and what each floor may import.
  *
  * A file imports from its own floor or below. Nothing below the roots names a built-in.
  *
@@ -39,7 +39,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 
 const NAMES = Object.keys(FLOORS);
 
-/** The floor that a file stands on. `undefined`: none. */
+/** The floor that a file is on. `undefined`: none. */
 function floorOf(path: string): string | undefined {
   let best: { readonly floor: string; readonly length: number } | undefined;
   for (const [floor, places] of Object.entries(FLOORS)) {

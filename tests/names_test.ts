@@ -1,5 +1,5 @@
 /**
- * Names: one exported type name has one meaning and stands in one file.
+ * Names: one exported type name has one meaning and is in one file.
  *
  * @module
  */

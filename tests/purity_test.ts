@@ -26,7 +26,7 @@ const PURE = [
   "planning/planner",
 ];
 
-/** What is refused by name, wherever it stands for a value. */
+/** What is refused by name, wherever it is used as a value. */
 const IMPURE: ReadonlySet<string> = new Set([
   ...["Date", "performance", "Temporal", "Intl"],
   ...["setTimeout", "setInterval", "setImmediate", "queueMicrotask", "Atomics"],

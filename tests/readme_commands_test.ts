@@ -10,7 +10,7 @@ import { blocksIn, codesIn, PAGES } from "./_readme.ts";
 import { ROOT } from "./_source.ts";
 import { sluice } from "./cli/_io.ts";
 
-/** Code of the pages: lines of shell blocks without their comments, and what stands in a line of text. */
+/** Code of the pages: lines of shell blocks without their comments, and code in a line of text. */
 const CODES: readonly string[] = PAGES.flatMap(({ text }) => {
   const shell = blocksIn(text).filter(({ info }) => info === "sh");
   const prose = text.replaceAll(/^\s*```[^]*?^\s*```$/gm, "");

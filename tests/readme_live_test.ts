@@ -21,7 +21,7 @@ import { sluice, temporaryFolder } from "./cli/_io.ts";
 
 /** A config of a page, or one that a shell block makes of another. */
 interface Live {
-  /** Where it stands. */
+  /** Where it is. */
   readonly name: string;
   /** The config. */
   readonly text: string;
@@ -66,7 +66,7 @@ const ENV: Readonly<Record<string, string>> = {
   HOOK_AUTHORIZATION: "Bearer hook",
 };
 
-/** The folder that a config of the pages stands in, with the modules that they name. */
+/** The folder that a config of the pages is in, with the modules that they name. */
 async function pageFolder() {
   const folder = await temporaryFolder();
   await sluice(["init", folder.path]);

@@ -28,7 +28,7 @@ export interface Property {
 export interface TypeRef {
   /** The name. */
   readonly typeName: string;
-  /** What stands between the angle brackets. */
+  /** What is between the angle brackets. */
   readonly typeParams?: readonly TsType[];
   /** Where the type comes from. Omitted: from the language. */
   readonly resolution?: { readonly kind: string };
@@ -70,7 +70,7 @@ export interface Declaration {
   };
 }
 
-/** Types by name: `tests/names_test.ts` holds that one name stands in one file. */
+/** Types by name: `tests/names_test.ts` holds that one name is in one file. */
 export type Declarations = ReadonlyMap<string, Declaration>;
 
 interface Documented {
@@ -103,7 +103,7 @@ export async function declarationsOf(...paths: readonly string[]): Promise<Decla
   return found;
 }
 
-/** A default that stands behind a text on its line: `deno doc` takes it for text. */
+/** A default that follows a text on its line: `deno doc` takes it for text. */
 const DEFAULT = /\s*@default \{(.*)\}$/;
 
 /** What a comment says, in one line. */

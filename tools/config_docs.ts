@@ -66,11 +66,11 @@ interface Key {
   readonly text: string;
   /** What it is unless it is given; `undefined`: it must be given. */
   readonly usual: string | undefined;
-  /** True: a plugin stands there. */
+  /** True: a plugin goes there. */
   readonly isSlot: boolean;
 }
 
-/** The words, and the page with its tables written anew. */
+/** The words, and the page with its tables written again. */
 export async function configDocs(): Promise<{ readonly words: string; readonly page: string }> {
   const types = await declarationsOf("src/config/input.ts");
   const keys = new Map(

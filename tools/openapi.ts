@@ -181,7 +181,7 @@ function operationOf(endpoint: Property, tag: string, { maker, types }: Making):
   };
 }
 
-/** One, or a list of them, of which a request takes so many. */
+/** One, or a list of them, of which a request takes this many. */
 function bodyOf(schema: JsonSchema): JsonSchema {
   const { anyOf } = schema;
   if (!Array.isArray(anyOf)) return schema;

@@ -1,5 +1,5 @@
 /**
- * What stands between a client and a server: passes bytes on, until it is told to be a bad line.
+ * What is between a client and a server: passes bytes on, until it is set to be a bad line.
  *
  * @module
  */

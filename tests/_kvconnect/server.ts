@@ -40,7 +40,7 @@ export interface ServerOptions {
   latencyMs?: number;
   /** Decides what becomes of each request. @default {all are answered} */
   fate?: ((method: Method) => Fate) | undefined;
-  /** The token for the data path, as told by the metadata: another one locks out whoever has the old. */
+  /** The token for the data path, as told by the metadata: another one locks out clients that have the old. */
   session?: string;
 }
 
@@ -59,7 +59,7 @@ export interface Server extends AsyncDisposable {
   readonly wakes: number;
   /** What may be changed while it runs. */
   readonly knobs: Pick<ServerOptions, "latencyMs" | "fate" | "session">;
-  /** The line to it: may be cut, refused, swallowed and mended. */
+  /** The line to it: may be cut, refused, swallowed and restored. */
   readonly line: Front;
 }
 

@@ -1,4 +1,4 @@
-// What `adaptive-cap` did to pools before it was written anew (cases C1, C2, C3 and C12), and one scenario
+// What `adaptive-cap` did to pools before it was rewritten (cases C1, C2, C3 and C12), and one scenario
 // of each kind that is drawn. `deno task adaptive` draws hundreds.
 
 import assert from "node:assert/strict";

@@ -1,6 +1,6 @@
 /**
  * Draws the scenarios that `adaptive-cap` is judged on: pools without a knee, knees, slow-downs and the
- * rest of what it must bear. A scenario is told by its kind, a seed and a number.
+ * rest of what it must bear. A scenario is known by its kind, a seed and a number.
  *
  * @module
  */

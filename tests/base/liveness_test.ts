@@ -3,7 +3,7 @@ import { sight, type Sighting } from "../../src/base/liveness.ts";
 
 const LEASE_MS = 30;
 
-/** How silent another is to an observer that looks so many ms after its last look, at these signs. */
+/** How silent another is to an observer that looks this many ms after its last look, at these signs. */
 function silence(looks: readonly (readonly [sinceMs: number, sign: number])[]): number {
   let seen: Sighting<number> | undefined;
   for (const [sinceMs, sign] of looks) seen = sight(seen, sign, sinceMs, LEASE_MS);

@@ -9,7 +9,7 @@
 import axe from "axe-core/axe.min.js" with { type: "text" };
 import type { Page } from "playwright-core";
 
-/** What axe-core finds wrong with a page as it stands, a line each. */
+/** What axe-core finds wrong with a page as it is, a line each. */
 export async function violationsOn(page: Page): Promise<readonly string[]> {
   if (!await page.evaluate(() => "axe" in globalThis)) await page.evaluate(axe);
   return await page.evaluate(async () => {

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 
 /**
- * Tests in a real Chromium: one browser a file, a page of its own for each test. What a page logs as
+ * Tests in a real Chromium: one browser, a page of its own for each test. What a page logs as
  * an error, throws, or does against its own content security policy fails the test.
  *
  * @module
@@ -13,7 +13,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 export interface Visit {
   /** The page. Its path is relative to where the system answers. */
   readonly page: Page;
-  /** What was amiss on it so far. */
+  /** What was wrong on it so far. */
   readonly faults: readonly string[];
   /** Lets faults pass that the test brings about itself. */
   allow(fault: RegExp): void;
@@ -55,7 +55,7 @@ export function browserTest(name: string, test: () => Promise<void>): void {
 /**
  * Opens a page, lets `use` work with it, and closes it.
  *
- * @throws {Error} If anything was amiss on the page.
+ * @throws {Error} If anything was wrong on the page.
  */
 export async function visit(
   url: string,

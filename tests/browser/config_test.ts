@@ -11,7 +11,7 @@ const SETTINGS = {
   allowedHosts: [],
 };
 
-/** A config with one pool of up to so many workers. */
+/** A config with one pool of up to this many workers. */
 function configOf(max: unknown): string {
   return JSON.stringify({
     pools: {

@@ -141,7 +141,7 @@ export type QueueCall = "add" | "lease" | "settle" | "renew" | "count";
 
 /**
  * A store in memory whose calls fail as `fault` says. What it counts is as it was at the last call that
- * did not fail, and stands while counting fails: as with a store that has to read.
+ * did not fail, and does not change while counting fails: as with a store that has to read.
  */
 export class FaultyStore implements Store {
   /** Asked at each call: whether and how it fails. */

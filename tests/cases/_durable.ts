@@ -1,7 +1,7 @@
 /**
  * Pools on Deno KV under a referee: processes with a handle each on one database, on virtual time.
  *
- * Time stands until the database has answered, and what one process commits the others hear of before
+ * Time does not move until the database has answered, and what one process commits the others hear of before
  * time goes on: a run differs from the next only in what the database is free to do.
  *
  * @module

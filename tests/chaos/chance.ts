@@ -30,7 +30,7 @@ export class Chance {
     return these[this.whole(0, these.length - 1)]!; // never called with none
   }
 
-  /** So many draws. */
+  /** This many draws. */
   many<T>(count: number, make: () => T): T[] {
     return Array.from({ length: count }, make);
   }

@@ -7,7 +7,7 @@
 import type { Clock, Timer } from "../../src/time/clock.ts";
 import { Wall } from "../../src/time/wall.ts";
 
-/** A pool that sets so many timers in one instant is in a busy loop, which on virtual time never ends. */
+/** A pool that sets this many timers in one instant is in a busy loop, which on virtual time never ends. */
 const MOST_TIMERS = 10_000;
 
 /** A clock that differs from the true one by `offsetMs`. */

@@ -14,7 +14,7 @@ import type { Run, Seat } from "./seat.ts";
 /** After a disturbance shares of a cap are in place once a lease and the longest job are over, ms. */
 const CALM_MS = LEASE_MS * 1.5 + TIMEOUT_MS + 1500;
 
-/** How often a process renews, at most so many ms apart, while it has peers. */
+/** How often a process renews, at most this many ms apart, while it has peers. */
 const BEAT_MS = LEASE_MS * 1.5 / 3;
 
 /** What is known of a job. */

@@ -261,7 +261,7 @@ export class Seat {
     }
   }
 
-  /** The oldest run of the job: a process that lost its lease may run it anew beside. */
+  /** The oldest run of the job: a process that lost its lease may run it again beside. */
   #givenUp(id: string): void {
     const run = this.runs.values().find((run) => run.id === id && !run.givenUp);
     if (run !== undefined) run.givenUp = true;

@@ -24,7 +24,7 @@ export class ChaosStore implements Store {
   readonly #store: MemoryStore;
   readonly #seat: Seat;
 
-  /** Stands before `store`, which others share and nobody closes. */
+  /** Goes before `store`, which others share and nobody closes. */
   constructor(store: MemoryStore, seat: Seat) {
     this.#store = store;
     this.#seat = seat;

@@ -169,7 +169,7 @@ Deno.test("doctor --store refuses files that are missing, of others, or of a new
   await assert.rejects(Deno.stat(missing), Deno.errors.NotFound);
 });
 
-/** Writes `bytes` into a file at `at`, over what stands there. */
+/** Writes `bytes` into a file at `at`, over what is there. */
 function overwrite(file: string, at: number, bytes: Uint8Array<ArrayBuffer>): void {
   using open = Deno.openSync(file, { write: true });
   open.seekSync(at, Deno.SeekMode.Start);

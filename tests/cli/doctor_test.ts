@@ -47,7 +47,7 @@ Deno.test("doctor says what is amiss and what to change", async () => {
   );
   const [finding] = JSON.parse(json.out);
   assert.equal(finding.code, "at-capacity");
-  assert.match(finding.saw, / waits [\d.]+ s \(target 50 ms\)$/); // none is turned away: not a word of it
+  assert.match(finding.saw, / waits [\d.]+ s \(target 50 ms\)$/); // none is rejected: not a word of it
   assert.equal(finding.numbers.limit, 2);
 });
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { ScenarioInput } from "../../src/simulate/mod.ts";
 import { sluice, temporaryFolder } from "./_io.ts";
 
-/** What a system says that stands in for one: its pool, then its streams, one after the other. */
+/** What a fake system says: its pool, then its streams, one after the other. */
 function standIn(
   streams: readonly string[],
 ): AsyncDisposable & { readonly url: string; readonly asked: readonly (string | null)[] } {

@@ -54,7 +54,7 @@ async function running(): Promise<
   };
 }
 
-/** Posts jobs every few ms until it is told to stop; answers how many. */
+/** Posts jobs every few ms until it is stopped; answers how many. */
 function load(system: Awaited<ReturnType<typeof start>>): () => number {
   let count = 0;
   const timer = setInterval(() => {

@@ -95,7 +95,7 @@ Deno.test("run goes on without file descriptors, and listens again once there ar
   assert.doesNotMatch(err, /handler|rejected and nobody/);
 });
 
-/** Lets a process that runs open no more than so many files. */
+/** Lets a process that runs open no more than this many files. */
 async function limit(pid: number, files: number): Promise<void> {
   const { success, stderr } = await new Deno.Command("prlimit", {
     args: [`--pid=${pid}`, `--nofile=${files}:${files}`],

@@ -16,7 +16,7 @@ export const ANN = { lane: "urgent", payload: { to: "ann@example.com" } } as con
 
 /** A system under test. */
 export interface Mail extends AsyncDisposable {
-  /** To whom its handler has sent. */
+  /** Where its handler has sent mail to. */
   readonly ran: readonly string[];
   readonly sluice: Sluice;
   readonly url: string;

@@ -106,10 +106,10 @@ export function dropping(
   };
 }
 
-/** How long an attempt may take in these tests: a limit of its own, so that it is told from waits. */
+/** How long an attempt may take in these tests: a limit of its own, so that it is not taken for a wait. */
 export const TRY_MS = 7_777;
 
-/** Time that stands still but for waits, which are over at once. */
+/** Time that moves by waits alone, which are over at once. */
 export interface Still {
   readonly options: ClientOptions;
   /** Waits between attempts so far, ms. */

@@ -104,7 +104,7 @@ const nowhere = defineStore({
   },
 });
 
-/** What stands for the built-ins. */
+/** What is used for the built-ins. */
 export const builtins: readonly Plugin[] = [
   steady,
   reserve,

@@ -6,7 +6,7 @@ import { configSchema, schemaText } from "../../src/config/schema.ts";
 import { configDocs, PAGE, WORDS } from "../../tools/config_docs.ts";
 import { builtins, connections, post, steady } from "./_bench.ts";
 
-/** What stands at a JSON Pointer of a schema. */
+/** What is at a JSON Pointer of a schema. */
 function at(schema: unknown, pointer: string): unknown {
   return pointer.split("/").slice(1).reduce(
     (here: unknown, key) => Object(here)[key.replaceAll("~1", "/")],

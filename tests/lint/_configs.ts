@@ -126,7 +126,7 @@ export async function settingsOf(
   });
 }
 
-/** What is amiss with a config of one pool. */
+/** What is wrong with a config of one pool. */
 export async function concernsOf(
   given: Given,
   platform?: Platform,

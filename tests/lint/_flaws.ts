@@ -40,7 +40,7 @@ export const SPIKE = [{ name: "jobs", expect: { perSec: 800, serviceMs: 20 } }] 
 /** Ten times the spike. */
 export const FLOOD = [{ name: "jobs", expect: { perSec: 8000, serviceMs: 20 } }] as const;
 
-/** The lanes of the lanes experiment with so many attempts. */
+/** The lanes of the lanes experiment with this many attempts. */
 export function attemptsOf(attempts: number): readonly Lane[] {
   return SEED_LANES.map((lane) => ({ ...lane, attempts }));
 }

@@ -12,7 +12,7 @@ function rateOf(callsPerSec: number, perSec: number): Flaw["given"] {
   return { pool: { lanes, caps: [{ use: "api-rate-cap", with: { callsPerSec } }] } };
 }
 
-/** Each with the config in which it is mended. */
+/** Each with the config in which it is fixed. */
 export const LOAD_FLAWS: readonly Flaw[] = [
   {
     code: "overload",

@@ -14,7 +14,7 @@ function delivery(timeoutMs: number): NamedSlot {
   return { use: "http", with: { url: "http://127.0.0.1:9/hook", timeoutMs } };
 }
 
-/** Each with the config in which it is mended. */
+/** Each with the config in which it is fixed. */
 export const TIME_FLAWS: readonly Flaw[] = [
   {
     code: "retry-load",

@@ -1,6 +1,6 @@
 /**
  * Configs with one known flaw each: the check names it, and nothing else; a config close to it, in
- * which the flaw is mended as the concern says, is silent.
+ * which the flaw is fixed as the concern says, is silent.
  *
  * @module
  */

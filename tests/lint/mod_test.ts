@@ -11,7 +11,7 @@ import { blocksIn, PAGES } from "../_readme.ts";
 import { ROOT } from "../_source.ts";
 import { concernsOf, type Given } from "./_configs.ts";
 
-/** Stands in for the pages' own controller. */
+/** Takes the place of the pages' own controller. */
 const fixed = defineController({
   name: "steady",
   options: v.strictObject({ perWorker: v.number() }),

@@ -138,7 +138,7 @@ class World {
     return one.holder.inForce("cap", one.part?.cap ?? this.#cap, this.#clockOf(one));
   }
 
-  /** Uses all that it may; what was used counts for a time, or until it is in force no more. */
+  /** Uses all that it may; what was used counts for a time, or until it holds no more. */
   #use(one: Process): void {
     const untilMs = this.nowMs - this.#jobMs;
     one.used.splice(0, one.used.length, ...one.used.filter((atMs) => atMs > untilMs));

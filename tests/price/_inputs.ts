@@ -7,7 +7,7 @@
 /** Makes an input of size `n`. */
 export type Make<T> = (n: number) => T;
 
-/** A text of so many names, each other than the rest. */
+/** A text of this many names, each other than the rest. */
 function named<T>(n: number, value: (index: number) => T): Readonly<Record<string, T>> {
   return Object.fromEntries(
     Array.from({ length: n }, (_, index) => [`name${index}`, value(index)]),
@@ -253,7 +253,7 @@ export const CONFIGS: Readonly<Record<string, Make<unknown>>> = {
   "a long token": () => ({ admin: { tokens: { admin: "x".repeat(10_000) } }, pools: { p: pool } }),
 };
 
-/** Texts of configs that no object stands for. */
+/** Texts of configs that no object describes. */
 export const TEXTS: Readonly<Record<string, Make<string>>> = {
   "lists in lists": deepText,
   "a deep payload": (n) =>

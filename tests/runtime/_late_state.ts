@@ -11,12 +11,12 @@ import type { VirtualClock } from "../../src/time/virtual_clock.ts";
 /** The store in memory, whose shared state answers late, or not at all. */
 export class LateState implements Store {
   readonly store = new MemoryStore();
-  /** True: whoever asks hears of an error. */
+  /** True: each call hears of an error. */
   fails = false;
   readonly #clock: () => VirtualClock;
   latencyMs: number;
 
-  /** Each way takes so many ms of the clock. */
+  /** Each way takes this many ms of the clock. */
   constructor(clock: () => VirtualClock, latencyMs: number) {
     this.#clock = clock;
     this.latencyMs = latencyMs;

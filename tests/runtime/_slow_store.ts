@@ -19,7 +19,7 @@ export interface SlowOptions {
   readonly leased?: (jobs: readonly Leased[]) => void;
 }
 
-/** Makes the plugin. Each answer comes so many ms later; what was asked for was done at once. */
+/** Makes the plugin. Each answer comes this many ms later; what was asked for was done at once. */
 export function slowStore(
   clock: Clock,
   latencyMs: number,

@@ -21,7 +21,7 @@ interface Scene {
   readonly pool: PoolHandle;
   readonly events: readonly PoolEvent[];
   readonly calls: readonly Call[];
-  /** Enqueues so many jobs with their number as payload. */
+  /** Enqueues this many jobs with their number as payload. */
   readonly add: (count: number, key?: string) => void;
   /** Calls of a key from one time to another, ms from the start. */
   readonly callsOf: (key: string, fromMs: number, toMs: number) => number;

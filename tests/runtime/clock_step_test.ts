@@ -101,7 +101,7 @@ for (const byMs of STEPS.flatMap((ms) => [ms, -ms])) {
       const [lane] = pool.snapshot().lanes;
       await clock.advance(89 * SECOND);
 
-      // The wait of a job that came at a time that comes again begins anew.
+      // The wait of a job that came at a time that comes again begins again.
       const waited = byMs <= -10 * SECOND ? 0 : 10 * SECOND;
       assert.equal(lane!.oldestWaitMs, waited + SECOND);
       for (const job of jobs) {

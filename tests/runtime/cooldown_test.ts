@@ -16,7 +16,7 @@ interface Scene {
   readonly events: readonly PoolEvent[];
   /** When the receiver was called, ms from the start. */
   readonly calls: number[];
-  /** Enqueues so many jobs with their number as payload. */
+  /** Enqueues this many jobs with their number as payload. */
   readonly add: (count: number, ttlMs?: number) => void;
   /** Calls from one time to another, ms from the start. */
   readonly callsIn: (fromMs: number, toMs: number) => number;

@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 /** Whether a call at `atMs` from the start is accepted. */
 type Limit = (atMs: number) => boolean;
 
-/** So many calls a second, the rest of a fifth of a second saved up. */
+/** This many calls a second, the rest of a fifth of a second saved up. */
 function bucket(perSec: number): Limit {
   let [tokens, lastMs] = [perSec, 0];
   return (atMs) => {
@@ -22,7 +22,7 @@ function bucket(perSec: number): Limit {
   };
 }
 
-/** So many calls in each second of the clock. */
+/** This many calls in each second of the clock. */
 function windows(perSec: number): Limit {
   let [second, calls] = [0, 0];
   return (atMs) => {

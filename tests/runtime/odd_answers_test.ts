@@ -29,7 +29,7 @@ function broken(): never {
   throw new Error("in getter");
 }
 
-/** What no plugin of any kind may answer, by what a message calls it. Made anew for each question. */
+/** What no plugin of any kind may answer, by what a message calls it. Made again for each question. */
 const ODD: readonly [string, () => unknown][] = [
   ["a promise: it has to answer at once", () => Promise.resolve({ admit: true })],
   ["a promise: it has to answer at once", () => Promise.reject(new Error("too late"))],
@@ -310,7 +310,7 @@ Deno.test("An observer that rejects is logged, and ends nothing", async () => {
 
 type Hostile = { [Call in keyof Queue]?: () => unknown };
 
-/** A store in memory whose calls answer as they are told, as long as `isOdd` says so. */
+/** A store in memory whose calls answer as they are set to, as long as `isOdd` says so. */
 function oddStore(answers: Hostile, isOdd: () => boolean): Plugin<"store"> {
   class OddStore extends MemoryStore {
     override open(options: QueueOptions): ReturnType<MemoryStore["open"]> {

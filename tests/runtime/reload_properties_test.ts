@@ -226,7 +226,7 @@ function checkEvents(events: readonly PoolEvent[], jobs: readonly JobHandle[]): 
   for (const job of jobs) assert.equal(done.get(job.id), 1, `${job.id} ended otherwise`);
 }
 
-/** Plays a schedule on a store that answers so many ms later. 0: at once, in memory. */
+/** Plays a schedule on a store that answers this many ms later. 0: at once, in memory. */
 async function play(schedule: readonly Step[], latencyMs: number): Promise<void> {
   const clock = new VirtualClock();
   const referee = new Referee(clock);

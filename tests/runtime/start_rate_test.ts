@@ -11,7 +11,7 @@ function makeRates(): StartRates {
   return new StartRates(() => assert.fail("no ledger"));
 }
 
-/** Holds so many a second. */
+/** Holds this many a second. */
 function hold(rate: StartRates, perSec: number): void {
   rate.set([{ key: "r", limit: { starts: perSec, perMs: 1000 }, by: "whole" }]);
 }

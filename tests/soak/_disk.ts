@@ -31,7 +31,7 @@ export async function fill(folder: string, ms: number): Promise<void> {
   await Deno.remove(path);
 }
 
-/** Takes a file away until what it returns is disposed of. `isReplaced`: another stands in its place. */
+/** Takes a file away until what it returns is disposed of. `isReplaced`: another is in its place. */
 export async function takeAway(path: string, isReplaced: boolean): Promise<AsyncDisposable> {
   const away = `${path}.away`;
   await Deno.rename(path, away);

@@ -62,7 +62,7 @@ export class Service {
       this.ended = status;
       this.#started.reject(new Error(`Process ${options.number} ended: code ${status.code}`));
     });
-    this.#started.promise.catch(() => {}); // whoever waits for the start hears of it
+    this.#started.promise.catch(() => {}); // what waits for the start hears of it
     this.#reading.push(this.#read(this.child.stdout, (line) => this.#said(line)));
     this.#reading.push(
       this.#read(this.child.stderr, (line) => {

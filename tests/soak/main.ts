@@ -1,5 +1,5 @@
 /**
- * `deno task soak MINUTES [SEED]`: real processes, files, sockets, disks and clocks for so many minutes.
+ * `deno task soak MINUTES [SEED]`: real processes, files, sockets, disks and clocks for this many minutes.
  * Half of the time goes to the store alone, half to `sluice run` as its users run it.
  */
 

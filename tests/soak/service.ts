@@ -301,7 +301,7 @@ class ServiceSoak {
     }
   }
 
-  /** Stops a process as a service manager does, whoever is connected. */
+  /** Stops a process as a service manager does, though clients are connected. */
   async #stop(service: Service): Promise<void> {
     const startMs = performance.now();
     const told = readEvents(service.url);
@@ -365,7 +365,7 @@ class ServiceSoak {
     return notes.starts;
   }
 
-  /** Bad clients of every manner, so many of each, at each process. */
+  /** Bad clients of every manner, this many of each, at each process. */
   async #surround(services: readonly Service[], count: number): Promise<void> {
     for (const { url } of services) {
       for (const manner of MANNERS) await this.#crowd.join(url, manner, count);

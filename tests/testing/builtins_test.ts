@@ -1,4 +1,4 @@
-/** The built-ins pass the checks that everyone else's plugins are told to pass. */
+/** The built-ins pass the checks that everyone else's plugins have to pass. */
 
 import assert from "node:assert/strict";
 import { builtins } from "../../plugins/mod.ts";

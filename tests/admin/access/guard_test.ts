@@ -7,7 +7,7 @@ const ADMIN = "admin-token-0123456789";
 const VIEWER = "viewer-token-0123456789";
 const TOKENS = { adminToken: ADMIN, viewerToken: VIEWER };
 
-/** Routes that answer whoever asks. A new one is a decision: it stands here and in `OPEN_ROUTES`. */
+/** Routes that answer anyone. A new one is a decision: it is listed here and in `OPEN_ROUTES`. */
 const OPEN = [
   "GET /healthz",
   "GET /readyz",

@@ -30,7 +30,7 @@ function address(...statuses: number[]) {
   return {
     url: `http://127.0.0.1:${server.addr.port}/hook/s3cret`,
     posts,
-    /** Waits until so many posts have come of a code; lets time pass for waits between attempts. */
+    /** Waits until this many posts of a code have come; lets time pass for waits between attempts. */
     async heard(count: number, clock: VirtualClock, code?: string): Promise<void> {
       const isOf = ({ alert }: Post): boolean => code === undefined || alert.code === code;
       while (posts.filter(isOf).length < count) {
@@ -41,7 +41,7 @@ function address(...statuses: number[]) {
   };
 }
 
-/** An address that answers as it is told to. */
+/** An address that answers as it is set to. */
 function answering(answer: (request: Request) => Response | Promise<Response>) {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
   return {

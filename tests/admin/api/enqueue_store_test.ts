@@ -10,7 +10,7 @@ import { VirtualClock } from "../../../src/time/virtual_clock.ts";
 import { still } from "../../client/_server.ts";
 import { problemOf } from "../_app.ts";
 
-/** A store that fails as Deno KV does: with a `TypeError`, so many times. */
+/** A store that fails as Deno KV does: with a `TypeError`, this many times. */
 function failing(times: number): Plugin<"store"> {
   let left = times;
 

@@ -73,7 +73,7 @@ for (const [what, body] of [["a job", JOB], ["many", [JOB, JOB]]] as const) {
       enqueueAll: async (jobs) => {
         const taken = await pool.enqueueAll(jobs);
         stored.push(...taken.flatMap((job) => "id" in job && !job.duplicate ? [job.id] : []));
-        await system.clock.advance(10_000); // they have ended before anybody is told
+        await system.clock.advance(10_000); // they have ended before anybody hears of it
         return taken;
       },
     }));

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { ListLimit, StoppingError } from "../../../src/admin/api/list_limit.ts";
 
-/** Asks for lists that end when they are told to. */
+/** Asks for lists that end when the test lets them. */
 function askers(limit: ListLimit, count: number) {
   const running: (() => void)[] = [];
   const asked = Array.from({ length: count }, (_, index) =>

@@ -55,7 +55,7 @@ Deno.test("GET /dead shows bulk work that runs or has just ended, with its figur
   await system.clock.advance(100);
   const started = await system.send("POST", "/api/pools/mail/operations", { discard: true });
   const { id } = await started.json();
-  await system.send("DELETE", `/api/operations/${id}`); // waits until it stands still
+  await system.send("DELETE", `/api/operations/${id}`); // waits until nothing changes
 
   const page = await (await system.send("GET", "/dead")).text();
 

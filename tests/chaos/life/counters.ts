@@ -1,6 +1,6 @@
 /**
- * Watches the counters of a Deno KV store. It mends those that are wrong by itself, so that a count which
- * was not kept would show nowhere: where nothing is damaged none may have to be mended.
+ * Watches the counters of a Deno KV store. It corrects those that are wrong by itself, so that a count which
+ * was not kept would show nowhere: where nothing is damaged none may have to be corrected.
  *
  * @module
  */

@@ -79,7 +79,7 @@ export class Door implements Store {
   readonly #around: Surroundings;
   readonly #queues: Hearing[] = [];
 
-  /** Stands before a store; `closes`: it is this process's own. */
+  /** Goes before a store; `closes`: it is this process's own. */
   constructor(store: Store, clock: SkewedClock, around: Surroundings, readonly closes: boolean) {
     this.#store = store;
     this.#clock = clock;

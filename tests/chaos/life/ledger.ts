@@ -29,7 +29,7 @@ export interface Known {
   endedAt: number;
   /** How often it was revived. */
   revived: number;
-  /** True once somebody asked to cancel it. */
+  /** True once someone asked to cancel it. */
   cancelled: boolean;
   removed: boolean;
 }
@@ -237,7 +237,7 @@ export class Ledger {
     if (known.ends > known.revived + 1) this.breach(`${name(known)} ended twice: ${kind}`);
   }
 
-  /** A job whose dedupe key another one has is told so as long as that has not ended. */
+  /** A job whose dedupe key another one has is reported so as long as that has not ended. */
   #checkOwner(known: Known, id: string): void {
     const owner = this.byId.get(id);
     if (owner === undefined || owner.revived > 0 || owner.ends === 0) return;
@@ -271,7 +271,7 @@ export class Ledger {
     }
     const { maxRunning = Infinity, maxRunningPerKey = Infinity } = rules ?? {};
     if (own > maxRunning) this.breach(`${own} handlers of lane ${lane} run in ${member}`);
-    // Whoever has lost its leases runs on beside others.
+    // A process that has lost its leases runs on beside others.
     const most = this.harmed ? ownOfKey : ofKey;
     if (most > maxRunningPerKey) {
       this.breach(`${most} handlers of key ${key} run in lane ${lane}, ${maxRunningPerKey} may`);

@@ -80,7 +80,7 @@ function arrive(
     if (atMs >= forMs) return;
     clock.at(startMs + atMs, () => {
       const payload = typeof serviceMs === "number" ? serviceMs : serviceMs(atMs, random);
-      if (rate > 0) void pool.enqueue({ lane, payload }).catch(() => {}); // some are turned away
+      if (rate > 0) void pool.enqueue({ lane, payload }).catch(() => {}); // some are rejected
       next(atMs);
     });
   };

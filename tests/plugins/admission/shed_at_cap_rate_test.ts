@@ -3,7 +3,7 @@ import { shedAtCap } from "../../../plugins/admission/shed_at_cap.ts";
 import { makeView } from "../../../src/testing/views.ts";
 import { make } from "../_make.ts";
 
-/** A job for a lane whose idle workers are held back by a start rate: ms until it is told to come back, 0 if it is taken in. */
+/** A job for a lane whose idle workers are held back by a start rate: ms until it is to come back, 0 if it is accepted. */
 function hintMs(startsPerSec: number, ready: number): number {
   const view = makeView({
     live: 2,

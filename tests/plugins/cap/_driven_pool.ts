@@ -14,7 +14,7 @@ const TICK_MS = 10;
 export interface Weather {
   /** Jobs that arrive, a second. */
   readonly perSec: number;
-  /** Run time of an attempt that is one of so many, ms. */
+  /** Run time of an attempt that is one of this many, ms. */
   readonly runMs: (running: number) => number;
   /** Share of their time that workers wait for the store. @default {0} */
   readonly idle?: number;
@@ -29,7 +29,7 @@ export interface Weather {
 /** Attempts of 20 ms. */
 export const steadily = (): number => 20;
 
-/** A downstream that bears so many attempts of 20 ms at once. */
+/** A downstream that bears this many attempts of 20 ms at once. */
 export function knee(slots: number, collapse = 0): (running: number) => number {
   return (running) =>
     running <= slots ? 20 : 20 * running / slots * (1 + collapse * (running - slots));

@@ -1,4 +1,4 @@
-// What the age-scaler reckons as able to serve a lane.
+// What the age-scaler counts as able to serve a lane.
 
 import assert from "node:assert/strict";
 import { ageScaler } from "../../../plugins/controller/age_scaler.ts";

@@ -6,7 +6,7 @@ import { type LaneOverrides, makeView, VIEW_NOW_MS } from "../../../src/testing/
 import { make } from "./_make.ts";
 import { saturated } from "./_saturated.ts";
 
-/** A pool of 2 to 40 workers that does what it is told, looked at each 50 ms. */
+/** A pool of 2 to 40 workers that does what is decided, looked at each 50 ms. */
 class Pool {
   target: number;
   atMs = 0;
@@ -17,7 +17,7 @@ class Pool {
     this.target = target;
   }
 
-  /** Runs so many jobs in each lane for `forMs`. */
+  /** Runs this many jobs in each lane for `forMs`. */
   run(running: readonly number[], lanes: readonly LaneOverrides[], forMs = 50): void {
     for (let ms = 0; ms < forMs; ms += 50) {
       this.#served = running.map((jobs, index) => (this.#served[index] ?? 0) + 50 * jobs);

@@ -7,7 +7,7 @@ import type { LanePolicy } from "../../../src/contract/strategy.ts";
 import type { PoolView } from "../../../src/contract/view.ts";
 import { faultsOf, make } from "../_make.ts";
 
-/** A pool of `live` workers whose lanes all have work, with so many jobs running in each. */
+/** A pool of `live` workers whose lanes all have work, with this many jobs running in each. */
 function running(live: number, counts: readonly number[], extra: LaneOverrides = {}): PoolView {
   const busy = counts.reduce((sum, count) => sum + count, 0);
   return makeView({

@@ -5,7 +5,7 @@ import { makeView, VIEW_NOW_MS } from "../../../src/testing/views.ts";
 import type { PoolView, WorkerState } from "../../../src/contract/view.ts";
 import { faultsOf, make } from "../_make.ts";
 
-/** Workers `w1`, `w2` and so on, each in its state for so many ms. */
+/** Workers `w1`, `w2` and so on, each in its state for this many ms. */
 function crew(workers: readonly (readonly [WorkerState, number])[], nowMs = VIEW_NOW_MS): PoolView {
   return makeView({
     nowMs,

@@ -16,7 +16,7 @@ export interface WorkerOptions {
   readonly leaseMs: number;
   /** How far its clock is ahead, ms. */
   readonly aheadMs: number;
-  /** Each so many calls to the database one fails, each kind of call in turn. 0: none. */
+  /** Of this many calls to the database one fails, each kind of call in turn. 0: none. */
   readonly faultEvery: number;
   /** Share of jobs that are tried again, handed back, or dead. */
   readonly oddShare: number;
@@ -223,7 +223,7 @@ export class Fleet {
     await this.#store.close();
   }
 
-  /** Adds up what was written down: what happened, to which job, under which fence, leased by whom. */
+  /** Adds up what was written down: what happened, to which job, under which fence, and by which process. */
   async #ledger(): Promise<Ledger> {
     const ran = new Set<string>();
     const ended = new Map<string, string>();

@@ -34,7 +34,7 @@ export async function withMembers(
   });
 }
 
-/** Adds jobs, so many a part. */
+/** Adds jobs, this many a part. */
 export async function addParts(queue: Queue, parts: number, each: number): Promise<void> {
   for (let part = 0; part < parts; part++) {
     await queue.add(Array.from({ length: each }, () => entry()), NOW);

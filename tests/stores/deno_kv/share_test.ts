@@ -38,7 +38,7 @@ class Fleet implements AsyncDisposable {
     });
   }
 
-  /** Waits until so many jobs have ended. */
+  /** Waits until this many jobs have ended. */
   async ended(jobs: number): Promise<void> {
     const untilMs = Date.now() + PATIENCE_MS;
     while (this.runs.length < jobs) {
@@ -174,7 +174,7 @@ for (const [name, count, withStore] of stores) {
       const toMs = fromMs + 0.7 * (Math.max(...fleet.starts) - fromMs);
       const within = (atMs: number): boolean => atMs >= fromMs && atMs < toMs;
       // How soon a start follows once it may is the machine's doing; that it may is the permits'. What
-      // is on its way from one process to another is in force in neither.
+      // is on its way from one process to another holds in neither.
       const inForce = fleet.rates.map((rates) => {
         const then = rates.filter(([atMs]) => within(atMs));
         return then.reduce((sum, [, perSec]) => sum + perSec, 0) / then.length;
@@ -240,7 +240,7 @@ Deno.test("what a killed process held of a cap is another's at once on one file,
   });
 });
 
-/** Has so many processes run all jobs. What they said, and from when on all of them ran. */
+/** Has this many processes run all jobs. What they said, and from when on all of them ran. */
 async function drain(
   count: number,
   options: object,

@@ -184,7 +184,7 @@ Deno.test("Doctor repairs more than one commit takes", async () => {
       NOW,
     );
     await queue.leave(NOW);
-    // Each job stands twice: with another beside it, so that a part is left of each.
+    // Each job is there twice: with another beside it, so that a part is left of each.
     const prefix = ["sluice", "pool", "p", "z"];
     for (const { key, value } of await Array.fromAsync(kv.list<Uint8Array>({ prefix }))) {
       const twin = [...key.slice(0, 3), "r", ...key.slice(4)];

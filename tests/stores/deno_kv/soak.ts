@@ -1,6 +1,6 @@
 /**
  * `deno task soak MINUTES`: worker processes on one database file, killed and frozen at random, with
- * clocks that differ and a database that fails now and then. For so many minutes jobs come; in the end
+ * clocks that differ and a database that fails now and then. For this many minutes jobs come; in the end
  * none may be lost or ended twice, counts must be exact, and nothing may be left over.
  */
 

@@ -18,7 +18,7 @@ async function withTwo(test: (one: Store, other: Store) => Promise<void>): Promi
   });
 }
 
-/** A queue, and what its pool is told. */
+/** A queue, and what its pool hears. */
 async function listening(
   store: Store,
   options: Partial<QueueOptions> = {},

@@ -3,7 +3,7 @@
 /** Jobs of a key that may run at once in lane 0. */
 export const PER_KEY = 2;
 
-/** Where a job stands. */
+/** Where a job is. */
 export type State = "ready" | "blocked" | "delayed" | "running" | "done" | "dead" | "cancelled";
 
 /** One job. */

@@ -58,7 +58,7 @@ Deno.test("an owner whose first part has not moved for 3 s hangs: its parts are 
   assert.deepEqual(shareOf(3, members, owners).others, []);
   const [first] = shareOf(4, members).own;
   const others = PARTS.filter((_, place) => place !== first);
-  looks(3_500, others); // whoever took it
+  looks(3_500, others); // no matter who took it
   assert.deepEqual(shareOf(3, members, owners).others, []);
   looks(13_500, others.slice(20));
   assert.deepEqual(shareOf(3, members, owners), shareOf(3, members));

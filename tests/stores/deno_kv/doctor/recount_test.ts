@@ -43,7 +43,7 @@ for (
     await queue.add(jobs, NOW);
     if (part === "l") assert.equal((await queue.lease([1], NOW + 1)).length, 1);
     const beside = await openQueue(deafStore(other, () => 0.1), { ...OPTIONS, nowMs: NOW + 2 });
-    await kv.set([...P, "c", 0, "q"], "no counter"); // so that the lane is counted anew
+    await kv.set([...P, "c", 0, "q"], "no counter"); // so that the lane is counted again
     beforeListing(other, part, async () => {
       if (part === "l") await queue.leave(NOW + 3);
       else await queue.lease([1], NOW + 3);

@@ -90,7 +90,7 @@ for (const bytes of [0, 16, 28, 32, 4000, 30_000]) {
   });
 }
 
-/** From now on another program empties the log right after each commit, so many times. */
+/** From now on another program empties the log right after each commit, this many times. */
 function emptied(db: Db, path: string, times: number): void {
   const { atomic } = db.kv;
   db.kv.atomic = () => {
