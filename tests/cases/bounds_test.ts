@@ -196,7 +196,8 @@ Deno.test("deferrals are no errors: a pool of which every second job comes back 
         jobs.push(await pool.enqueue({ lane: "high", payload: 100 }));
       }
       await bench.advance(100, { stepMs: 100 });
-      if (step > 10) assert.equal(pool.snapshot().live, 10);
+      // From a cold start adaptive-cap knows no run times: it tries half of the pool, once, for 1.2 s.
+      if (step > 20) assert.equal(pool.snapshot().live, 10);
     }
     const { totals } = pool.snapshot();
     assert.ok(totals.deferrals > 500, `${totals.deferrals}`);
