@@ -55,7 +55,7 @@ Deno.test("explain shows the shadow of a pool, and GET /api/pools/:pool has it",
     some.out,
     /\nShadow littles-law differs on 0 of \d+ ticks? \(0 %\): 0 workers on average, 0 to 0\n/,
   );
-  assert.match(some.out, /\n {2}littles-law wants 1 \(.*\)\n {2}age-scaler wants 1 \(.*\)\n$/);
+  assert.match(some.out, /\n {2}littles-law wants 0 \(.*\)\n {2}age-scaler wants 1 \(.*\)\n$/);
   assert.deepEqual([shadow.controller, shadow.workers, shadow.liveWorkers], ["littles-law", 1, 1]);
 });
 
