@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { RetryLater } from "../../src/contract/errors.ts";
 import type { Job, JobContext } from "../../src/contract/job.ts";
-import { type Bench, withBench } from "./_bench.ts";
+import { type Bench, withBench } from "../cases/_bench.ts";
 
 /** A receiver for all processes, which refuses some keys for a while, for 20 s each. */
 class Receiver {
