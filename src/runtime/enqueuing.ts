@@ -30,6 +30,13 @@ export interface EnqueuingContext extends PoolCore {
   readonly loop: PoolLoop;
 }
 
+/** Jobs on their way into the store. */
+interface Adding {
+  readonly lanes: readonly Lane[];
+  readonly entries: readonly JobEntry[];
+  readonly nowMs: number;
+}
+
 /** Owns the way of a job into the store: one for all who enqueue. */
 export class Enqueuing {
   readonly #context: EnqueuingContext;
@@ -49,9 +56,8 @@ export class Enqueuing {
   /** Takes one job. */
   enqueue(job: NewJob): Promise<JobHandle> {
     try {
-      const added = this.#take(job);
-      if (!isPromise(added)) return Promise.resolve(this.#handle(added));
-      return added.then((added) => this.#handle(added));
+      const handle = this.#take(job, this.#handle);
+      return isPromise(handle) ? handle : Promise.resolve(handle);
     } catch (thrown) {
       return Promise.reject(errorOf(thrown));
     }
@@ -77,7 +83,7 @@ export class Enqueuing {
         return errorOf(thrown);
       }
     });
-    const added = (await this.#store(lanes, entries, nowMs)).values();
+    const added = (await this.#storeAll(lanes, entries, nowMs)).values();
     const looks = rejected.map((one) => this.#lookUp(one));
     const known = (looks.length === 0 ? [] : await Promise.all(looks)).values();
     return taken.map((how) => {
@@ -91,7 +97,7 @@ export class Enqueuing {
   post(job: NewJob): void {
     const { intake } = this.#context;
     try {
-      const added = this.#take(job);
+      const added = this.#take(job, same);
       if (isPromise(added)) added.catch((thrown) => intake.lost(job, thrown));
     } catch (thrown) {
       if (!(thrown instanceof StoreError)) throw errorOf(thrown);
@@ -103,18 +109,24 @@ export class Enqueuing {
   async add(entry: JobEntry, nowMs: number): Promise<Added> {
     const { lanes } = this.#context.state;
     lanes[entry.lane]!.adding++;
-    const [added] = await this.#store(lanes, [entry], nowMs);
+    const [added] = await this.#storeAll(lanes, [entry], nowMs);
     return stored(added!);
   }
 
-  /** Takes a job. @throws {Error} If it is not stored. */
-  #take(job: NewJob): MaybePromise<Added> {
+  /** Takes a job: what `as` makes of its answer. @throws {Error} If it is not stored. */
+  #take<T>(job: NewJob, as: (added: Added) => T): MaybePromise<T> {
     const { clock, state: { lanes } } = this.#context;
     const nowMs = clock.nowMs();
     const entry = this.#admit(job, lanes, nowMs);
-    if (isRejected(entry)) return whenReady(this.#lookUp(entry), stored);
-    const added = this.#store(lanes, [entry], nowMs);
-    return isPromise(added) ? added.then(([added]) => stored(added!)) : stored(added[0]!);
+    if (isRejected(entry)) return this.#lookUpAs(entry, as);
+    const entries = [entry];
+    const added = this.#store(lanes, entries, nowMs);
+    if (isPromise(added)) return this.#oneLater(added, { lanes, entries, nowMs }, as);
+    return as(stored(added[0]!));
+  }
+
+  #lookUpAs<T>(rejected: Rejected, as: (added: Added) => T): MaybePromise<T> {
+    return whenReady(this.#lookUp(rejected), (one) => as(stored(one)));
   }
 
   /**
@@ -140,13 +152,23 @@ export class Enqueuing {
     );
   }
 
-  /** Stores jobs that were let in. @throws {StoreError} If the store fails at all of them. */
-  #store(
+  /** Stores many that were let in. @throws {StoreError} If the store fails at all of them. */
+  #storeAll(
     lanes: readonly Lane[],
     entries: readonly JobEntry[],
     nowMs: number,
   ): MaybePromise<readonly Added[]> {
     if (entries.length === 0) return [];
+    const added = this.#store(lanes, entries, nowMs);
+    return isPromise(added) ? this.#later(added, { lanes, entries, nowMs }, same) : added;
+  }
+
+  /** Gives jobs to the store. What it answers at once is judged, and counted. */
+  #store(
+    lanes: readonly Lane[],
+    entries: readonly JobEntry[],
+    nowMs: number,
+  ): MaybePromise<readonly Added[]> {
     const { queue, loop, state } = this.#context;
     let answer: MaybePromise<readonly Added[]>;
     try {
@@ -158,36 +180,47 @@ export class Enqueuing {
     }
     if (isPromise(answer)) {
       loop.adding();
-      return this.#answered(answer, lanes, entries, nowMs);
+      return answer;
     }
     for (const { lane } of entries) lanes[lane]!.adding--;
     this.#addedAll(lanes, entries, answer);
     return answer;
   }
 
-  async #answered(
+  /** Of one job, what `as` makes of an answer that comes later. */
+  #oneLater<T>(
     answer: Promise<readonly Added[]>,
-    lanes: readonly Lane[],
-    entries: readonly JobEntry[],
-    nowMs: number,
-  ): Promise<readonly Added[]> {
-    const late = (added: readonly Added[]): void => this.#addedLate(lanes, entries, added);
-    let added: readonly Added[];
-    try {
-      added = await this.#unanswered.wait(answer, nowMs, late);
-      judgeAdded(added, entries.length);
-    } catch (thrown) {
-      throw this.#storeFailed(thrown);
-    } finally {
-      for (const { lane } of entries) lanes[lane]!.addedLate();
-    }
-    this.#addedAll(lanes, entries, added);
-    return added;
+    adding: Adding,
+    as: (added: Added) => T,
+  ): Promise<T> {
+    return this.#later(answer, adding, ([added]) => as(stored(added!)));
   }
 
-  #handle(added: Added): JobHandle {
-    return new QueuedJob(this.#context.queue, added);
+  /** What `as` makes of an answer that comes later: one promise, as each job has it. */
+  #later<T>(
+    answer: Promise<readonly Added[]>,
+    { lanes, entries, nowMs }: Adding,
+    as: (added: readonly Added[]) => T,
+  ): Promise<T> {
+    const answered = (): void => {
+      for (const { lane } of entries) lanes[lane]!.addedLate();
+    };
+    return this.#unanswered.wait(answer, nowMs, {
+      judge: (added) => judgeAdded(added, entries.length),
+      took: (added) => {
+        answered();
+        this.#addedAll(lanes, entries, added);
+        return as(added);
+      },
+      failed: (thrown) => {
+        answered();
+        return this.#storeFailed(thrown);
+      },
+      late: (added) => this.#addedLate(lanes, entries, added),
+    });
   }
+
+  readonly #handle = (added: Added): JobHandle => new QueuedJob(this.#context.queue, added);
 
   /** A fault of the store is not one of the job, whatever the store throws. */
   #storeFailed(thrown: unknown): StoreError {
@@ -233,6 +266,10 @@ export class Enqueuing {
     }
     this.#context.loop.arrived();
   }
+}
+
+function same<T>(added: T): T {
+  return added;
 }
 
 /** @throws {Error} If it is not stored. */

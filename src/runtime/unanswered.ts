@@ -11,6 +11,18 @@ import type { PoolState } from "./pool_state.ts";
 import { OpenList } from "../base/open_list.ts";
 import type { Added } from "../contract/store.ts";
 
+/** What follows from the answer to `add`. */
+export interface AddCall<T> {
+  /** Throws if the answer is none. */
+  readonly judge: (added: readonly Added[]) => void;
+  /** Gets the answer. What it throws rejects the wait. */
+  readonly took: (added: readonly Added[]) => T;
+  /** Makes an error of a fault of the store. */
+  readonly failed: (thrown: unknown) => Error;
+  /** Gets an answer that comes after the call was given up. */
+  readonly late: (added: readonly Added[]) => void;
+}
+
 interface Call {
   readonly sinceMs: number;
   readonly giveUp: (error: Error) => void;
@@ -29,24 +41,34 @@ export class Unanswered {
   }
 
   /**
-   * What the store answers to a call made at `nowMs`.
+   * What comes of a call made at `nowMs`.
    *
-   * @param late Gets an answer that comes after the call was given up.
-   * @throws {StoreError} If it has not answered within `leaseMs`, or by `close`: it may be done all the same.
+   * @throws {Error} What `failed` makes of a fault, such as no answer within `leaseMs` or by `close`: the call
+   * may be done all the same.
    */
-  wait(
+  wait<T>(
     answer: Promise<readonly Added[]>,
     nowMs: number,
-    late: (added: readonly Added[]) => void,
-  ): Promise<readonly Added[]> {
+    { judge, took, failed, late }: AddCall<T>,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
-      const open = this.#open.add({ sinceMs: nowMs, giveUp: reject });
+      const fail = (thrown: unknown): void => reject(failed(thrown));
+      const open = this.#open.add({ sinceMs: nowMs, giveUp: fail });
       this.#alarm.by(nowMs + this.#state.settings.leaseMs);
       answer.then((added) => {
-        if (this.#open.delete(open)) resolve(added);
-        else late(added);
+        if (!this.#open.delete(open)) return late(added);
+        try {
+          judge(added);
+        } catch (thrown) {
+          return fail(thrown);
+        }
+        try {
+          resolve(took(added));
+        } catch (thrown) {
+          reject(thrown);
+        }
       }, (thrown) => {
-        if (this.#open.delete(open)) reject(thrown); // else it was given up, and reported then
+        if (this.#open.delete(open)) fail(thrown); // else it was given up, and reported then
       });
     });
   }
