@@ -4,6 +4,7 @@
  * @module
  */
 
+import { OpenList } from "../../base/open_list.ts";
 import type { Clock, Timer } from "../../time/clock.ts";
 
 /** Message for a request that a stop of the server cuts short. */
@@ -38,8 +39,7 @@ interface Read {
 /** Bounds the time of reads. While requests come, they cost one timer a `READ_WITHIN_MS` together. */
 export class BodyReads {
   readonly #clock: Clock;
-  /** Oldest first. */
-  readonly #reads = new Set<Read>();
+  readonly #reads = new OpenList<Read>();
   #isStopping = false;
   #isLooking = false;
   #timer: Timer | undefined;
@@ -49,7 +49,7 @@ export class BodyReads {
     this.#clock = clock;
     const stop = (): void => {
       this.#isStopping = true;
-      for (const { giveUp } of this.#reads) giveUp(new UnreadError("stopping"));
+      for (const { giveUp } of this.#reads.values()) giveUp(new UnreadError("stopping"));
       this.#timer?.cancel();
       this.#timer = undefined;
     };
@@ -62,21 +62,23 @@ export class BodyReads {
    *
    * @throws {UnreadError} If it is not over in time.
    */
-  async of<T>(reading: Promise<T>): Promise<T> {
+  of<T>(reading: Promise<T>): Promise<T> {
     if (this.#isStopping) {
       reading.catch(() => {}); // it fails once its connection is closed, and nobody waits for it
-      throw new UnreadError("stopping");
+      return Promise.reject(new UnreadError("stopping"));
     }
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const read = { sinceMs: this.#clock.nowMs(), giveUp: reject };
-    this.#reads.add(read);
-    if (this.#timer === undefined) this.#arm(read);
-    reading.then(resolve, reject);
-    try {
-      return await promise;
-    } finally {
-      this.#reads.delete(read);
-    }
+    return new Promise((resolve, reject) => {
+      const read = { sinceMs: this.#clock.nowMs(), giveUp: reject };
+      const open = this.#reads.add(read);
+      if (this.#timer === undefined) this.#arm(read);
+      reading.then((value) => {
+        this.#reads.delete(open);
+        resolve(value);
+      }, (thrown) => {
+        this.#reads.delete(open);
+        reject(thrown);
+      });
+    });
   }
 
   /** Sets a timer that outlasts the read: one for all that come until it fires. */
@@ -87,7 +89,7 @@ export class BodyReads {
   readonly #expire = (): void => {
     this.#timer = undefined;
     const nowMs = this.#clock.nowMs();
-    for (const { sinceMs, giveUp } of this.#reads) {
+    for (const { sinceMs, giveUp } of this.#reads.values()) {
       if (nowMs - sinceMs >= READ_WITHIN_MS) giveUp(new UnreadError("late"));
     }
     const oldest = this.#reads.values().find(({ sinceMs }) => nowMs - sinceMs < READ_WITHIN_MS);
