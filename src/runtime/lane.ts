@@ -16,6 +16,9 @@ import type { Wall } from "../time/wall.ts";
 /** Run times count as so long at least in the sum of their logarithms, ms: 0 has none. */
 const LEAST_TIMED_MS = 0.01;
 
+/** A product of run times beyond this, or below its inverse, is taken into the sum: one more would fit still. */
+const LARGEST_PRODUCT = 1e200;
+
 /** The pool of a lane. */
 interface LanePool {
   /** Read for ages. */
@@ -89,6 +92,7 @@ export class Lane implements LaneView {
   #timed = 0;
   #timedMs = 0;
   #timedLog = 0;
+  #product = 1; // of the run times since: one logarithm for many
 
   /** Makes a lane of a queue. */
   constructor(
@@ -146,7 +150,7 @@ export class Lane implements LaneView {
   }
 
   get timedLog(): number {
-    return this.#timedLog;
+    return this.#timedLog + Math.log(this.#product);
   }
 
   get window(): WindowStats {
@@ -284,10 +288,17 @@ export class Lane implements LaneView {
     if (!measured) return;
     this.#timed++;
     this.#timedMs += serviceMs;
-    this.#timedLog += Math.log(Math.max(serviceMs, LEAST_TIMED_MS));
+    this.#multiply(Math.max(serviceMs, LEAST_TIMED_MS));
     this.#service.add(serviceMs);
     this.traffic.serviceTimes.add(nowMs, serviceMs);
     this.#runs.add(serviceMs);
+  }
+
+  #multiply(serviceMs: number): void {
+    this.#product *= serviceMs;
+    if (this.#product < LARGEST_PRODUCT && this.#product > 1 / LARGEST_PRODUCT) return;
+    this.#timedLog += Math.log(this.#product);
+    this.#product = 1;
   }
 
   /**
