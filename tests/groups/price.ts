@@ -1,0 +1,3 @@
+import { load } from "../_groups.ts";
+
+await load("price");
