@@ -235,7 +235,8 @@ Deno.test("A start rate holds in every half-open second, from a cold start and a
       for (let index = 30; index < starts.length; index++) {
         assert.ok(starts[index]! - starts[index - 30]! >= 1000);
       }
-      assert.equal(pool.snapshot().live, 1);
+      assert.equal(pool.snapshot().limit, 2); // ceil(30 x 0.02 x 1.5) + 1
+      assert.equal(pool.snapshot().live, 2);
       assert.equal(pool.snapshot().rateBound, true);
     },
     { clock },
