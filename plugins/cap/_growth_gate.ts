@@ -30,8 +30,8 @@ const FULL = 0.9;
 const REST_MS = 6000;
 /** And five times as long as the last trial took: a sixth of the time at most is at a size that may be worse. */
 const REST_TRIALS = 5;
-/** A hundred times what a trial cost a pool that is not held passes before the next: trials cost 1 % at most. */
-const THRIFT = 100;
+/** 300 times what a trial cost a pool that is not held passes before the next: trials cost a third of 1 % at most. */
+const THRIFT = 300;
 /** And four times as long after each trial in a row that was not sure: they tell little of such a pool. */
 const UNSURE = 4;
 
