@@ -22,7 +22,7 @@ const FAILED_MS = 1000;
 const POLL_MS = 5000;
 
 /** Clocks of processes that differ by no more than this are taken to show the latest of them, ms. */
-const MOST_APART_MS = 60_000;
+const MOST_APART_MS = 300_000;
 
 /** What a ledger needs of its pool. */
 export interface LedgerContext extends Pick<PoolCore, "state" | "now"> {

@@ -14,6 +14,11 @@ export const CAP = 5;
 export const CLUSTER_CAP = 9;
 /** Most starts a second of all processes together. */
 export const STARTS_PER_SEC = 40;
+/** Most starts of lane `low` a second of all processes together. */
+export const LOW_PER_SEC = 6;
+/** Most starts within this time, over restarts too: a ledger holds them. */
+export const LONG_STARTS = 50;
+export const LONG_MS = 20_000;
 /** Most jobs of one key that run at once in lane `high`. */
 export const PER_KEY = 2;
 /** Most jobs of lane `low` that run at once in one process. */
@@ -47,8 +52,15 @@ export function configOf(index: number, { run, store, isNamed }: ConfigParts): C
   const low = { name: "low", maxRunning: LOW_RUNNING, attempts: 3, backoff };
   const extra = { name: "extra", attempts: 2, backoff };
   const own = { use: "fixed-cap", with: { workers: CAP } } as const;
-  const caps = isNamed ? [own] : [
+  const lowRate = { calls: LOW_PER_SEC, perMs: 1000, lane: "low" };
+  const longRate = { calls: LONG_STARTS, perMs: LONG_MS, burst: 30 };
+  const ownRates = {
+    use: "api-rate-cap",
+    with: { rates: [lowRate, longRate], headroom: 0 },
+  } as const;
+  const caps = isNamed ? [own, ownRates] : [
     own,
+    ownRates,
     { use: "fixed-cap", with: { workers: CLUSTER_CAP }, scope: "cluster" },
     { use: "api-rate-cap", with: { callsPerSec: STARTS_PER_SEC, headroom: 0 } },
   ] as const;
