@@ -29,6 +29,8 @@ export interface CapBound {
   readonly startsPerSec: number;
   /** The longest window of its rates, ms. 0: it has none. */
   readonly windowMs: number;
+  /** Most starts per second of lanes that have rates of their own. */
+  readonly laneRates: ReadonlyMap<string, number>;
   /** Over how many processes it holds. */
   readonly scope: CapSettings["scope"];
 }
@@ -94,7 +96,7 @@ function askCap(
   const options = isRecord(bound.options) ? bound.options : {};
   const { min, max } = pool.size;
   const lanes = pool.lanes.map(({ name }) => ({ name }));
-  const [workers, startsPerSec, windowMs] = [min, max].map((live) => {
+  const [least, most] = [min, max].map((live) => {
     const view = makeView({
       pool: pool.name,
       lanes,
@@ -104,32 +106,41 @@ function askCap(
       limit: max,
     });
     return answerOf(() => bound.create(context)(view, max));
-  }).reduce(([aWorkers, aStarts, aWindow], [bWorkers, bStarts, bWindow]) => [
-    Math.max(aWorkers, bWorkers),
-    Math.max(aStarts, bStarts),
-    Math.max(aWindow, bWindow),
-  ]);
-  const title = shared === undefined ? `cap "${bound.name}"` : `downstream "${shared.downstream}"`;
-  return { name: bound.name, title, path, options, workers, startsPerSec, windowMs, scope };
+  }) as [Answer, Answer]; // one each
+  return {
+    name: bound.name,
+    title: shared === undefined ? `cap "${bound.name}"` : `downstream "${shared.downstream}"`,
+    path,
+    options,
+    scope,
+    workers: Math.max(least.workers, most.workers),
+    startsPerSec: Math.max(least.startsPerSec, most.startsPerSec),
+    windowMs: Math.max(least.windowMs, most.windowMs),
+    laneRates: most.laneRates,
+  };
 }
 
+type Answer = Pick<CapBound, "workers" | "startsPerSec" | "windowMs" | "laneRates">;
+
 /** A cap that fails says nothing: the pool will tell of it when it runs. */
-function answerOf(
-  ask: () => Limit,
-): readonly [workers: number, startsPerSec: number, windowMs: number] {
+function answerOf(ask: () => Limit): Answer {
   try {
     const limit = ask();
-    const limits = limitsIn(limit).filter(({ starts }) => starts > 0);
-    const ofAll = limitsIn(limit).filter(({ lane }) => lane === undefined);
-    const perSec = ofAll.map(({ starts, perMs }) => starts * 1000 / perMs);
-    const windows = limits.map((limit) => windowOf(limit).perMs);
-    return [
-      whole(limit.workers),
-      Math.min(Infinity, ...perSec),
-      Math.max(0, ...windows),
-    ];
-  } catch {
-    return [Infinity, Infinity, 0]; // see above
+    const limits = limitsIn(limit);
+    const slowest = (lane?: string): number => {
+      const own = limits.filter((limit) => limit.lane === lane);
+      return Math.min(Infinity, ...own.map(({ starts, perMs }) => starts * 1000 / perMs));
+    };
+    const named = limits.flatMap(({ lane }) => lane ?? []);
+    const windows = limits.map((limit) => limit.starts > 0 ? windowOf(limit).perMs : 0);
+    return {
+      workers: whole(limit.workers),
+      startsPerSec: slowest(),
+      windowMs: Math.max(0, ...windows),
+      laneRates: new Map(named.map((lane) => [lane, slowest(lane)])),
+    };
+  } catch { // see above
+    return { workers: Infinity, startsPerSec: Infinity, windowMs: 0, laneRates: new Map() };
   }
 }
 

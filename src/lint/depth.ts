@@ -39,7 +39,12 @@ function tooDeep(pool: PoolFacts, lane: LaneFacts): Concern[] {
 
 /** Jobs per second that a lane gets at most, after the lanes above have had theirs. */
 function drainRate({ bounds }: PoolFacts, lane: LaneFacts): number {
-  const byRate = Math.max(0, bounds.startsPerSec - lane.perSecAbove);
+  const { name } = lane.settings;
+  const own = Math.min(
+    Infinity,
+    ...bounds.caps.map(({ laneRates }) => laneRates.get(name) ?? Infinity),
+  );
+  const byRate = Math.min(own, Math.max(0, bounds.startsPerSec - lane.perSecAbove));
   const byWorkers = lane.serviceMs > 0 ? lane.share.alone * 1000 / lane.serviceMs : Infinity;
   return Math.min(byRate, byWorkers);
 }

@@ -11,7 +11,12 @@ import type { LaneFacts, PoolFacts } from "./facts.ts";
 
 /** Loads that the pool, its start rate or what its policy gives a lane cannot carry. */
 export function lintLoad(pool: PoolFacts): readonly Concern[] {
-  return [...overload(pool), ...rateOverload(pool), ...pool.lanes.flatMap(laneOverload(pool))];
+  return [
+    ...overload(pool),
+    ...rateOverload(pool),
+    ...pool.lanes.flatMap((lane) => laneRateOverload(pool, lane)),
+    ...pool.lanes.flatMap(laneOverload(pool)),
+  ];
 }
 
 function overload({ bounds: { workers, binder }, load, perSec, serviceMs }: PoolFacts): Concern[] {
@@ -49,6 +54,28 @@ function rateOverload({ bounds: { startsPerSec, rateCap }, perSec }: PoolFacts):
     change: `Let ${rateCap.title} allow ${counted(come, "start")}/s, or expect at most ` +
       `${counted(figure(startsPerSec), "job")}/s`,
   })];
+}
+
+function laneRateOverload({ bounds }: PoolFacts, lane: LaneFacts): Concern[] {
+  const { perSec, settings: { name } } = lane;
+  const come = figure(perSec);
+  return bounds.caps.flatMap(({ title, path, laneRates }) => {
+    const startsPerSec = laneRates.get(name) ?? Infinity;
+    if (perSec <= startsPerSec) return [];
+    return [concern({
+      code: "rate-overload",
+      severity: "error",
+      path,
+      message: `${counted(come, "job")}/s ${agreeing(come, "is", "are")} expected in lane ` +
+        `"${name}" but ${title} lets ${
+          figure(startsPerSec)
+        } of them start: no number of workers helps`,
+      formula: "perSec > startsPerSec of the lane",
+      numbers: { perSec, startsPerSec },
+      change: `Let ${title} allow ${counted(come, "start")}/s of that lane, or expect at most ` +
+        `${counted(figure(startsPerSec), "job")}/s in it`,
+    })];
+  });
 }
 
 function laneOverload(pool: PoolFacts): (lane: LaneFacts) => Concern[] {

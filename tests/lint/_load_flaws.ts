@@ -230,6 +230,31 @@ export const LOAD_FLAWS: readonly Flaw[] = [
     change: /^Raise size\.max to 20 to use the rate/,
   },
   {
+    code: "rate-overload",
+    severity: "error",
+    pointer: "/pools/p/caps/0",
+    given: {
+      pool: {
+        lanes: [{ name: "urgent" }, { name: "batch", expect: { perSec: 3, serviceMs: 10 } }],
+        caps: [{
+          use: "api-rate-cap",
+          with: { rates: [{ calls: 2, perMs: 1000, lane: "batch" }], headroom: 0 },
+        }],
+      },
+    },
+    mended: {
+      pool: {
+        lanes: [{ name: "urgent" }, { name: "batch", expect: { perSec: 2, serviceMs: 10 } }],
+        caps: [{
+          use: "api-rate-cap",
+          with: { rates: [{ calls: 2, perMs: 1000, lane: "batch" }], headroom: 0 },
+        }],
+      },
+    },
+    numbers: { perSec: 3, startsPerSec: 2 },
+    change: /allow 3 starts\/s of that lane, or expect at most 2 jobs\/s in it$/,
+  },
+  {
     code: "rate-forgotten",
     severity: "warning",
     pointer: "/pools/p/caps/0",
