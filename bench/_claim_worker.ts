@@ -1,10 +1,11 @@
 /**
  * A process of `claimants`: claims 10 jobs at a time from pool "p" of a file, and ends them. At each line on
- * standard input it prints how many it has ended.
+ * standard input it prints how many it has ended, and its CPU time, us.
  *
  * @module
  */
 
+import process from "node:process";
 import { start } from "../mod.ts";
 import type { ConfigInput } from "../src/config/input.ts";
 
@@ -27,7 +28,10 @@ for (let left = jobs; left > 0; left -= 500) {
   await sluice.pool("p").enqueueAll(entries);
 }
 say("ready");
-for await (const _ of Deno.stdin.readable) say(JSON.stringify(ended));
+for await (const _ of Deno.stdin.readable) {
+  const { user, system } = process.cpuUsage();
+  say(JSON.stringify({ ended, cpuUs: user + system }));
+}
 await sluice.stop();
 
 function say(line: string): void {

@@ -8,6 +8,7 @@ import { type Edit, measureEdited } from "./_ablated.ts";
 import type { Bench, Figures, Target } from "./_bench.ts";
 
 const KV = "stores/deno_kv";
+const PREFETCH = "src/runtime/prefetch.ts";
 
 /** Parts, and the edits that switch each off. */
 const PARTS: Readonly<Record<string, readonly Edit[]>> = {
@@ -48,6 +49,25 @@ const PARTS: Readonly<Record<string, readonly Edit[]>> = {
     from: "parts[index] = Math.min(wants[index]!, Math.min(fair, left));",
     to: "parts[index] = Math.min(Math.floor(cap / wants.length), Math.min(fair, left));",
   }],
+  "prefetch": [{
+    file: "src/runtime/ahead.ts",
+    from: "if (ms === 0 || (planned > 0 ? isFull : isFullAhead)) return false;",
+    to: "if (ms >= 0) return false;",
+  }],
+  "band of prefetch": [
+    { file: PREFETCH, from: "const LOW = 1.5;", to: "const LOW = 2;" },
+    { file: PREFETCH, from: "const HIGH = 2.5;", to: "const HIGH = 2;" },
+  ],
+  "share of lanes in prefetch": [{
+    file: PREFETCH,
+    from: "return sumMs === 0 ? live",
+    to: "return sumMs >= 0 ? live",
+  }],
+  "return of prefetched jobs": [{
+    file: PREFETCH,
+    from: "const HELD_MS = 250;",
+    to: "const HELD_MS = 10_000;",
+  }],
 };
 
 interface Scenario {
@@ -55,25 +75,43 @@ interface Scenario {
   readonly of: string;
   readonly bench: string;
   /** What is compared. */
-  readonly figure: string;
+  readonly figures: readonly string[];
   readonly parts: readonly string[];
 }
 
-const ALONE = ["head cache", "commit sharing", "looks instead of a watch"];
+const ALONE = ["head cache", "commit sharing", "looks instead of a watch", "prefetch"];
+const FAR = [
+  "prefetch",
+  "band of prefetch",
+  "share of lanes in prefetch",
+  "return of prefetched jobs",
+];
 
 const SCENARIOS: readonly Scenario[] = [
   ...["out c=10 sluice", "out c=100 sluice", "through c=100 sluice"].map((of) => (
-    { bench: "durable", of, figure: "perSec", parts: ALONE }
+    { bench: "durable", of, figures: ["perSec", "cpuUs"], parts: ALONE }
   )),
-  { bench: "durable", of: "in sluice", figure: "oneByOnePerSec", parts: ALONE.slice(1) },
-  { bench: "claimants", of: "4 processes", figure: "perSec", parts: ["contention back-off"] },
+  {
+    bench: "durable",
+    of: "in sluice",
+    figures: ["oneByOnePerSec", "oneByOneCpuUs"],
+    parts: ["looks instead of a watch"],
+  },
+  {
+    bench: "claimants",
+    of: "4 processes",
+    figures: ["perSec", "cpuUs"],
+    parts: ["contention back-off"],
+  },
   {
     bench: "cluster-rate",
     of: "4 on file at 100/s",
-    figure: "urgentP95",
+    figures: ["urgentP95"],
     parts: ["start pace"],
   },
-  { bench: "uneven", of: "one of two", figure: "perSec", parts: ["permit re-division"] },
+  { bench: "uneven", of: "one of two", figures: ["perSec"], parts: ["permit re-division"] },
+  { bench: "kv-network", of: "1 at 30 ms", figures: ["busy", "reads", "writes"], parts: FAR },
+  { bench: "kv-network", of: "4 at 30 ms", figures: ["busy", "reads", "writes"], parts: FAR },
 ];
 
 const ALL = "all parts";
@@ -88,12 +126,14 @@ export const ablation: Bench = {
   ),
   measure,
   targets: SCENARIOS.flatMap((scenario) =>
-    scenario.parts.map((part): Target => ({
-      about: `without / with ${part}, ${scenario.figure} of ${scenario.bench}, ${scenario.of}`,
-      over: { of: caseOf(scenario, part), figure: scenario.figure },
-      by: { of: caseOf(scenario, ALL), figure: scenario.figure },
-      aim: "at most",
-    }))
+    scenario.parts.flatMap((part) =>
+      scenario.figures.map((figure): Target => ({
+        about: `without / with ${part}, ${figure} of ${scenario.bench}, ${scenario.of}`,
+        over: { of: caseOf(scenario, part), figure },
+        by: { of: caseOf(scenario, ALL), figure },
+        aim: "at most",
+      }))
+    )
   ),
 };
 
@@ -105,9 +145,9 @@ async function measure(name: string): Promise<Figures> {
   for (const scenario of SCENARIOS) {
     for (const part of [ALL, ...scenario.parts]) {
       if (caseOf(scenario, part) !== name) continue;
-      const { bench, of, figure } = scenario;
-      const figures = await measureEdited(bench, of, PARTS[part] ?? []);
-      return { [figure]: figures[figure]! };
+      const { bench, of, figures } = scenario;
+      const measured = await measureEdited(bench, of, PARTS[part] ?? []);
+      return Object.fromEntries(figures.map((figure) => [figure, measured[figure]!]));
     }
   }
   throw new Error(`No case is named "${name}"`);

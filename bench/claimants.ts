@@ -12,7 +12,7 @@ import { type Child, runScript } from "./_child.ts";
 const JOBS = 60_000;
 const DURATION_MS = 4000;
 
-/** Figures: "perSec", no-op jobs of all processes. */
+/** Figures: "perSec", no-op jobs of all processes; "cpuUs", CPU time of all for one. */
 export const claimants: Bench = {
   name: "claimants",
   about: "processes with 10 workers each that drain one file",
@@ -39,11 +39,22 @@ async function measure(of: string): Promise<Figures> {
     await worker.line();
     workers.push(worker);
   }
-  const count = async (): Promise<number> => {
-    const ended: readonly number[] = await Promise.all(workers.map((worker) => worker.ask()));
-    return ended.reduce((sum, one) => sum + one, 0);
+  const usage = async (): Promise<Usage> => {
+    const said: readonly Usage[] = await Promise.all(workers.map((worker) => worker.ask()));
+    return said.reduce((sum, one) => ({
+      ended: sum.ended + one.ended,
+      cpuUs: sum.cpuUs + one.cpuUs,
+    }));
   };
-  const before = await count();
+  const before = await usage();
   await delay(DURATION_MS);
-  return { perSec: (await count() - before) * 1000 / DURATION_MS };
+  const after = await usage();
+  const ended = after.ended - before.ended;
+  return { perSec: ended * 1000 / DURATION_MS, cpuUs: (after.cpuUs - before.cpuUs) / ended };
+}
+
+/** Of one process, or of all. */
+interface Usage {
+  readonly ended: number;
+  readonly cpuUs: number;
 }

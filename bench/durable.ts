@@ -4,6 +4,7 @@
  * @module
  */
 
+import process from "node:process";
 import type { Bench, Figures, Place, Target } from "./_bench.ts";
 import { job, jobsFrom, type Payload } from "./_queue.ts";
 import { openQueue } from "./_queues.ts";
@@ -28,7 +29,8 @@ const CONCURRENCIES = [10, 100] as const;
 
 /**
  * Figures: "…PerSec" of jobs; "rssMb" of the process and "fileBytes" of a job while 10,000 wait; "perSec"
- * from the first start, or the first send, to the last acknowledged end.
+ * from the first start, or the first send, to the last acknowledged end, and "cpuUs", CPU time of this process
+ * for one of those jobs.
  */
 export const durable: Bench = {
   name: "durable",
@@ -111,9 +113,12 @@ async function measureIn(name: string): Promise<Figures> {
   if (sent < IN_FLIGHT) await queue.addMany(jobsFrom(sent, IN_FLIGHT - sent));
   const rssMb = Deno.memoryUsage().rss / 1e6;
   const fileBytes = ((queue.fileBytes?.() ?? NaN) - emptyBytes) / IN_FLIGHT;
+  const cpuUs = cpuTimer();
   const oneByOnePerSec = await perSec(ONE_BY_ONE, 1, queue.add);
+  const oneByOneCpuUs = cpuUs() / ONE_BY_ONE;
   const bulksPerSec = await perSec(BULKS, 1, ({ n }) => queue.addMany(jobsFrom(n * BULK, BULK)));
-  const figures = { inFlightPerSec, oneByOnePerSec, bulkPerSec: BULK * bulksPerSec, rssMb };
+  const bulkPerSec = BULK * bulksPerSec;
+  const figures = { inFlightPerSec, oneByOnePerSec, oneByOneCpuUs, bulkPerSec, rssMb };
   return queue.fileBytes === undefined ? figures : { ...figures, fileBytes };
 }
 
@@ -125,9 +130,11 @@ async function measureOut(name: string, most: number): Promise<Figures> {
   const ends = new Ends(OUT);
   await using queue = await openQueue(name, { most, run, ended: () => ends.one() });
   for (let n = 0; n < OUT; n += BULK) await queue.addMany(jobsFrom(n, BULK));
+  const cpuUs = cpuTimer();
   await queue.work();
   if (await ends.allWithin(LONGEST_MS)) await queue.settled?.();
-  return { perSec: ends.count * 1000 / (performance.now() - startedAtMs) };
+  const elapsedMs = performance.now() - startedAtMs;
+  return { perSec: ends.count * 1000 / elapsedMs, cpuUs: cpuUs() / ends.count };
 }
 
 async function measureThrough(name: string, most: number): Promise<Figures> {
@@ -135,9 +142,20 @@ async function measureThrough(name: string, most: number): Promise<Figures> {
   await using queue = await openQueue(name, { most, run: () => {}, ended: () => ends.one() });
   await queue.work();
   const startedAtMs = performance.now();
+  const cpuUs = cpuTimer();
   await perSec(THROUGH, CALLERS, queue.add);
   if (await ends.allWithin(startedAtMs + LONGEST_MS - performance.now())) await queue.settled?.();
-  return { perSec: ends.count * 1000 / (performance.now() - startedAtMs) };
+  const elapsedMs = performance.now() - startedAtMs;
+  return { perSec: ends.count * 1000 / elapsedMs, cpuUs: cpuUs() / ends.count };
+}
+
+/** Begins to count: what it returns tells the CPU time of this process since, us. */
+function cpuTimer(): () => number {
+  const before = process.cpuUsage();
+  return () => {
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
 }
 
 /** Calls a second, of callers that each await theirs before the next. */
