@@ -34,7 +34,7 @@ import { Mutex } from "./io/mutex.ts";
 import { Heartbeat } from "./members/heartbeat.ts";
 import { Member } from "./members/member.ts";
 import { parseId } from "./record/id.ts";
-import { findRecord } from "./read/find.ts";
+import { findRecord } from "./read/locate.ts";
 import { KvAdded, type KvJob } from "./record/job.ts";
 import { PoolKeys, SIGNAL_KEY } from "./record/keys.ts";
 import { type KvLane, type LaneTable, openLanes } from "./record/lanes.ts";
@@ -99,12 +99,12 @@ export class KvQueue implements Queue {
   #left = false;
   #leaving: Promise<void> | undefined;
   #handedBack: Membership | undefined;
-  #renewing: Promise<unknown> = Promise.resolve();
   #isOutdated = false;
   #changing: Promise<void> | undefined;
-  readonly #leases = new OpenList<Promise<unknown>>(); // under way
-  #adopting: Promise<unknown> = Promise.resolve();
-  #isAdopting = false;
+  /** Leases and renewals under way. */
+  readonly #open = new OpenList<Promise<unknown>>();
+  /** Until other rules are in effect. */
+  #adopting: Promise<unknown> | undefined;
 
   /** Serves a queue that has joined. */
   constructor(context: QueueContext, options: QueueOptions, shares: QueueShares) {
@@ -174,19 +174,17 @@ export class KvQueue implements Queue {
     this.#nowMs = nowMs;
     this.#heartbeat.stamps(nowMs);
     const asking = wants.some((want) => want > 0) ? this.#heartbeat.asks(nowMs) : undefined;
-    if (asking !== undefined) this.#renewing = Promise.all([this.#renewing, asking]);
+    if (asking !== undefined) this.#waitFor(asking);
     return this.#claim(asked, nowMs);
   }
 
   async #claim(asked: readonly Want[], nowMs: number): Promise<readonly Leased[]> {
     // Said at once: what it could go with is on its way in the next turn.
-    const waits = this.#left || this.#isAdopting;
+    const waits = this.#left || this.#adopting !== undefined;
     const ride = waits ? undefined : this.#claims.participant(asked, nowMs);
     const riding = ride !== undefined && this.#carries(ride) ? ride.jobs : undefined;
     await this.#adopting;
-    const leasing = this.#lease(riding, asked, nowMs);
-    const open = this.#leases.add(leasing);
-    const jobs = await leasing.finally(() => this.#leases.delete(open));
+    const jobs = await this.#waitFor(this.#lease(riding, asked, nowMs));
     const { marked } = this.#context.member.membership;
     // Cancelled before its pool has it: told once it does.
     if (marked.size > 0 && jobs.some((job) => marked.has(markOf(job.segment, job.index)))) {
@@ -224,9 +222,13 @@ export class KvQueue implements Queue {
     if (this.#left) {
       return { alive: false, peers: member.peers, reaped: 0, nextAtMs: Infinity };
     }
-    const renewing = this.#heartbeat.renew(nowMs, steadyMs);
-    this.#renewing = renewing.catch(() => {}); // told to the one who asked
-    return await renewing;
+    return await this.#waitFor(this.#heartbeat.renew(nowMs, steadyMs));
+  }
+
+  /** Leaving waits for it, and so do other rules. */
+  #waitFor<T>(work: Promise<T>): Promise<T> {
+    const open = this.#open.add(work);
+    return work.finally(() => this.#open.delete(open));
   }
 
   /** Counts by lane: the same live objects each time. */
@@ -318,8 +320,7 @@ export class KvQueue implements Queue {
 
   async #leave(nowMs: number): Promise<void> {
     await this.close();
-    await Promise.allSettled(this.#leases.values()); // faults go to those who asked
-    await this.#renewing;
+    await Promise.allSettled(this.#open.values()); // faults go to those who asked
     const { db, keys, member, others } = this.#context;
     const { membership } = member;
     if (!membership.lost) this.#handedBack = membership;
@@ -351,20 +352,19 @@ export class KvQueue implements Queue {
     );
     const { listener } = this.#context;
     const adopted = (): void => {
-      this.#isAdopting = this.#adopting !== adopting;
+      if (this.#adopting === adopting) this.#adopting = undefined;
       listener.wake();
     };
     // A fault of the database changes nothing: ends of jobs free what waits for places.
     const adopting = this.#limit(others, nowMs).then(adopted, adopted);
     this.#adopting = adopting;
-    this.#isAdopting = true;
   }
 
   /** Does what follows from other limits on jobs of one key, once what is on its way under the old ones is there. */
   async #limit(lanes: readonly KvLane[], nowMs: number): Promise<void> {
     if (lanes.length === 0) return;
     await this.#adopting;
-    await Promise.allSettled(this.#leases.values()); // faults go to those who asked
+    await Promise.allSettled(this.#open.values()); // faults go to those who asked
     const { mutex: gate } = this.#context;
     await this.#finishes.between(() =>
       gate.run(async () => {

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { setApart } from "./add/apart.ts";
+import { setApart } from "./add/chunks.ts";
 import { type Bytes, changeLine, earliestExpiry, encode, type JobLine } from "./record/codec.ts";
 import type { QueueContext } from "./context.ts";
 import { UncertainCommit } from "./io/db.ts";
@@ -88,10 +88,7 @@ export class Transaction {
     this.nowMs = nowMs;
     this.atMs = Math.floor(nowMs);
     this.#operation = new AtomicOperation(context.db);
-    this.slots = new KeySlots(
-      context,
-      (record) => this.reserve(record, SMALL_BYTES + keySize(record)),
-    );
+    this.slots = new KeySlots(context, this);
   }
 
   /** True once no more should be added. False as long as it changes nothing. */
@@ -279,7 +276,7 @@ export class Transaction {
   async commit(): Promise<boolean> {
     const { counts } = this.#context;
     this.#operation.reserve(OVERHEAD);
-    this.slots.write(this);
+    this.slots.write();
     this.#writeDone();
     this.#writeCounts();
     counts.inFlight++;

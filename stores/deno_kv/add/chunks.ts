@@ -4,11 +4,12 @@
  * @module
  */
 
-import { type Bytes, decode, encode, type LineExtra } from "../record/codec.ts";
+import { type Bytes, changeLine, decode, encode, type LineExtra } from "../record/codec.ts";
 import type { QueueContext } from "../context.ts";
 import { tagIn, tagOf } from "../record/id.ts";
-import type { StoredJob } from "../record/job.ts";
-import { numberAt, textAt } from "../record/keys.ts";
+import { delayOf, type StoredJob } from "../record/job.ts";
+import { numberAt, type PoolKeys, textAt } from "../record/keys.ts";
+import type { Transaction } from "../transaction.ts";
 import { AtomicOperation, type Expected, isAsItWas } from "../io/atomic_operation.ts";
 
 /** Largest payload, bytes of its JSON. */
@@ -58,6 +59,22 @@ export async function writeChunks(
   }
   const { key, versionstamp } = await db.get(keyOf(0));
   return versionstamp === null ? undefined : { key, versionstamp };
+}
+
+/**
+ * Stores the payload of a job apart, with the commit that ends it: beside it and a large result there is no
+ * room in one value. The job as it is written from then on.
+ */
+export function setApart(transaction: Transaction, keys: PoolKeys, job: StoredJob): StoredJob {
+  const { ordinal, segment, index, dueMs } = job;
+  const [attempts, leases, payload, extra = {}] = job.line;
+  const chunks = chunksIn(encode(JSON.stringify(payload)));
+  for (const [chunk, bytes] of chunks.entries()) {
+    transaction.setBytes(keys.of("b", tagIn(segment), segment, index, chunk), bytes);
+  }
+  const apart = { b: chunks.length, o: delayOf(job) };
+  const line = changeLine([attempts, leases, null, extra], {}, apart);
+  return { ordinal, segment, index, dueMs, line, text: JSON.stringify(line) };
 }
 
 /** A payload as it was read. */

@@ -202,7 +202,7 @@ async function attempt(
       transaction.check(one.chunk);
     }
     if (item.isDelayed) transaction.put("z", job, job.dueMs);
-    else await transaction.slots.enter(transaction, job, job.dueMs);
+    else await transaction.slots.enter(job, job.dueMs);
     answers.push(() => item.answers.answer(item.place, added));
   }
   transaction.signals = true;

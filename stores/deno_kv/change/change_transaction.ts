@@ -100,7 +100,7 @@ export class ChangeTransaction {
     }
     // Those that wait for places leave first: the places that others give up are for who stays.
     for (const job of this.#waiting) await transaction.slots.leave(job);
-    for (const job of this.#leaving) await transaction.slots.release(transaction, job);
+    for (const job of this.#leaving) await transaction.slots.release(job);
     if (!await transaction.commit()) return false;
     for (const id of this.#revived) this.#context.completions.revived(id);
     return true;
@@ -183,7 +183,7 @@ export class ChangeTransaction {
     transaction.delete(entry.key);
     transaction.keep("x", -1);
     const job = { ...dead, line: alive, text: JSON.stringify(alive) };
-    const state = await transaction.slots.enter(transaction, job, transaction.atMs);
+    const state = await transaction.slots.enter(job, transaction.atMs);
     transaction.signals = true;
     this.#revived.push(id);
     return state;

@@ -30,7 +30,7 @@ export async function bury(
   { job, fault }: { readonly job: StoredJob; readonly fault: string },
 ): Promise<undefined> {
   counts.doubt(job.ordinal); // whatever broke it may have broken more
-  await transaction.slots.release(transaction, job);
+  await transaction.slots.release(job);
   const [attempt, , , extra] = job.line;
   transaction.end(job, {
     ...UNREADABLE_END,

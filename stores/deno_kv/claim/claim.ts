@@ -17,8 +17,8 @@ import type { CommitParticipant, FreshPart } from "../commit_participant.ts";
 import { Transaction } from "../transaction.ts";
 import type { Membership } from "../members/membership.ts";
 
-/** How often others may be quicker in a row. */
-const MOST_TRIES = 30;
+/** How long others may be quicker, ms: what is theirs by then is asked for again. */
+const LOSING_MS = 500;
 
 /** Parts of which all jobs have expired that a claim looks behind, at most. */
 const MOST_PASSED = 60;
@@ -67,7 +67,8 @@ export class Claims {
     if (member.untold) return [];
     const { membership } = member;
     let barren = 0;
-    for (let tries = 0; tries < MOST_TRIES && !membership.lost;) {
+    const claimed = await db.retry(async () => {
+      if (membership.lost) return [];
       const claims = await this.#gathering.run(() => this.#gatherAll(membership, wants, nowMs));
       const { jobs, isLost } = await this.#commitAll(claims);
       if (isLost) {
@@ -77,12 +78,13 @@ export class Claims {
       if (membership.lost) return []; // declared dead meanwhile: they are others' by now, or will be
       if (jobs.length > 0) return member.alone || db.isSerial ? jobs : jobs.sort(byAge);
       if (claims.every(({ taken }) => taken === 0)) return [];
-      if (isLost && await membership.isAlive(db)) await db.pause(tries++);
-      // What is wanted by now comes first.
-      if (claims.every((claim) => claim.jobs.length === 0) && ++barren === MOST_BARREN) break;
-    }
-    if (barren > 0) this.#context.listener.wake();
-    return [];
+      if (isLost) await membership.isAlive(db);
+      const isBarren = claims.every((claim) => claim.jobs.length === 0);
+      if (isBarren && ++barren === MOST_BARREN) return []; // what is wanted by now comes first
+      return undefined;
+    }, LOSING_MS);
+    if (barren > 0 && !claimed?.length) this.#context.listener.wake();
+    return claimed ?? [];
   }
 
   /** Claims of disjoint parts: one where commits wait for each other, or else as many as the wants take. */

@@ -75,7 +75,7 @@ export async function expireIn(
       staying.push(job);
       continue;
     }
-    await transaction.slots.release(transaction, job);
+    await transaction.slots.release(job);
     transaction.end(job, expired(job));
   }
   transaction.putPart("r", staying);
@@ -153,7 +153,7 @@ async function movePart(
   let moved = 0;
   for (const job of jobs) {
     if (moved > 0 && (transaction.isFull || transaction.checksLeft < 3)) break;
-    await transaction.slots.enter(transaction, job, job.dueMs);
+    await transaction.slots.enter(job, job.dueMs);
     moved++;
   }
   transaction.count(place.ordinal, "z", -moved);

@@ -156,9 +156,9 @@ async function admit(
 ): Promise<StoredJob | undefined> {
   const extra = job.line[3];
   if ((extra?.x ?? Infinity) > transaction.nowMs) {
-    return await transaction.slots.admit(transaction, job);
+    return await transaction.slots.admit(job);
   }
-  await transaction.slots.release(transaction, job);
+  await transaction.slots.release(job);
   transaction.end(job, expired(job));
   return undefined;
 }

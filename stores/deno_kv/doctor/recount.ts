@@ -4,15 +4,15 @@
  * @module
  */
 
-import { decodeLines, isUnreadable, type JobLine, parseLine } from "../record/codec.ts";
+import { type Bytes, decodeLines, isUnreadable, type JobLine, parseLine } from "../record/codec.ts";
 import type { QueueContext } from "../context.ts";
 import { countIn } from "../read/counts.ts";
 import type { Db } from "../io/db.ts";
 import { countDone } from "../end/done.ts";
-import type { Counted, KeptKind } from "../record/keys.ts";
+import { type Counted, type KeptKind, PoolKeys, SIGNAL_KEY } from "../record/keys.ts";
 import { raise } from "../limit/limits.ts";
 import { endedLines } from "../end/part_ends.ts";
-import type { Bytes } from "../record/codec.ts";
+import { poolNames } from "../io/upgrade.ts";
 
 /** Places of a key: taken, and jobs that wait for one. */
 export type PlaceCount = readonly [held: number, waiting: number];
@@ -192,4 +192,32 @@ async function tallyLane({ db, keys }: Source, ordinal: number): Promise<LaneTal
     }
   }
   return { counts, slots };
+}
+
+/** True if a commit failed because something else is where a number should. */
+export function isDamaged(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.message.includes("non-U64");
+}
+
+/**
+ * Counts again where something else is in place of a counter: no commit that changes it gets past that.
+ * Of a commit that fails there, what comes before it is kept: so commits count first, and all counters
+ * are counted again then.
+ */
+export async function mendCounters(db: Db): Promise<void> {
+  const signal = await db.get<unknown>(SIGNAL_KEY);
+  const isBroken = signal.versionstamp !== null && !(signal.value instanceof Deno.KvU64);
+  if (isBroken) await setCounter(db, signal, Date.now()); // more than anyone has seen: it only grows
+  for (const name of await poolNames(db)) {
+    const keys = new PoolKeys(name);
+    for (const counter of await db.list<unknown>({ prefix: keys.of("c") })) {
+      const [, , , , ordinal, space] = counter.key;
+      const isKnown = space === "r" || space === "z" || space === "q" || space === "l" ||
+        space === "d" || space === "x";
+      if (!isKnown || typeof ordinal !== "number") continue;
+      const count = await countSpace({ db, keys }, ordinal, space);
+      const isRight = counter.value instanceof Deno.KvU64 && countIn(counter.value) === count;
+      if (!isRight) await setCounter(db, counter, count);
+    }
+  }
 }

@@ -302,7 +302,7 @@ export class FinishLoop {
       transaction.signals = true;
       return;
     }
-    await transaction.slots.release(transaction, job);
+    await transaction.slots.release(job);
     const { reason } = settlement;
     const result = to === "done" ? resultOf(settlement) : {};
     const end = { state: to, attempt, startedAtMs, ...result, reason, error, told: true };
@@ -320,13 +320,13 @@ export class FinishLoop {
       transaction.put(isDue ? "r" : "z", job, isDue ? transaction.atMs + 0.5 : Math.ceil(dueAtMs));
       return;
     }
-    await transaction.slots.release(transaction, job);
+    await transaction.slots.release(job);
     const line = changeLine(job.line, {}, { h: undefined });
     const free = storedWith(job, line);
     const dueMs = Math.ceil(dueAtMs);
     if (dueMs > transaction.nowMs) transaction.put("z", free, dueMs);
     // Half a ms: behind all that became claimable in this one.
-    else await transaction.slots.enter(transaction, free, transaction.atMs + 0.5);
+    else await transaction.slots.enter(free, transaction.atMs + 0.5);
   }
 }
 

@@ -6,7 +6,7 @@
 
 import { messageOf } from "../../../src/contract/errors.ts";
 import { delay } from "../../../src/base/async.ts";
-import { isDamaged, mendCounters } from "../doctor/damage.ts";
+import { isDamaged, mendCounters } from "../doctor/recount.ts";
 import { RemoteConnection } from "./remote_connection.ts";
 import type { SameFile } from "./same_file.ts";
 import { CommitTokens } from "./commit_tokens.ts";

@@ -11,11 +11,43 @@ import { type Bytes, changeLine, decode, isUnreadable, parseLine } from "../reco
 import type { QueueContext } from "../context.ts";
 import type { StoredJob } from "../record/job.ts";
 import { placesIn, restorePlaces } from "../doctor/recount.ts";
-import type { Transaction } from "../transaction.ts";
-import { expired, UNREADABLE_END } from "../end/ended.ts";
+import type { Expected } from "../io/atomic_operation.ts";
+import { type Counted, keySize, type Space } from "../record/keys.ts";
+import { type End, expired, UNREADABLE_END } from "../end/ended.ts";
 
 /** How many waiting jobs are read at once. */
 const LOOK_AHEAD = 8;
+
+/** What the record of a key takes at most, bytes. */
+const RECORD_BYTES = 64;
+
+/** The commit in the making that slots are part of. */
+export interface SlotTransaction {
+  /** Now. */
+  readonly nowMs: number;
+  /** Whole ms: what times in keys are. */
+  readonly atMs: number;
+  /** True once no more should be added. */
+  readonly isFull: boolean;
+  /** Checks that may still be added. */
+  readonly checksLeft: number;
+  /** True: other processes should hear of it. */
+  signals: boolean;
+  /** Makes the commit depend on a key. */
+  check(expected: Expected): void;
+  /** Sets a key to a small value. */
+  set(key: Deno.KvKey, value: unknown): void;
+  /** Deletes a key. */
+  delete(key: Deno.KvKey): void;
+  /** Counts a key that will be set. */
+  reserve(key: Deno.KvKey, valueBytes: number): void;
+  /** Changes a count of a lane. */
+  count(ordinal: number, what: Counted, change: number): void;
+  /** Puts one job down. `key`: the one it waits for a place of. */
+  put(space: Space, job: StoredJob, dueMs: number, key?: string): void;
+  /** Ends a job that has been taken from where it was. */
+  end(job: StoredJob, end: End): void;
+}
 
 interface Use {
   readonly ordinal: number;
@@ -30,16 +62,15 @@ interface Use {
 /** The records of keys that one commit changes. */
 export class KeySlots {
   readonly #context: QueueContext;
+  readonly #transaction: SlotTransaction;
   readonly #uses = new Map<string, Use>();
   /** Segment and index of those that wait no more. */
   readonly #left = new Set<string>();
 
-  readonly #reserve: (record: Deno.KvKey) => void;
-
-  /** Begins with none. `reserve` counts each record that will be written. */
-  constructor(context: QueueContext, reserve: (record: Deno.KvKey) => void) {
+  /** Begins with none. */
+  constructor(context: QueueContext, transaction: SlotTransaction) {
     this.#context = context;
-    this.#reserve = reserve;
+    this.#transaction = transaction;
   }
 
   /** Records that are changed: each takes a check and a mutation. */
@@ -48,25 +79,21 @@ export class KeySlots {
   }
 
   /** Puts a job that is due down: ready if its key has a place left, behind others of its key if not. */
-  async enter(
-    transaction: Transaction,
-    job: StoredJob,
-    dueMs: number,
-  ): Promise<"ready" | "blocked"> {
+  async enter(job: StoredJob, dueMs: number): Promise<"ready" | "blocked"> {
     const limit = this.#context.lanes.of(job.ordinal)?.maxRunningPerKey ?? Infinity;
     const { k: key, h: hasSlot } = job.line[3] ?? {};
     if (key === undefined || limit === Infinity || hasSlot === 1) { // a delayed job may have kept its slot
-      transaction.put("r", job, dueMs);
+      this.#transaction.put("r", job, dueMs);
       return "ready";
     }
     const use = await this.#use(job.ordinal, key);
     if (use.held < limit) {
       use.held++;
-      transaction.put("r", withPlace(job), dueMs);
+      this.#transaction.put("r", withPlace(job), dueMs);
       return "ready";
     }
     use.waiting++;
-    transaction.put("q", job, dueMs, key);
+    this.#transaction.put("q", job, dueMs, key);
     return "blocked";
   }
 
@@ -74,7 +101,7 @@ export class KeySlots {
    * The place of a ready job that is being claimed: it has none if its lane had no limit when it was
    * added. `undefined`: no place is left, and it waits for one now.
    */
-  async admit(transaction: Transaction, job: StoredJob): Promise<StoredJob | undefined> {
+  async admit(job: StoredJob): Promise<StoredJob | undefined> {
     const limit = this.#context.lanes.of(job.ordinal)?.maxRunningPerKey ?? Infinity;
     const extra = job.line[3];
     if (limit === Infinity || extra?.k === undefined || extra.h === 1) return job;
@@ -84,19 +111,19 @@ export class KeySlots {
       return withPlace(job);
     }
     use.waiting++;
-    transaction.put("q", job, job.dueMs, extra.k);
+    this.#transaction.put("q", job, job.dueMs, extra.k);
     return undefined;
   }
 
   /** Gives up the place of a job that ends, or will be due again later. The next of its key gets it. */
-  async release(transaction: Transaction, job: StoredJob): Promise<void> {
+  async release(job: StoredJob): Promise<void> {
     const extra = job.line[3];
     if (extra?.h !== 1 || extra.k === undefined) return;
     const use = await this.#use(job.ordinal, extra.k);
     // A process without this lane does not know its limit: as many as before may hold a slot.
     const limit = this.#context.lanes.of(job.ordinal)?.maxRunningPerKey ?? Math.max(1, use.held);
     if (--use.held < 0) this.#context.counts.doubt(job.ordinal); // its record was damaged
-    await this.#fill(transaction, use, limit);
+    await this.#fill(use, limit);
   }
 
   /** A running job of which no place was counted so far has one from now on. */
@@ -108,12 +135,13 @@ export class KeySlots {
   }
 
   /** Gives places that are free to those of a key that wait. */
-  async fill(transaction: Transaction, ordinal: number, key: string): Promise<void> {
+  async fill(ordinal: number, key: string): Promise<void> {
     const limit = this.#context.lanes.of(ordinal)?.maxRunningPerKey ?? 0;
-    await this.#fill(transaction, await this.#use(ordinal, key), limit);
+    await this.#fill(await this.#use(ordinal, key), limit);
   }
 
-  async #fill(transaction: Transaction, use: Use, limit: number): Promise<void> {
+  async #fill(use: Use, limit: number): Promise<void> {
+    const transaction = this.#transaction;
     let isGiven = false;
     while (use.held < limit && use.waiting > 0) {
       if (isGiven && (transaction.isFull || transaction.checksLeft < 2)) break; // its end gives the others
@@ -151,12 +179,12 @@ export class KeySlots {
   }
 
   /** Adds the changed records to the commit. Called once, by it. */
-  write(transaction: Transaction): void {
+  write(): void {
     for (const { ordinal, key, entry, held, waiting } of this.#uses.values()) {
       const at = this.#context.keys.of("k", ordinal, key);
-      transaction.check(entry);
-      if (held <= 0 && waiting <= 0) transaction.delete(at);
-      else transaction.set(at, [held, waiting]);
+      this.#transaction.check(entry);
+      if (held <= 0 && waiting <= 0) this.#transaction.delete(at);
+      else this.#transaction.set(at, [held, waiting]);
     }
   }
 
@@ -176,7 +204,7 @@ export class KeySlots {
     const [held, waiting] = places;
     const use = { ordinal, key, entry, held, waiting, queue: [], next: 0 };
     this.#uses.set(name, use);
-    this.#reserve(at);
+    this.#transaction.reserve(at, RECORD_BYTES + keySize(at)); // it is checked, too
     return use;
   }
 

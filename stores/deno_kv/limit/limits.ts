@@ -79,7 +79,7 @@ export async function raise(context: QueueContext, lane: KvLane, nowMs: number):
       if (transaction.isFull || transaction.checksLeft < 4) break;
       last = key;
       if (waiting === 0 || held >= lane.maxRunningPerKey) continue;
-      await transaction.slots.fill(transaction, numberAt(key, 4), textAt(key, 5));
+      await transaction.slots.fill(numberAt(key, 4), textAt(key, 5));
     }
     if (last === undefined) return "all";
     if (transaction.slots.size > 0 && !await transaction.commit()) return undefined;

@@ -160,7 +160,7 @@ async function putBack(
     const startedAtMs = place.startedAtMs;
     const isMarked = marked.has(markOf(job.segment, job.index));
     if (isMarked || (charged && attempt >= attempts)) {
-      await transaction.slots.release(transaction, job);
+      await transaction.slots.release(job);
       transaction.end(
         job,
         isMarked

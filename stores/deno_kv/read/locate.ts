@@ -1,14 +1,17 @@
 /**
- * Finds a job by its id, wherever it is.
+ * Finds a job by its id, wherever it is, and says what is known of it.
  *
  * @module
  */
 
+import type { JobRecord } from "../../../src/contract/job.ts";
+import { readChunks } from "../add/chunks.ts";
+import type { QueueContext } from "../context.ts";
 import { type Bytes, isUnreadable, lineAt, parseLine } from "../record/codec.ts";
 import { type DonePointer, jobsDone } from "../end/done.ts";
-import { type EndedJob, readDead } from "../end/ended.ts";
+import { type EndedJob, readDead, recordIn } from "../end/ended.ts";
 import { createdIn, type IdParts, parseId } from "../record/id.ts";
-import { idOf, type StoredJob } from "../record/job.ts";
+import { idOf, recordOf, type StoredJob } from "../record/job.ts";
 import { type LeasePlace, numberAt, type PoolKeys, type Space } from "../record/keys.ts";
 import { endedLines } from "../end/part_ends.ts";
 import type { Readable } from "./reads.ts";
@@ -247,4 +250,22 @@ async function findDone(
   const [entry] = await db.list<Bytes>(range, { limit: 1 });
   const ended = entry && jobsDone(entry).find((job) => isSame(job, id));
   return entry && ended && { kind: "d", entry, ended };
+}
+
+/** Looks a job up. `undefined`: it is not known. */
+export async function findRecord(
+  context: QueueContext,
+  id: string,
+): Promise<JobRecord | undefined> {
+  const found = await locate(context, id);
+  if (found === undefined) return undefined;
+  const { pool, lanes, db, keys } = context;
+  const job = "ended" in found ? { ...found.ended.id, line: found.ended.row[6] } : found.job;
+  if (lanes.nameOf(job.ordinal) === "") await lanes.refresh(db, keys);
+  const lane = lanes.nameOf(job.ordinal);
+  const isApart = job.line[3]?.b !== undefined;
+  const payload = isApart ? (await readChunks(context, job)).value : undefined;
+  if ("ended" in found) return recordIn(found.ended, pool, lane, payload);
+  const startedAtMs = found.kind === "l" ? found.place.startedAtMs : undefined;
+  return recordOf(found.job, { pool, lane, payload, state: stateOf(found.kind), startedAtMs });
 }
