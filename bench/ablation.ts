@@ -22,18 +22,11 @@ const PARTS: Readonly<Record<string, readonly Edit[]>> = {
     from: "this.#skips = 1 + Math.floor(this.#random() * PARTS_EACH * peers);",
     to: "this.#skips = 0;",
   }],
-  "commit sharing": [
-    ...["add/enqueue_loop.ts", "end/finish_loop.ts"].map((file) => ({
-      file: `${KV}/${file}`,
-      from: "carry(participant: CommitParticipant): boolean {",
-      to: "carry(participant: CommitParticipant): boolean {\n    if (participant) return false;",
-    })),
-    {
-      file: `${KV}/add/enqueue_loop.ts`,
-      from: "participant(): CommitParticipant | undefined {",
-      to: "participant(): CommitParticipant | undefined {\n    if (this) return undefined;",
-    },
-  ],
+  "commit sharing": [{
+    file: `${KV}/commit_loop.ts`,
+    from: "const along = taken.filter((one) => isShared && one.isShared);",
+    to: "const along = taken.filter((one) => isShared && one.isShared && !one);",
+  }],
   "looks instead of a watch": [{
     file: `${KV}/io/file_watch.ts`,
     from: "const BUSY_PER_SEC = 100;",

@@ -14,7 +14,6 @@ import type { Mutex } from "./io/mutex.ts";
 import type { Member } from "./members/member.ts";
 import type { PoolKeys } from "./record/keys.ts";
 import type { LaneTable } from "./record/lanes.ts";
-import type { CommitQueue } from "./io/commit_queue.ts";
 
 /** The other queues of this pool in this process. */
 export interface Others {
@@ -38,8 +37,6 @@ export interface QueueContext {
   readonly counts: Counts;
   /** One at a time: what reads records of keys and dedupe keys to change them. */
   readonly mutex: Mutex;
-  /** Whose small commit is next, on a file. */
-  readonly commits: CommitQueue;
   /** Who waits for ends. Shared by all queues of this pool in this process. */
   readonly completions: Completions;
   /** How many ended jobs are kept. */

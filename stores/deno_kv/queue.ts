@@ -27,9 +27,10 @@ import type { Want } from "./claim/take.ts";
 import { OpenList } from "../../src/base/open_list.ts";
 import type { QueueContext, QueueShares } from "./context.ts";
 import { Counts } from "./read/counts.ts";
-import { EnqueueLoop } from "./add/enqueue_loop.ts";
+import { PendingAdds } from "./add/pending_adds.ts";
+import { CommitLoop } from "./commit_loop.ts";
 import { UNFINISHED } from "./end/completions.ts";
-import { FinishLoop } from "./end/finish_loop.ts";
+import { PendingEnds } from "./end/pending_ends.ts";
 import { Mutex } from "./io/mutex.ts";
 import { Heartbeat } from "./members/heartbeat.ts";
 import { Member } from "./members/member.ts";
@@ -45,7 +46,6 @@ import { Outcomes } from "./end/outcomes.ts";
 import { Reader } from "./read/reader.ts";
 import { giveBack } from "./members/reaper.ts";
 import { markOf, type Membership } from "./members/membership.ts";
-import { CommitQueue } from "./io/commit_queue.ts";
 
 /** How many leases are under way at once over a network: one that is urgent waits for no other. */
 const LEASE_CALLS = 4;
@@ -67,7 +67,6 @@ export async function openQueue(options: QueueOptions, shares: QueueShares): Pro
     lanes,
     counts,
     mutex: gate,
-    commits: new CommitQueue(),
     completions: completions,
     keep,
     member: member,
@@ -88,8 +87,9 @@ export async function openQueue(options: QueueOptions, shares: QueueShares): Pro
 export class KvQueue implements Queue {
   readonly #context: QueueContext;
   readonly #shares: QueueShares;
-  readonly #enqueues: EnqueueLoop;
-  readonly #finishes: FinishLoop;
+  readonly #adds: PendingAdds;
+  readonly #ends: PendingEnds;
+  readonly #commits: CommitLoop;
   readonly #claims: Claims;
   readonly #changes: ChangeLoop;
   readonly #heartbeat: Heartbeat;
@@ -111,14 +111,12 @@ export class KvQueue implements Queue {
     this.#context = context;
     this.#shares = shares;
     this.#nowMs = options.nowMs;
-    this.#enqueues = new EnqueueLoop(context, () => this.#finishes.waits);
     this.#claims = new Claims(context);
     this.#changes = new ChangeLoop(context);
     this.#heartbeat = new Heartbeat(context, options.nowMs);
-    this.#finishes = new FinishLoop(context, {
-      refreshMarks: () => this.#heartbeat.refreshMarks(),
-      added: () => this.#enqueues.participant(),
-    });
+    this.#adds = new PendingAdds(context);
+    this.#ends = new PendingEnds(context, () => this.#heartbeat.refreshMarks());
+    this.#commits = new CommitLoop(context, this.#adds, this.#ends);
     this.#reader = new Reader(context);
     this.#outcomes = new Outcomes(context, this);
   }
@@ -136,7 +134,7 @@ export class KvQueue implements Queue {
 
   /** True where what is added can be leased with its own commit: on a file only by who is alone. */
   get leasesAdded(): boolean {
-    return this.#context.db.isSerial ? this.isAlone : this.#enqueues.isAsking;
+    return this.#context.db.isSerial ? this.isAlone : this.#adds.isAsking;
   }
 
   /** Numbers new lanes. What it returns puts the rules in effect: leases that are asked for later keep to them. */
@@ -154,7 +152,9 @@ export class KvQueue implements Queue {
   /** Stores jobs. */
   add(entries: readonly JobEntry[], nowMs: number): Promise<readonly Added[]> {
     this.#heartbeat.stamps(nowMs);
-    return this.#enqueues.add(entries, nowMs);
+    const added = this.#adds.add(entries, nowMs);
+    this.#commits.start(this.#adds);
+    return added;
   }
 
   /** What `add` answers an entry without storing anything. */
@@ -182,7 +182,7 @@ export class KvQueue implements Queue {
     // Said at once: what it could go with is on its way in the next turn.
     const waits = this.#left || this.#adopting !== undefined;
     const ride = waits ? undefined : this.#claims.participant(asked, nowMs);
-    const riding = ride !== undefined && this.#carries(ride) ? ride.jobs : undefined;
+    const riding = ride !== undefined && this.#commits.carry(ride) ? ride.jobs : undefined;
     await this.#adopting;
     const jobs = await this.#waitFor(this.#lease(riding, asked, nowMs));
     const { marked } = this.#context.member.membership;
@@ -191,11 +191,6 @@ export class KvQueue implements Queue {
       this.#readAgain();
     }
     return jobs;
-  }
-
-  /** True if a claim goes with the commit of others: over a network only with jobs that are added. */
-  #carries(ride: ClaimRider): boolean {
-    return this.#context.db.isSerial && this.#finishes.carry(ride) || this.#enqueues.carry(ride);
   }
 
   /** What was leased on the way with ends of jobs, or else by a commit of its own. */
@@ -212,7 +207,9 @@ export class KvQueue implements Queue {
   /** Ends leases. */
   settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
     this.#heartbeat.stamps(nowMs);
-    return this.#finishes.settle(settlements, nowMs);
+    const settled = this.#ends.settle(settlements, nowMs);
+    this.#commits.start(this.#ends);
+    return settled;
   }
 
   /** Shows that this member lives, and takes back the jobs of those that do not. */
@@ -298,9 +295,8 @@ export class KvQueue implements Queue {
   async close(): Promise<void> {
     this.#left = true;
     const looked = this.#outcomes.close();
-    await this.#finishes.idle(); // jobs may have gone along, and be left for a commit of their own
-    await this.#enqueues.idle();
-    await this.#context.commits.idle();
+    await this.#adds.idle();
+    await this.#commits.idle();
     await looked;
     await this.#changing?.catch(() => {}); // who asked for the look was told
     await this.#adopting;
@@ -325,7 +321,7 @@ export class KvQueue implements Queue {
     const { membership } = member;
     if (!membership.lost) this.#handedBack = membership;
     membership.lost = true; // nothing ends any more: what is handed back is others'
-    await this.#finishes.idle();
+    await this.#commits.idle();
     const { memberId, fence } = membership;
     const { versionstamp } = await db.get(fence.key);
     if (this.#handedBack === membership && versionstamp === fence.versionstamp) {
@@ -366,7 +362,7 @@ export class KvQueue implements Queue {
     await this.#adopting;
     await Promise.allSettled(this.#open.values()); // faults go to those who asked
     const { mutex: gate } = this.#context;
-    await this.#finishes.between(() =>
+    await this.#commits.between(() =>
       gate.run(async () => {
         for (const lane of lanes) {
           if (lane.maxRunningPerKey === Infinity) await unblock(this.#context, lane, nowMs);

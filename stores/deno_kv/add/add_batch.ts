@@ -10,7 +10,8 @@ import type { QueueContext } from "../context.ts";
 import { KvAdded } from "../record/job.ts";
 import { keySize } from "../record/keys.ts";
 import type { KvLane } from "../record/lanes.ts";
-import type { FreshPart } from "../commit_participant.ts";
+import type { CommitParticipant, FreshPart } from "../commit_participant.ts";
+import { TooLarge } from "../io/atomic_operation.ts";
 import { PART_LINES, type Transaction } from "../transaction.ts";
 
 /** Most bytes of one commit's lines. */
@@ -41,21 +42,30 @@ interface Part {
 }
 
 /** The first of some jobs, as many as fit into a commit. */
-export class AddBatch {
+export class AddBatch implements CommitParticipant {
   /** When they were given. */
   readonly nowMs: number;
   /** The jobs. */
-  readonly items: readonly Item[];
+  readonly items: Item[];
+  /** The commit depends on nothing: it adds only. */
+  readonly membership = undefined;
+  readonly usesKeys = false;
   readonly #context: QueueContext;
+  readonly #waitAgain: (items: Item[]) => void;
   readonly #open = new Map<string, Part>();
   readonly #parts: Part[] = [];
   readonly #added: KvAdded[] = [];
   #bytes = 0;
   #keyBytes = 0;
 
-  /** Packs jobs; not empty. */
-  constructor(context: QueueContext, items: readonly Item[]) {
+  /** Packs jobs; not empty. `waitAgain` takes them back if nothing comes of the commit. */
+  constructor(
+    context: QueueContext,
+    items: readonly Item[],
+    waitAgain: (items: Item[]) => void,
+  ) {
     this.#context = context;
+    this.#waitAgain = waitAgain;
     this.nowMs = items[0]!.atMs; // all that are due at once become claimable together
     const { share } = context.db.allowance;
     for (const item of items) {
@@ -75,7 +85,8 @@ export class AddBatch {
   }
 
   /** Puts the jobs down; adds to `fresh` what is ready. */
-  board(transaction: Transaction, fresh: Set<FreshPart>): void {
+  board(transaction: Transaction, fresh: Set<FreshPart>): boolean {
+    if (transaction.isFull) return false;
     const { keys } = this.#context;
     for (const { lane, segment, dueMs, delayMs, expiresAtMs, lines } of this.#parts) {
       const space = delayMs > 0 ? "z" : "r";
@@ -90,17 +101,24 @@ export class AddBatch {
       }
     }
     transaction.signals = true;
+    return true;
   }
 
   /** Tells that they are stored. */
-  answer(): void {
+  made(): void {
     for (const [index, { answers, place }] of this.items.entries()) {
       answers.answer(place, this.#added[index]!);
     }
   }
 
-  /** Tells that they are not. */
+  /** They wait again. */
+  back(): void {
+    this.#waitAgain(this.items);
+  }
+
+  /** Tells that they are not stored. */
   fail(thrown: unknown): void {
+    if (thrown instanceof TooLarge && this.items.length > 1) return this.back();
     for (const item of this.items) failItem(item, thrown);
   }
 

@@ -163,37 +163,40 @@ export class Claims {
     }
     if (isSerial && !member.alone || member.untold || sum > MOST_RIDERS) return undefined;
     const { promise, resolve } = Promise.withResolvers<readonly KvJob[] | undefined>();
+    const { membership } = member;
     let claim: Claim | undefined;
+    const back = (): void => {
+      if (claim !== undefined) this.#leave(claim);
+      if ((claim?.checked ?? 0) > 0) counts.forgetShelves(); // what it was to be made of may be gone
+      resolve(undefined);
+    };
     return {
       nowMs,
+      membership,
+      usesKeys: false,
+      isShared: true,
       jobs: promise,
-      board: async (transaction, membership, fresh) => {
-        if (membership !== member.membership || member.untold) return;
+      board: async (transaction, fresh) => {
+        if (membership !== member.membership || member.untold) return false;
         const gathered = await this.#gathering.run(() =>
           this.#gather(membership, transaction, wants, fresh)
         );
-        if (gathered.taken > 0) {
-          claim = gathered;
-          return;
+        if (gathered.taken > 0) claim = gathered;
+        else if (gathered.exhausted) {
+          this.#note(gathered, gathered.moves);
+          resolve([]);
         }
-        if (!gathered.exhausted) return; // there was no room for it: it is made alone
-        this.#note(gathered, gathered.moves);
-        resolve([]);
+        return claim !== undefined; // if there was no room for it, it is made alone
       },
-      arrive: () => {
-        if (claim === undefined) return;
-        const { membership, jobs } = claim;
-        this.#leave(claim);
-        if (!membership.lost) this.#keep(claim);
-        claim = undefined;
+      made: () => {
+        const { jobs } = claim!; // it has boarded
+        this.#leave(claim!);
+        if (!membership.lost) this.#keep(claim!);
         if (membership.lost) resolve([]);
-        else if (jobs.length > 0) resolve(jobs);
+        else resolve(jobs.length > 0 ? jobs : undefined);
       },
-      leave: () => {
-        if (claim !== undefined) this.#leave(claim);
-        if ((claim?.checked ?? 0) > 0) counts.forgetShelves(); // what it was to be made of may be gone
-        resolve(undefined);
-      },
+      back,
+      fail: back,
     };
   }
 

@@ -5,9 +5,6 @@
  * @module
  */
 
-/** A commit of more jobs than this waits for none: it is made ready while another is stored. */
-export const MOST_SMALL = 128;
-
 /** Lets one operation in at a time, in the order of asking. */
 export class CommitQueue {
   #last: Promise<unknown> = Promise.resolve();
@@ -17,11 +14,6 @@ export class CommitQueue {
     const result = this.#last.then(operation);
     this.#last = result.then(hop, hop);
     return result;
-  }
-
-  /** Resolves once all have ended. */
-  async idle(): Promise<void> {
-    await this.#last;
   }
 }
 

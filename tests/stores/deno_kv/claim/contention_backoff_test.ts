@@ -34,6 +34,7 @@ Deno.test("processes that claim at once all over do not keep failing at the same
       stack.defer(() => store.close());
       queues.push(await openQueue(store, { random: () => count / 3 }));
     }
+    for (const queue of queues) await queue.lease([1], NOW); // their pools work
     const [first] = queues;
     for (const queue of queues) await queue.lease([1], NOW); // so that they own jobs
     for (let part = 0; part < 8; part++) {
