@@ -7,7 +7,7 @@
 import type { Clock } from "../time/clock.ts";
 import { Cooldown } from "./cooldown.ts";
 import { Counting } from "./counting.ts";
-import { Crew } from "./crew.ts";
+import type { Crew } from "./crew.ts";
 import { Dispatch } from "./dispatch.ts";
 import { Drain } from "./drain.ts";
 import type { EventHub } from "./event_hub.ts";
@@ -129,15 +129,9 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const overruns = new Overruns({ ...core, settler, leftovers, changed });
   const runner = new Runner({
     ...core,
-    cooldown,
-    settler,
-    random,
-    overruns,
-    telemetry,
-    redaction,
-  });
-  const crew = new Crew({ ...core, changed }, handlers, runner);
-  runner.crew = crew;
+    ...{ changed, cooldown, settler, random, overruns, telemetry, redaction },
+  }, handlers);
+  const { crew } = runner;
   const dispatch = new Dispatch({
     ...core,
     queue,

@@ -5,9 +5,8 @@
  */
 
 import type { Cooldown } from "./cooldown.ts";
-import type { Crew } from "./crew.ts";
+import { Crew, type CrewContext } from "./crew.ts";
 import type { AbortCause } from "../contract/errors.ts";
-import type { PoolCore } from "./pool_core.ts";
 import type { DownstreamCall, Job, Logger } from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
 import { copyResult, Misfit } from "../base/payload.ts";
@@ -31,7 +30,7 @@ export const STUCK_AFTER_MS = 1000;
 const UNKNOWN_TYPE_MS = 1000;
 
 /** What a runner needs of its pool. Of its state it owns the counts of starts and ends. */
-export interface RunnerContext extends PoolCore {
+export interface RunnerContext extends CrewContext {
   /** Hears of what the receiver refuses. */
   readonly cooldown: Cooldown;
   /** Where endings go. */
@@ -48,19 +47,20 @@ export interface RunnerContext extends PoolCore {
 
 /** Owns the attempts that run. */
 export class Runner implements WorkerOwner, RunOwner {
-  /** The workers it runs on; set once, before the first job. */
-  crew!: Crew;
+  /** The workers it runs on. */
+  readonly crew: Crew;
   readonly #context: RunnerContext;
   readonly #state: PoolState;
   readonly #telemetry: Telemetry | undefined;
   #running = 0;
   #nextLimitAtMs = Infinity;
 
-  /** Begins with nothing running. */
-  constructor(context: RunnerContext) {
+  /** Begins with nothing running. `handlers`: by job type. */
+  constructor(context: RunnerContext, handlers: ReadonlyMap<string, Handler>) {
     this.#context = context;
     this.#state = context.state;
     this.#telemetry = context.telemetry;
+    this.crew = new Crew(context, handlers, this);
   }
 
   /** When `enforce` has something to do. `Infinity`: nothing runs against a limit. */
