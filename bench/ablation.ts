@@ -27,11 +27,6 @@ const PARTS: Readonly<Record<string, readonly Edit[]>> = {
     from: "const along = taken.filter((one) => isShared && one.isShared);",
     to: "const along = taken.filter((one) => isShared && one.isShared && !one);",
   }],
-  "looks instead of a watch": [{
-    file: `${KV}/io/file_watch.ts`,
-    from: "const BUSY_PER_SEC = 100;",
-    to: "const BUSY_PER_SEC = Infinity;",
-  }],
   "start pace": [{
     file: "src/runtime/start_rate.ts",
     from: "if (!jumps || isFull) atMs = Math.max(atMs, dueAtMs);",
@@ -72,7 +67,7 @@ interface Scenario {
   readonly parts: readonly string[];
 }
 
-const ALONE = ["head cache", "commit sharing", "looks instead of a watch", "prefetch"];
+const ALONE = ["head cache", "commit sharing", "prefetch"];
 const FAR = [
   "prefetch",
   "band of prefetch",
@@ -84,12 +79,6 @@ const SCENARIOS: readonly Scenario[] = [
   ...["out c=10 sluice", "out c=100 sluice", "through c=100 sluice"].map((of) => (
     { bench: "durable", of, figures: ["perSec", "cpuUs"], parts: ALONE }
   )),
-  {
-    bench: "durable",
-    of: "in sluice",
-    figures: ["oneByOnePerSec", "oneByOneCpuUs"],
-    parts: ["looks instead of a watch"],
-  },
   {
     bench: "claimants",
     of: "4 processes",

@@ -126,15 +126,10 @@ export class KvQueue implements Queue {
     return this.#context.db.isSerial ? 1 : LEASE_CALLS;
   }
 
-  /** True unless others are known to claim too. */
-  get isAlone(): boolean {
-    const { member } = this.#context;
-    return member.alone && !member.untold;
-  }
-
   /** True where what is added can be leased with its own commit: on a file only by who is alone. */
   get leasesAdded(): boolean {
-    return this.#context.db.isSerial ? this.isAlone : this.#adds.isAsking;
+    const { db, member } = this.#context;
+    return db.isSerial ? member.alone && !member.untold : this.#adds.isAsking;
   }
 
   /** Numbers new lanes. What it returns puts the rules in effect: leases that are asked for later keep to them. */

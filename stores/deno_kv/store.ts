@@ -52,11 +52,7 @@ export class KvStore implements Store {
     this.#file = options.file;
     this.#log = options.log;
     this.#alive = options.file === undefined ? undefined : new Alive(options.file);
-    this.#wake = new Wake(db, {
-      ...options,
-      isAlone: () => [...this.#queues.values()].every((queues) => queues.values().every(isAlone)),
-      changed: () => this.#changed(),
-    });
+    this.#wake = new Wake(db, { ...options, changed: () => this.#changed() });
   }
 
   /** Name of this process. `undefined`: others cannot look whether it still is. */
@@ -152,8 +148,4 @@ export class KvStore implements Store {
     const queues = [...this.#queues.values()].flatMap((queues) => [...queues]);
     await Promise.all(queues.map((queue) => queue.changed()));
   }
-}
-
-function isAlone({ isAlone }: KvQueue): boolean {
-  return isAlone;
 }

@@ -5,12 +5,14 @@
  */
 
 import type { Db } from "./db.ts";
-import { FileWatch } from "./file_watch.ts";
 import { SIGNAL_KEY } from "../record/keys.ts";
 import { setCounter } from "../doctor/recount.ts";
 
 /** First wait between two polls after something came, ms. Doubles while nothing does. */
 const SHORTEST_POLL_MS = 100;
+
+/** How long a commit may take to become visible after its file has changed, ms. */
+const VISIBLE_MS = 5;
 
 /** Wait before a watch that has ended is started again, ms. */
 const WATCH_AGAIN_MS = 500;
@@ -25,8 +27,6 @@ export interface WakeOptions {
   readonly pollMs: number;
   /** Commits that are known of: others' later ones are changes. */
   readonly seen: number;
-  /** True while no other process is known to use it. @default {false} */
-  readonly isAlone?: () => boolean;
   /** Called when another process has committed something. May reject: then it is called again. */
   readonly changed: () => Promise<void>;
 }
@@ -39,7 +39,8 @@ export class Wake {
   #pollMs: number; // nothing has come yet: the longest wait
   #poll: ReturnType<typeof setTimeout> | undefined;
   #later: ReturnType<typeof setTimeout> | undefined;
-  #file: FileWatch | undefined;
+  #log: Deno.FsWatcher | undefined;
+  #visible: ReturnType<typeof setTimeout> | undefined;
   #reader: ReadableStreamDefaultReader<unknown> | undefined;
   #looking: Promise<void> | undefined;
   #again = false;
@@ -54,10 +55,7 @@ export class Wake {
     this.#heard = options.seen;
     this.#pollMs = options.pollMs;
     if (options.pollMs === Infinity) return;
-    if (options.file !== undefined) {
-      const isAlone = options.isAlone ?? (() => false);
-      this.#file = new FileWatch(options.file, db, isAlone, () => this.#look());
-    }
+    if (options.file !== undefined) this.#watchLog(`${options.file}-wal`);
     if (options.remote) this.#watchKey();
     this.#schedulePoll();
   }
@@ -67,7 +65,8 @@ export class Wake {
     this.#closed = true;
     clearTimeout(this.#poll);
     clearTimeout(this.#later);
-    this.#file?.close();
+    clearTimeout(this.#visible);
+    this.#log?.close();
     await this.#reader?.cancel().catch(() => {}); // the handle may be gone already
     await this.#looking;
   }
@@ -132,6 +131,28 @@ export class Wake {
     if (entry.value instanceof Deno.KvU64) return totalIn(entry.value);
     if (this.#total > 0) await setCounter(this.#db, entry, this.#total);
     return this.#total;
+  }
+
+  /**
+   * Watches the log of a file, which grows with each commit.
+   *
+   * Only the log may be watched, never its folder: `Deno.watchFs` opens and closes each file that changes,
+   * and a process that closes a file loses all its POSIX locks on it, those of SQLite included. On the log
+   * there are none; on the database there are, and others would delete the log.
+   */
+  async #watchLog(log: string): Promise<void> {
+    try {
+      this.#log = Deno.watchFs(log, { recursive: false });
+      for await (const _ of this.#log) {
+        // It tells sometimes before the commit is visible.
+        this.#visible ??= setTimeout(() => {
+          this.#visible = undefined;
+          this.#look();
+        }, VISIBLE_MS);
+      }
+    } catch {
+      // Not allowed, or no more watches to be had: it is polled in any case.
+    }
   }
 
   async #watchKey(): Promise<void> {
