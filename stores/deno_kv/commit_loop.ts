@@ -11,7 +11,7 @@ import type { CommitParticipant, CommitSource, FreshPart } from "./commit_partic
 import type { QueueContext } from "./context.ts";
 import type { PendingEnds } from "./end/pending_ends.ts";
 import { TooLarge } from "./io/atomic_operation.ts";
-import { CommitQueue } from "./io/commit_queue.ts";
+import { Mutex } from "./io/mutex.ts";
 import { PATIENCE_MS } from "./io/db.ts";
 import { Transaction } from "./transaction.ts";
 
@@ -24,7 +24,7 @@ export class CommitLoop {
   readonly #adds: PendingAdds;
   readonly #ends: PendingEnds;
   /** Small commits of a file, and all that have ends: two at once could overtake each other over a network. */
-  readonly #turns = new CommitQueue();
+  readonly #turns = new Mutex(eventLoop);
   readonly #running = new Map<CommitSource, Promise<void>>();
   #claim: CommitParticipant | undefined;
 
@@ -134,7 +134,7 @@ export class CommitLoop {
     return claim;
   }
 
-  /** One try. False: nothing was changed. What goes along is told what has come of it in any case. */
+  /** One try. False: nothing was changed. What goes along learns what has come of it in any case. */
   async #attempt(lead: CommitParticipant, along: readonly CommitParticipant[]): Promise<boolean> {
     const { db } = this.#context;
     const all = [lead, ...along];
@@ -182,4 +182,9 @@ export class CommitLoop {
     await told;
     return isMade;
   }
+}
+
+/** Lets the event loop run once: those who were answered have their say, and what they give goes along. */
+function eventLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
