@@ -1,6 +1,7 @@
 /**
  * Where in a lane a process claims while others claim at its head: all of them would want the same
- * part, and but one would have to begin again.
+ * part, and but one would have to begin again. Without it 8 processes that drain one file fail with twice as
+ * many commits and read 1.4 times as much; 4 notice little (bench/README.md).
  *
  * @module
  */

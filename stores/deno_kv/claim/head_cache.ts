@@ -1,7 +1,7 @@
 /**
  * The head of a lane as this process knows it without reading: what it has read once, moved by its own
  * commits since. Each claim still checks the version of what it takes, so a shelf may be wrong, and only
- * costs a commit then.
+ * costs a commit then. Without it a process alone reads 1.2 to 1.5 times as often (bench/README.md).
  *
  * @module
  */
