@@ -26,6 +26,20 @@ Deno.test("cooperative lets busy workers go after the idle ones, the longest run
   assert.deepEqual(make(cooperative)(view, 9), ["w2", "w3", "w1"]);
 });
 
+// A lane policy may keep that worker for a lane above: D1 beside a size that is halved.
+Deno.test("cooperative keeps the last idle worker of several lanes while a busy one can go", () => {
+  const lanes = [{ name: "urgent" }, { name: "batch" }];
+  const several = (view: PoolView): PoolView => ({ ...view, lanes: makeView({ lanes }).lanes });
+  const view = several(crew([["busy", 5], ["idle", 10], ["busy", 90], ["idle", 20]]));
+  const retirement = make(cooperative);
+
+  assert.deepEqual(retirement(view, 1), ["w4"]);
+  assert.deepEqual(retirement(view, 2), ["w4", "w3"]);
+  assert.deepEqual(retirement(view, 3), ["w4", "w3", "w1"]);
+  assert.deepEqual(retirement(view, 4), ["w4", "w3", "w1", "w2"]);
+  assert.deepEqual(retirement(several(crew([["idle", 3]])), 1), ["w1"]);
+});
+
 Deno.test("cooperative passes over workers that start, leave already or are stuck", () => {
   const view = crew([["starting", 9], ["retiring", 9], ["stuck", 9], ["busy", 1]]);
 
