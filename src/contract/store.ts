@@ -269,7 +269,8 @@ export interface Queue {
    *
    * @param ahead How many of the `wants` of each lane do not start at once. None of them may have its
    * last attempt, with which it would die unstarted if this process were killed: a lane gives no more
-   * than start at once from the first such job on. May be reused after the call. @default none
+   * than start at once from the first such job on, or gives such jobs first. May be reused after the
+   * call. @default none
    */
   lease(
     wants: readonly number[],

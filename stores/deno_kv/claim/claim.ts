@@ -7,6 +7,7 @@
 import { ContentionBackoff } from "./contention_backoff.ts";
 import { type Bytes, decodeLines, parseLine } from "../record/codec.ts";
 import type { QueueContext } from "../context.ts";
+import { inLeaseOrder } from "./lease_order.ts";
 import type { KvJob } from "../record/job.ts";
 import { numberAt } from "../record/keys.ts";
 import { Mutex } from "../io/mutex.ts";
@@ -76,7 +77,7 @@ export class Claims {
         if (!member.alone) this.#backoff.steps(member.peers);
       }
       if (membership.lost) return []; // declared dead meanwhile: they are others' by now, or will be
-      if (jobs.length > 0) return member.alone || db.isSerial ? jobs : jobs.sort(byAge);
+      if (jobs.length > 0) return db.isSerial ? jobs : inLeaseOrder(jobs, wants);
       if (claims.every(({ taken }) => taken === 0)) return [];
       if (isLost) await membership.isAlive(db);
       const isBarren = claims.every((claim) => claim.jobs.length === 0);
@@ -361,12 +362,6 @@ function restOf(wants: readonly Want[], { parts, left }: Claim): readonly Want[]
     const rest = left.has(lane.ordinal) ? 0 : Math.max(0, want - given);
     return [lane, rest, Math.min(ahead, rest)];
   });
-}
-
-/** Lane by lane, oldest first, as they stood there. */
-function byAge(a: KvJob, b: KvJob): number {
-  const byPart = a.segment < b.segment ? -1 : Number(a.segment > b.segment);
-  return a.laneIndex - b.laneIndex || a.dueMs - b.dueMs || byPart || a.index - b.index;
 }
 
 /** Name of a part. */

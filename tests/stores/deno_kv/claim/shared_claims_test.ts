@@ -145,6 +145,24 @@ Deno.test("a worker that waits gets a job of another member's part at once", asy
   });
 });
 
+Deno.test("a last attempt that is claimed for a worker that waits is among the first, though others are older", async () => {
+  await withMembers(2, async ({ queues: [queue] }) => {
+    await queue!.add([entry()], NOW);
+    const [job] = await queue!.lease([1], NOW);
+    await queue!.settle([end(job!, "retry", { dueAtMs: NOW + 10 })], NOW);
+    await addParts(queue!, 11, 1);
+
+    // Its own first, then the youngest of another's: with that, most likely, the last attempt.
+    const jobs = await queue!.lease([12], NOW + 600, [1]);
+
+    assert.ok(jobs.length >= 11);
+    const last = jobs.findIndex(({ attempt }) => attempt === 2);
+    assert.ok(last < 11, `of 11 that start it is the ${last + 1}th`);
+    const others = jobs.filter(({ attempt }) => attempt === 1).map(({ id }) => id);
+    assert.deepEqual(others, others.toSorted());
+  }, { attempts: [2] });
+});
+
 Deno.test("whatever members believe of each other, each job is leased once and none is lost", async () => {
   await withMembers(3, async ({ stores, queues, server }) => {
     await addParts(queues[0]!, 60, 5);
