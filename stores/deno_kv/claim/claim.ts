@@ -312,8 +312,13 @@ export class Claims {
   /** Ends jobs that have expired, as many as fit: what stays of their parts is leased by the next commit. */
   async #expire(claim: Claim, entries: readonly Deno.KvEntry<Bytes>[]): Promise<number> {
     let parts = 0;
-    for (const entry of entries.slice(0, MOST_EXPIRED)) {
-      if (claim.transaction.isFull || claim.transaction.checksLeft < 3) break;
+    for (const entry of entries) {
+      const { isFull, checksLeft } = claim.transaction;
+      if (parts === MOST_EXPIRED || isFull || checksLeft < 3) break;
+      const name = textOf(entry.key);
+      if (this.#tried.has(name)) continue; // read twice, or another claim ends its jobs
+      this.#tried.add(name);
+      claim.tries.push(name);
       claim.checked++;
       parts++;
       await expireIn(this.#context, claim.transaction, entry);

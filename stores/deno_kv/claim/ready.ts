@@ -110,9 +110,13 @@ export class ReadyParts {
       return this.#owners.share(ordinal, due, member);
     };
     let shared = share();
-    yield* shared.own;
+    const given = new Set<string>();
+    const isNew = ({ key }: Deno.KvEntry<Bytes>): boolean => {
+      const { size } = given;
+      return given.add(key.join("/")).size > size;
+    };
+    yield* shared.own.filter(isNew);
     for (let page = 1; page < MOST_PAGES && !isEmpty; page++) {
-      const known = new Set(shared.own);
       const anew = headCache.whole;
       const againMs = isUrgent ? 0 : PAGE_MS;
       const isNews = counts.isOutdated(headCache) &&
@@ -120,9 +124,9 @@ export class ReadyParts {
       if (anew && !isNews) break;
       await this.#readPage(ordinal, { want, headCache, nowMs, anew });
       shared = share();
-      yield* shared.own.filter((part) => !known.has(part));
+      yield* shared.own.filter(isNew);
     }
-    if (shared.others.length > 0 && takesOthers()) yield* shared.others;
+    if (shared.others.length > 0 && takesOthers()) yield* shared.others.filter(isNew);
     if (!isEmpty && (!headCache.whole || counts.isOutdated(headCache))) leaves();
   }
 

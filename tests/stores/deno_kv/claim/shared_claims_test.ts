@@ -163,6 +163,26 @@ Deno.test("a last attempt that is claimed for a worker that waits is among the f
   }, { attempts: [2] });
 });
 
+Deno.test("a job that has expired ends once, though its lane is read again while it is claimed", async () => {
+  await withMembers(1, async ({ server, stores, queues: [queue] }) => {
+    const producer = await openQueue(stores[0]!); // which owns none, as it asks for none
+    for (const member of [producer, queue!]) await member.renew(NOW);
+    await producer.add([entry()], NOW);
+    await producer.add([entry({ expiresAtMs: NOW + 50 })], NOW + 1);
+    await queue!.lease([1], NOW + 2); // it has seen both
+    await producer.add([entry({ dueAtMs: NOW + 60_000 })], NOW + 3);
+    await until(() => queue!.counts![0]!.delayed === 1); // something has changed since
+
+    assert.deepEqual(await queue!.lease([1], NOW + 100), []);
+
+    const kv = await Deno.openKv(server.url);
+    assert.deepEqual(await audit(kv, "p"), []);
+    kv.close();
+    const [lane] = await queue!.count(NOW + 100, true);
+    assert.equal(lane!.ready, 0);
+  });
+});
+
 Deno.test("whatever members believe of each other, each job is leased once and none is lost", async () => {
   await withMembers(3, async ({ stores, queues, server }) => {
     await addParts(queues[0]!, 60, 5);
