@@ -95,17 +95,13 @@ export class RunSample {
 export class Usual {
   /** How many attempts it rests on that were known to be good. */
   good = 0;
-  #lanes: readonly RunTimes[];
-
-  constructor(lanes: number) {
-    this.#lanes = Array.from({ length: lanes }, () => NO_RUNS);
-  }
+  #lanes: readonly RunTimes[] = [];
 
   /** Learns from attempts, that take the place of older ones: the first in any case, then good ones. */
   learn({ lanes }: Reading, isGood: boolean): void {
     if (isGood) this.good += sumOf(lanes, ({ count }) => count);
-    this.#lanes = this.#lanes.map((usual, lane) => {
-      const more = lanes[lane]!; // both have all lanes
+    this.#lanes = lanes.map((more, lane) => {
+      const usual = this.#lanes[lane] ?? NO_RUNS;
       if (more.count === 0 || (!isGood && usual.count >= KNOWN)) return usual;
       return plus(more, usual, Math.min(1, Math.max(0, MEMORY - more.count) / usual.count)); // 1 of none
     });
@@ -119,9 +115,8 @@ export class Usual {
 
   /** How slow attempts are, by the lanes that are known. */
   slowness(sample: RunSample): Estimate {
-    return combined(
-      ...sample.slowness(this.#lanes.map((own) => own.count < KNOWN ? NO_RUNS : own)),
-    );
+    const known = this.#lanes.map((own) => own.count < KNOWN ? NO_RUNS : own);
+    return combined(...sample.slowness(known));
   }
 }
 

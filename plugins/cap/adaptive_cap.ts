@@ -30,7 +30,7 @@ export const adaptiveCap: Plugin<"cap", AdaptiveCapOptions> = defineCap({
     let names = "";
     return (view, wanted) => {
       const seen = JSON.stringify(view.lanes.map(({ name }) => name)); // others after a reload
-      if (gate === undefined || seen !== names) gate = new GrowthGate(view.lanes.length, probe);
+      if (gate === undefined || seen !== names) gate = new GrowthGate(probe);
       names = seen;
       return gate.ask(view, wanted);
     };

@@ -87,6 +87,38 @@ Deno.test("adaptiveCap lets a downstream do what it can that collapses of itself
   assert.ok(off.done < 0.6 * 450 * 60, `${off.done}`); // what it is worth
 });
 
+Deno.test("adaptiveCap keeps what it found while a job is late now and then", async () => {
+  const serviceMs = { kind: "knee", ms: 6, cv: 2, slots: 5, collapse: 0.05 } as const;
+  const lanes = { all: { serviceMs, arrivals: poisson(705) } }; // idle for a tenth of the time, or more
+  const below: Draw = { ...base, size: { min: 1, max: 91 }, lanes };
+
+  const on = await play(below, "on", 1, 60_000);
+
+  assert.ok(on.done > 0.8 * 705 * 60, `${on.done}`);
+});
+
+Deno.test("adaptiveCap of four processes finds the knee that they share", async () => {
+  const serviceMs = { kind: "knee", ms: 31, cv: 1, slots: 9 } as const;
+  const lanes = { all: { serviceMs, arrivals: poisson(385) } };
+  const shared: Draw = { ...base, peers: 4, size: { min: 1, max: 30 }, targetWaitMs: 200, lanes };
+
+  const run = await play(shared, "on", 1001, 120_000);
+
+  const workers = run.workers(60_000, 120_000);
+  assert.ok(workers <= 1.3 * 9, `${workers} workers`);
+});
+
+Deno.test("adaptiveCap errs seldom, however many small processes look at uneven jobs", async () => {
+  const serviceMs = { kind: "lognormal", ms: 58, cv: 2.3 } as const;
+  const lanes = { all: { serviceMs, arrivals: poisson(298), failRate: 0.05 } };
+  const small: Draw = { ...base, peers: 4, size: { min: 2, max: 4 }, targetWaitMs: 1000, lanes };
+
+  const on = await play(small, "on", 1);
+  const off = await play(small, "off", 1);
+
+  assert.ok(on.done >= 0.99 * off.done, `${on.done} of ${off.done}`);
+});
+
 Deno.test("adaptiveCap without trials finds a limit by what the downstream says", async () => {
   const serviceMs = { kind: "knee", ms: 20, slots: 10, collapse: 0.05, tells: true } as const;
   const lanes = { all: { serviceMs, arrivals: poisson(800) } };
