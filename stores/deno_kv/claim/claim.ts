@@ -30,9 +30,6 @@ const MOST_EXPIRED = 2;
 /** Commits of a claim that only end expired jobs, at most: it is asked for again. */
 const MOST_BARREN = 2;
 
-/** A claim of more than this has a commit of its own: read while the ends before it are stored. */
-const MOST_RIDERS = 128;
-
 /** How many commits of one claim are under way at once where they do not wait for each other. */
 const MOST_COMMITS = 6;
 
@@ -146,7 +143,7 @@ export class Claims {
   }
 
   /**
-   * A small claim that goes with ends of jobs, or with jobs that are added. `undefined`: it has to be made
+   * A claim that goes with ends of jobs, or with jobs that are added. `undefined`: it has to be made
    * alone, because delayed jobs are to be moved up first, or because others claim too, at whose claims the
    * commit would fail with it. Over a network, where it would wait for the commit on its way, it takes
    * what is added only, where no older job is its own: no one else has that.
@@ -154,15 +151,13 @@ export class Claims {
   participant(wants: readonly Want[], nowMs: number): ClaimRider | undefined {
     const { member, counts, db: { isSerial } } = this.#context;
     const isTried = (key: Deno.KvKey): boolean => this.#tried.has(textOf(key));
-    let sum = 0;
     for (const [lane, want] of wants) {
       if (counts.isDue(lane.ordinal, nowMs)) return undefined;
       if (!isSerial && want > 0 && !this.#ready.isDone(lane.ordinal, nowMs, isTried)) {
         return undefined;
       }
-      sum += want;
     }
-    if (isSerial && !member.alone || member.untold || sum > MOST_RIDERS) return undefined;
+    if (isSerial && !member.alone || member.untold) return undefined;
     const { promise, resolve } = Promise.withResolvers<readonly KvJob[] | undefined>();
     const { membership } = member;
     let claim: Claim | undefined;
