@@ -1,7 +1,7 @@
 /**
  * The commits of one queue: what gathers while one is in flight goes into the next. On a file, where
  * commits are made one after the other anyway and each takes a flush of its own, small ones are shared: by
- * jobs that are added, ends of leases and a claim. Each alone takes 1.7 times as many commits (bench/README.md).
+ * jobs that are added, ends of leases and a claim. Each alone takes 2.6 times as many commits (bench/README.md).
  *
  * @module
  */
