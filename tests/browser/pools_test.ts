@@ -4,6 +4,9 @@ import { violationsOn } from "./_axe.ts";
 import { browserTest, visit } from "./_chromium.ts";
 import { ADMIN, startSystem, until, VIEWER } from "./_system.ts";
 
+/** A page whose server is gone tries again after 15 s at the latest: three times that. */
+const AFTER_A_RETRY = { timeout: 45_000 };
+
 browserTest(
   "The overview leads to a pool, and the pool to what each strategy asked for",
   async () => {
@@ -199,8 +202,8 @@ browserTest(
       await system.pool("mail").pause();
       await system.serveAgain();
 
-      await page.getByRole("row", { name: /^mail paused/ }).waitFor();
-      await page.getByText("Live", { exact: true }).waitFor();
+      await page.getByRole("row", { name: /^mail paused/ }).waitFor(AFTER_A_RETRY);
+      await page.getByText("Live", { exact: true }).waitFor(AFTER_A_RETRY);
       assert.equal(await page.locator("#banner").textContent(), "");
     });
   },
@@ -220,7 +223,7 @@ browserTest(
       await system.stopServing();
       await system.serveAgain();
 
-      await page.getByText("Logged out", { exact: true }).waitFor();
+      await page.getByText("Logged out", { exact: true }).waitFor(AFTER_A_RETRY);
       await page.getByRole("link", { name: "Log in again" }).click();
       await page.getByLabel("Token").fill(ADMIN);
       await page.getByRole("button", { name: "Log in" }).click();
