@@ -6,10 +6,10 @@
 
 import { delay } from "../src/base/async.ts";
 import { quantile } from "../src/base/stats.ts";
-import { TOKEN } from "../tests/_kvconnect/server.ts";
 import { mostInASecond } from "../tests/_rate.ts";
 import type { Bench, Figures } from "./_bench.ts";
-import { type Child, runScript } from "./_child.ts";
+import type { Child } from "./_child.ts";
+import { shareQueue } from "./_rate_workers.ts";
 
 const SETTLE_MS = 4000;
 const DURATION_MS = 20_000;
@@ -51,15 +51,10 @@ async function measure(of: string): Promise<Figures> {
   const [, processes, store, rate] = /^(\d+) on (.+) at (\d+)/.exec(of)!; // names are made above
   const perSec = Number(rate);
   await using stack = new AsyncDisposableStack();
-  const folder = await Deno.makeTempDir();
-  stack.defer(() => Deno.remove(folder, { recursive: true }));
   const receiver = stack.use(receive());
-  const server = store === "file"
-    ? undefined
-    : stack.use(runScript("_kvconnect_server.ts", `${folder}/kv.db`));
-  const url = await server?.line();
+  const queue = await shareQueue(stack, store!);
   const config = {
-    store: { use: "deno-kv", with: url === undefined ? { path: `${folder}/queue.db` } : { url } },
+    store: queue.store,
     pools: {
       p: {
         handler: { use: "http", with: { url: receiver.url } },
@@ -70,23 +65,14 @@ async function measure(of: string): Promise<Figures> {
       },
     },
   };
-  const workers: Child[] = [];
   const urgentPerSec = URGENT * perSec / Number(processes);
-  for (let left = Number(processes); left > 0; left--) {
-    const jobs = left === 1 ? perSec * (SETTLE_MS + DURATION_MS + 5000) / 1000 : 0;
-    const worker = stack.use(
-      runScript("_rate_worker.ts", JSON.stringify({ config, jobs, urgentPerSec }), {
-        DENO_KV_ACCESS_TOKEN: TOKEN,
-      }),
-    );
-    workers.push(worker);
-    await worker.line();
-  }
+  const jobs = perSec * (SETTLE_MS + DURATION_MS + 5000) / 1000;
+  const workers = await queue.work(Number(processes), { config, jobs, urgentPerSec });
   await delay(SETTLE_MS);
-  const before = await usageOf(workers, server);
+  const before = await usageOf(workers, queue.server);
   const fromMs = now();
   await delay(DURATION_MS);
-  const after = await usageOf(workers, server);
+  const after = await usageOf(workers, queue.server);
   const toMs = now();
   const perSecOf = (figure: keyof Counted): number =>
     1000 * (after[figure] - before[figure]) / (toMs - fromMs);
@@ -110,7 +96,7 @@ async function measure(of: string): Promise<Figures> {
     urgentP50: quantile(waits, 0.5),
     urgentP95: quantile(waits, 0.95),
     cpu: perSecOf("cpuMs") / 1000,
-    ...(server === undefined ? {} : {
+    ...(queue.server === undefined ? {} : {
       reads: perSecOf("reads"),
       commits: perSecOf("commits"),
       wakes: perSecOf("wakes"),

@@ -5,10 +5,9 @@
  */
 
 import { delay } from "../src/base/async.ts";
-import { TOKEN } from "../tests/_kvconnect/server.ts";
 import { mostInASecond } from "../tests/_rate.ts";
 import type { Bench, Figures } from "./_bench.ts";
-import { type Child, runScript } from "./_child.ts";
+import { shareQueue } from "./_rate_workers.ts";
 
 const SETTLE_MS = 4000;
 const DURATION_MS = 10_000;
@@ -54,13 +53,8 @@ export const downstreams: Bench = {
 async function measure(of: string): Promise<Figures> {
   const [, what, processes, store] = /^(.+), (\d+) on (.+)$/.exec(of)!; // names are made above
   await using stack = new AsyncDisposableStack();
-  const folder = await Deno.makeTempDir();
-  stack.defer(() => Deno.remove(folder, { recursive: true }));
   const receiver = stack.use(receive());
-  const server = store === "file"
-    ? undefined
-    : stack.use(runScript("_kvconnect_server.ts", `${folder}/kv.db`));
-  const url = await server?.line();
+  const queue = await shareQueue(stack, store!);
   const bears = what === "connections"
     ? { connections: CONNECTIONS }
     : { rates: [{ calls: CALLS_PER_SEC, perMs: 1000 }] };
@@ -73,20 +67,11 @@ async function measure(of: string): Promise<Figures> {
     admission: "admit-all",
   }]);
   const config = {
-    store: { use: "deno-kv", with: url === undefined ? { path: `${folder}/queue.db` } : { url } },
+    store: queue.store,
     downstreams: { shared: bears },
     pools: Object.fromEntries(pools),
   };
-  const workers: Child[] = [];
-  for (let left = Number(processes); left > 0; left--) {
-    const worker = stack.use(
-      runScript("_rate_worker.ts", JSON.stringify({ config, jobs: left === 1 ? JOBS : 0 }), {
-        DENO_KV_ACCESS_TOKEN: TOKEN,
-      }),
-    );
-    workers.push(worker);
-    await worker.line();
-  }
+  const workers = await queue.work(Number(processes), { config, jobs: JOBS });
   await delay(SETTLE_MS);
   receiver.begin();
   await delay(DURATION_MS);

@@ -5,9 +5,8 @@
  */
 
 import { delay } from "../src/base/async.ts";
-import { TOKEN } from "../tests/_kvconnect/server.ts";
 import type { Bench, Figures } from "./_bench.ts";
-import { type Child, runScript } from "./_child.ts";
+import { shareQueue } from "./_rate_workers.ts";
 
 const REFUSED_MS = 15_000;
 const PATIENCE_MS = 60_000;
@@ -48,15 +47,10 @@ async function measure(of: string): Promise<Figures> {
   const { keys, cooldown } = SCENES[scene as keyof typeof SCENES];
   const all = keys.length === 0 ? JOBS.none : JOBS.some;
   await using stack = new AsyncDisposableStack();
-  const folder = await Deno.makeTempDir();
-  stack.defer(() => Deno.remove(folder, { recursive: true }));
   const receiver = stack.use(receive());
-  const server = store === "file"
-    ? undefined
-    : stack.use(runScript("_kvconnect_server.ts", `${folder}/kv.db`));
-  const url = await server?.line();
+  const queue = await shareQueue(stack, store!);
   const config = {
-    store: { use: "deno-kv", with: url === undefined ? { path: `${folder}/queue.db` } : { url } },
+    store: queue.store,
     pools: {
       p: {
         handler: { use: "http", with: { url: receiver.url } },
@@ -68,13 +62,7 @@ async function measure(of: string): Promise<Figures> {
       },
     },
   };
-  for (let left = Number(processes); left > 0; left--) {
-    const given = JSON.stringify({ config, jobs: left === 1 ? all : 0, keys });
-    const worker: Child = stack.use(
-      runScript("_rate_worker.ts", given, { DENO_KV_ACCESS_TOKEN: TOKEN }),
-    );
-    await worker.line();
-  }
+  await queue.work(Number(processes), { config, jobs: all, keys });
   const fromMs = receiver.startMs();
   const others = keys.length === 0 ? 0 : all - all / keys.length;
   let othersMs = 0;
