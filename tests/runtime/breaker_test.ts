@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { Fatal, type JobContext, RetryLater, start } from "../../mod.ts";
+import { Fatal, type Job, type JobContext, RetryLater } from "../../mod.ts";
 import type { ConfigInput } from "../../src/config/input.ts";
 import type { PoolEvent } from "../../src/contract/event.ts";
-import type { PoolHandle, Sluice } from "../../src/runtime/handles.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
-import type { PoolParts } from "../_virtual.ts";
+import { configOf, type PoolParts, type Virtual, withPool } from "../_virtual.ts";
 
 /** What a receiver answers. */
 type Answer = "take" | "fail" | "fatal" | "gone" | "refuse" | { readonly refuse: number };
@@ -15,17 +14,13 @@ interface Call {
   readonly payload: number;
 }
 
-interface Scene {
-  readonly clock: VirtualClock;
-  readonly sluice: Sluice;
-  readonly pool: PoolHandle;
-  readonly events: readonly PoolEvent[];
+interface Scene extends Virtual {
   readonly calls: readonly Call[];
   /** Enqueues this many jobs with their number as payload. */
   readonly add: (count: number, key?: string) => void;
   /** Calls of a key from one time to another, ms from the start. */
   readonly callsOf: (key: string, fromMs: number, toMs: number) => number;
-  config: (parts: PoolParts) => ConfigInput;
+  readonly config: (parts: PoolParts) => ConfigInput;
 }
 
 /** A pool whose receivers answer after 5 ms. */
@@ -37,11 +32,7 @@ async function withReceivers(
   const clock = new VirtualClock();
   const startMs = clock.nowMs();
   const calls: Call[] = [];
-  const events: PoolEvent[] = [];
-  const handler = async (
-    { payload, key }: { payload: unknown; key: string | undefined },
-    context: JobContext,
-  ): Promise<void> => {
+  const handler = async ({ payload, key }: Job, context: JobContext): Promise<void> => {
     const call = { atMs: clock.nowMs() - startMs, key, payload: Number(payload) };
     calls.push(call);
     const given = answer(call);
@@ -54,42 +45,26 @@ async function withReceivers(
     context.overloaded(refuse);
     throw new RetryLater(refuse ?? 1000);
   };
-  const config = (more: PoolParts): ConfigInput => ({
-    pools: {
-      p: {
-        handler,
-        size: { min: 4, max: 16 },
-        lanes: [{ name: "only", maxRunningPerKey: 2, attempts: 1000 }],
-        admission: "admit-all",
-        ...parts,
-        ...more,
-      },
-    },
-  } as ConfigInput);
-  const observer = (event: PoolEvent): void => void events.push(event);
-  const sluice = await start(config({}), { clock, seed: 1, observer });
-  const pool = sluice.pool("p");
-  try {
-    await test({
-      clock,
-      sluice,
-      pool,
-      events,
+  const base = {
+    handler,
+    size: { min: 4, max: 16 },
+    lanes: [{ name: "only", maxRunningPerKey: 2, attempts: 1000 }],
+    admission: "admit-all",
+    ...parts,
+  };
+  await withPool(base, (virtual) =>
+    test({
+      ...virtual,
       calls,
-      config,
+      config: (more) => configOf({ ...base, ...more }),
       add: (count, key) => {
         for (let payload = 0; payload < count; payload++) {
-          pool.post({ lane: "only", payload, ...(key === undefined ? {} : { key }) });
+          virtual.pool.post({ lane: "only", payload, ...(key === undefined ? {} : { key }) });
         }
       },
       callsOf: (key, fromMs, toMs) =>
         calls.filter((call) => call.key === key && call.atMs >= fromMs && call.atMs < toMs).length,
-    });
-  } finally {
-    const stopped = sluice.stop();
-    await clock.advance(120_000);
-    await stopped;
-  }
+    }), { clock });
 }
 
 const began = (events: readonly PoolEvent[]) =>

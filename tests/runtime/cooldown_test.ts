@@ -1,26 +1,20 @@
 import assert from "node:assert/strict";
 import { type JobContext, RetryLater, start } from "../../mod.ts";
 import type { ConfigInput } from "../../src/config/input.ts";
-import type { PoolEvent } from "../../src/contract/event.ts";
-import type { PoolHandle, Sluice } from "../../src/runtime/handles.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
-import type { PoolParts } from "../_virtual.ts";
+import { configOf, type PoolParts, type Virtual, withPool } from "../_virtual.ts";
 
 /** What the receiver answers a job: it takes it; refuses it and names a time, or none; or the handler defers it. */
 type Answer = "take" | "fail" | "defer" | { readonly refuse: number | undefined };
 
-interface Scene {
-  readonly clock: VirtualClock;
-  readonly sluice: Sluice;
-  readonly pool: PoolHandle;
-  readonly events: readonly PoolEvent[];
+interface Scene extends Virtual {
   /** When the receiver was called, ms from the start. */
   readonly calls: number[];
   /** Enqueues this many jobs with their number as payload. */
   readonly add: (count: number, ttlMs?: number) => void;
   /** Calls from one time to another, ms from the start. */
   readonly callsIn: (fromMs: number, toMs: number) => number;
-  config: (parts: PoolParts) => ConfigInput;
+  readonly config: (parts: PoolParts) => ConfigInput;
 }
 
 const FIVE_MS = 5;
@@ -36,7 +30,6 @@ async function withReceiver(
   const clock = new VirtualClock();
   const startMs = clock.nowMs();
   const calls: number[] = [];
-  const events: PoolEvent[] = [];
   const handler = async (job: { payload: unknown }, context: JobContext): Promise<void> => {
     const atMs = clock.nowMs() - startMs;
     calls.push(atMs);
@@ -50,42 +43,26 @@ async function withReceiver(
     context.overloaded(given.refuse);
     throw new RetryLater(given.refuse ?? 1000);
   };
-  const config = (more: PoolParts): ConfigInput => ({
-    pools: {
-      p: {
-        handler,
-        size: { min: 2, max: 32 },
-        lanes: [{ name: "only" }],
-        admission: "admit-all",
-        timeoutMs: 3_600_000,
-        ...parts,
-        ...more,
-      },
-    },
-  } as ConfigInput);
-  const observer = (event: PoolEvent): void => void events.push(event);
-  const sluice = await start(config({}), { clock, seed: 1, observer });
-  const pool = sluice.pool("p");
-  try {
-    await test({
-      clock,
-      sluice,
-      pool,
-      events,
+  const base = {
+    handler,
+    size: { min: 2, max: 32 },
+    lanes: [{ name: "only" }],
+    admission: "admit-all",
+    timeoutMs: 3_600_000,
+    ...parts,
+  };
+  await withPool(base, (virtual) =>
+    test({
+      ...virtual,
       calls,
-      config,
+      config: (more) => configOf({ ...base, ...more }),
       add: (count, ttlMs) => {
         for (let payload = 0; payload < count; payload++) {
-          pool.post({ lane: "only", payload, ...(ttlMs === undefined ? {} : { ttlMs }) });
+          virtual.pool.post({ lane: "only", payload, ...(ttlMs === undefined ? {} : { ttlMs }) });
         }
       },
       callsIn: (fromMs, toMs) => calls.filter((atMs) => atMs >= fromMs && atMs < toMs).length,
-    });
-  } finally {
-    const stopped = sluice.stop();
-    await clock.advance(120_000);
-    await stopped;
-  }
+    }), { clock });
 }
 
 const downUntil = (untilMs: number, refuse?: number) => (atMs: number): Answer =>
