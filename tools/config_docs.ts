@@ -107,7 +107,9 @@ function keysOf(properties: readonly Property[], types: Declarations, above = ""
 function fieldsOf(type: TsType, types: Declarations): readonly Property[] {
   if (type.kind === "typeLiteral") return type.value.properties ?? [];
   if (type.kind === "union") return type.value.flatMap((part) => fieldsOf(part, types));
-  return nameOf(type) === "AdminInput" ? propertiesOf("AdminInput", types) : [];
+  const name = nameOf(type) ?? "";
+  const hasTable = Object.values(PARTS).includes(name);
+  return types.get(name)?.kind === "interface" && !hasTable ? propertiesOf(name, types) : [];
 }
 
 /** The type that is named, where one is. */

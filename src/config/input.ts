@@ -69,23 +69,45 @@ export interface DownstreamInput {
    * One circuit breaker for all pools that use it: once the receiver refuses jobs of one pool, none
    * starts in any. Without it each pool has its own.
    */
-  readonly cooldown?: {
-    /** Refusals in a row that open it. A whole number >= 1. @default {3} */
-    readonly after?: number | undefined;
-    /** First wait if the receiver names no time, ms, > 0; doubles with each further refusal. @default {1000} */
-    readonly minMs?: number | undefined;
-    /** Longest such wait, ms, >= `minMs`. @default {60000} */
-    readonly maxMs?: number | undefined;
-    /** Failures in a row that open it too, those by `Fatal` aside. A whole number >= 1. Omitted: none do. */
-    readonly failures?: number | undefined;
-    /**
-     * Whether it opens too when the receiver is gone for good (`http`: at 410): jobs wait then, instead
-     * of being dead.
-     *
-     * @default {false}
-     */
-    readonly gone?: boolean | undefined;
-  } | undefined;
+  readonly cooldown?: BreakerInput | undefined;
+}
+
+/**
+ * What opens a circuit breaker, and for how long.
+ *
+ * @internal
+ */
+export interface BreakerInput {
+  /** Refusals in a row that open it. A whole number >= 1. @default {3} */
+  readonly after?: number | undefined;
+  /** First wait if the receiver names no time, ms, > 0; doubles with each further refusal. @default {1000} */
+  readonly minMs?: number | undefined;
+  /** Longest such wait, ms, >= `minMs`. @default {60000} */
+  readonly maxMs?: number | undefined;
+  /** Failures in a row that open it too, those by `Fatal` aside. A whole number >= 1. Omitted: none do. */
+  readonly failures?: number | undefined;
+  /**
+   * Whether it opens too when the receiver is gone for good (`http`: at 410): jobs wait then, instead
+   * of being dead.
+   *
+   * @default {false}
+   */
+  readonly gone?: boolean | undefined;
+}
+
+/**
+ * Circuit breakers of one pool.
+ *
+ * @internal
+ */
+export interface PoolBreakerInput extends BreakerInput {
+  /**
+   * Which jobs have a breaker together: `pool`: all of the pool; `key`: those of one `key`, such as a
+   * customer or a destination.
+   *
+   * @default {"pool"}
+   */
+  readonly by?: "pool" | "key" | undefined;
 }
 
 /**
@@ -150,30 +172,7 @@ export interface PoolInput {
    * called `context.overloaded()` and threw `RetryLater`, as `http` does at 429, 503 and 529.
    * false: never.
    */
-  readonly cooldown?: false | {
-    /**
-     * Which jobs have a breaker together: `pool`: all of the pool; `key`: those of one `key`, such as a
-     * customer or a destination.
-     *
-     * @default {"pool"}
-     */
-    readonly by?: "pool" | "key" | undefined;
-    /** Refusals in a row that open it. A whole number >= 1. @default {3} */
-    readonly after?: number | undefined;
-    /** First wait if the receiver names no time, ms, > 0; doubles with each further refusal. @default {1000} */
-    readonly minMs?: number | undefined;
-    /** Longest such wait, ms, >= `minMs`. @default {60000} */
-    readonly maxMs?: number | undefined;
-    /** Failures in a row that open it too, those by `Fatal` aside. A whole number >= 1. Omitted: none do. */
-    readonly failures?: number | undefined;
-    /**
-     * Whether it opens too when the receiver is gone for good (`http`: at 410): jobs wait then, instead
-     * of being dead.
-     *
-     * @default {false}
-     */
-    readonly gone?: boolean | undefined;
-  } | undefined;
+  readonly cooldown?: false | PoolBreakerInput | undefined;
   /** Which workers stop? @default {"cooperative"} */
   readonly retirement?: SlotInput<"retirement"> | undefined;
   /** Take this job, or reject it? @default {"shed-at-cap"} */
