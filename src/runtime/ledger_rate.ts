@@ -6,13 +6,10 @@
 
 import { draw, type LedgerAnswer, mostLateMs, type StartRecord } from "../planning/start_ledger.ts";
 import type { PoolCore } from "./pool_core.ts";
-import type { MaybePromise, StateEntry, Store } from "../contract/store.ts";
+import type { StateEntry, Store } from "../contract/store.ts";
 import type { StartLimit } from "../contract/strategy.ts";
 import { windowOf } from "../planning/start_window.ts";
-import { isPromise } from "./store_guard.ts";
-
-/** How often a commit is tried at once again because others were quicker. */
-const MOST_TRIES = 5;
+import { type RecordDraft, RecordLooks } from "./record_looks.ts";
 
 /** Between two looks, ms, at least; and after one that failed. */
 const LOOK_MS = 5;
@@ -38,8 +35,8 @@ export interface LedgerContext extends Pick<PoolCore, "state" | "now"> {
 export class LedgerRate {
   /** By how much starts are late recently, ms: that is made up for. */
   lateMs = 0;
-  readonly #key: string;
   readonly #context: LedgerContext;
+  readonly #looks: RecordLooks;
   #limit: StartLimit = { starts: 0, perMs: 1000 };
   #rules = { most: 0, spanMs: 0, burst: 1 };
   #paceMs = 0;
@@ -53,14 +50,12 @@ export class LedgerRate {
   #freeAtMs = -Infinity;
   #nextAtMs = -Infinity; // for lower lanes
   #lookAtMs = -Infinity;
-  #looking: Promise<void> | undefined;
-  #looks = 0;
   #closed = false;
 
   /** Has drawn nothing yet. @param key Of the record. */
   constructor(key: string, context: LedgerContext) {
-    this.#key = key;
     this.#context = context;
+    this.#looks = new RecordLooks(context.store, key);
   }
 
   /** Holds another limit from now on. */
@@ -103,15 +98,14 @@ export class LedgerRate {
   /** Draws if there is a need, or gives back. */
   attend(nowMs: number): void {
     if (nowMs < this.nextLookMs(nowMs)) return;
-    this.#looking = undefined; // one that the store has not answered is given up: the next one tells
-    this.#look(nowMs);
+    this.#look(nowMs); // one that the store has not answered is given up: the next one tells
   }
 
   /** When to attend next. `Infinity`: when something happens. */
   nextLookMs(nowMs: number): number {
     if (this.#closed || this.#limit.starts === 0) return Infinity;
     const { settings: { leaseMs } } = this.#context.state;
-    if (this.#looking !== undefined) return this.#lookAtMs + leaseMs;
+    if (this.#looks.isOpen) return this.#lookAtMs + leaseMs;
     const { idle, live, starting, limit, size } = this.#context.state;
     const { first, others } = this.#waiting;
     const untilMs = this.#untilMs === -Infinity
@@ -127,13 +121,10 @@ export class LedgerRate {
   /** Gives back what it has drawn. A store that fails counts it as used. */
   async leave(): Promise<void> {
     this.#closed = true;
-    await this.#looking;
+    await this.#looks.answer;
     if (this.#id === "") return;
-    try {
-      await this.#take(++this.#looks, 0);
-    } catch {
-      // it counts as used, as of a process that has died
-    }
+    this.#looks.look((entry) => this.#draft(entry), () => {}); // one that fails: as of a process that has died
+    await this.#looks.answer;
   }
 
   /** Jobs that wait for starts, of the highest lane and of others. */
@@ -167,38 +158,15 @@ export class LedgerRate {
   }
 
   #look(nowMs: number): void {
-    const number = ++this.#looks;
     this.#lookAtMs = nowMs + LOOK_MS;
-    const end = (): void => {
-      if (number !== this.#looks) return;
-      this.#looking = undefined;
+    this.#looks.look((entry) => this.#draft(entry), (ok) => {
+      if (!ok) this.#lookAtMs = this.#context.now() + FAILED_MS;
       if (this.#left > 0) this.#context.changed();
-    };
-    const failed = (): void => {
-      if (number === this.#looks) this.#lookAtMs = this.#context.now() + FAILED_MS;
-      end();
-    };
-    let answer: MaybePromise<void>;
-    try {
-      answer = this.#take(number, 0);
-    } catch {
-      return failed(); // the guard of the queue's calls tells of a failing store
-    }
-    if (isPromise(answer)) this.#looking = answer.then(end, failed);
-    else end();
+    });
   }
 
-  /** Reads, and commits what it draws; again if others were quicker. */
-  #take(number: number, tries: number): MaybePromise<void> {
-    const entry = this.#context.store.get(this.#key);
-    return isPromise(entry)
-      ? entry.then((read) => this.#write(number, read, tries))
-      : this.#write(number, entry, tries);
-  }
-
-  #write(number: number, entry: StateEntry | undefined, tries: number): MaybePromise<void> {
-    if (number !== this.#looks) return; // it was given up
-    const { store, state, now } = this.#context;
+  #draft(entry: StateEntry | undefined): RecordDraft | undefined {
+    const { state, now } = this.#context;
     const record = recordIn(entry);
     if (record !== undefined) {
       const aheadMs = record.atMs - state.wall.at(now());
@@ -220,13 +188,7 @@ export class LedgerRate {
       this.#untilMs = -Infinity;
       return;
     }
-    const answered = (ok: boolean): MaybePromise<void> => {
-      if (number !== this.#looks) return;
-      if (ok) this.#drawn(answer);
-      else if (tries < MOST_TRIES) return this.#take(number, tries + 1);
-    };
-    const done = store.commit({ [this.#key]: entry?.version }, { [this.#key]: answer.record });
-    return isPromise(done) ? done.then(answered) : answered(done);
+    return { value: answer.record, answered: (ok) => ok && this.#drawn(answer) };
   }
 
   #drawn({ id, record, count, untilMs }: LedgerAnswer): void {

@@ -7,13 +7,10 @@
 
 import { PermitHolder } from "../planning/permit_holder.ts";
 import { isNews, type Need, type PermitRecord } from "../planning/permits.ts";
-import type { MaybePromise, StateEntry, Store } from "../contract/store.ts";
+import type { StateEntry, Store } from "../contract/store.ts";
 import type { PoolCore } from "./pool_core.ts";
 import type { Neighbor, ProcessSeats } from "./process_seats.ts";
-import { isPromise } from "./store_guard.ts";
-
-/** How often a commit is tried at once again because others were quicker. */
-const MOST_TRIES = 5;
+import { type RecordDraft, RecordLooks } from "./record_looks.ts";
 
 /** Reports that fit between two looks while nobody has told of anything, and what it wants is as before. */
 const UNTOLD = 5;
@@ -55,9 +52,7 @@ export class PermitSeat implements Neighbor {
   #lookedAtMs = -Infinity;
   readonly #told = new Map<string, number>(); // what it wanted at the last look
   #woken = false;
-  #looking: Promise<void> | undefined;
-  #isLooking = false;
-  #looks = 0;
+  readonly #looks: RecordLooks;
   #wasValid = false;
   #abortAtMs = Infinity;
   #stopping = false;
@@ -69,7 +64,8 @@ export class PermitSeat implements Neighbor {
     this.record = record;
     this.#context = context;
     this.#rules = rules;
-    const { seats, state } = context;
+    const { seats, state, store } = context;
+    this.#looks = new RecordLooks(store, record);
     this.#shared = isShared ? { host: seats.host, pool: state.pool } : undefined;
     this.#holder = new PermitHolder(this.#permitRules, () => context.changed());
     if (isShared) seats.enter(record, this);
@@ -82,13 +78,13 @@ export class PermitSeat implements Neighbor {
 
   /** True until its first look was answered: what it will hold is not known. */
   get isJoining(): boolean {
-    return this.#looks === 0 || (this.#looks === 1 && this.#isLooking);
+    return this.#looks.count === 0 || (this.#looks.count === 1 && this.#looks.isOpen);
   }
 
   /** Enters the record, before anything is planned. */
   async join(): Promise<void> {
     this.#look(this.#context.now());
-    await this.#looking;
+    await this.#looks.answer;
   }
 
   /** Takes other rules over; needs of caps that are not among `keys` are none any more. */
@@ -149,7 +145,7 @@ export class PermitSeat implements Neighbor {
   /** Leaves the record. A store that fails takes the permits back after a lease. */
   async leave(): Promise<void> {
     this.#closed = true;
-    await this.#looking;
+    await this.#looks.answer;
     if (this.#holder.id !== "") await this.#leave();
     if (this.#shared !== undefined) this.#context.seats.leave(this.record, this);
   }
@@ -175,7 +171,7 @@ export class PermitSeat implements Neighbor {
     if (this.#isDone()) return void this.leave();
     this.#watchLapse(nowMs);
     if (nowMs >= this.#giveUpAtMs) this.#giveUp();
-    if (!this.#isLooking && nowMs >= this.#lookAtMs(nowMs)) this.#look(nowMs);
+    if (!this.#looks.isOpen && nowMs >= this.#lookAtMs(nowMs)) this.#look(nowMs);
   }
 
   /** When to attend next. `Infinity`: when something happens. */
@@ -184,7 +180,7 @@ export class PermitSeat implements Neighbor {
     const lapseAtMs = this.#wasValid && !this.#holder.isUntimed
       ? this.#holder.validUntilMs
       : this.#abortAtMs;
-    return Math.min(lapseAtMs, this.#isLooking ? this.#giveUpAtMs : this.#lookAtMs(nowMs));
+    return Math.min(lapseAtMs, this.#looks.isOpen ? this.#giveUpAtMs : this.#lookAtMs(nowMs));
   }
 
   get #permitRules(): PermitHolder["rules"] {
@@ -198,14 +194,11 @@ export class PermitSeat implements Neighbor {
   /** When a look that the store has not answered is given up. `Infinity`: there is none. */
   get #giveUpAtMs(): number {
     const { leaseMs } = this.#context.state.settings;
-    return this.#isLooking ? this.#lookedAtMs + leaseMs : Infinity;
+    return this.#looks.isOpen ? this.#lookedAtMs + leaseMs : Infinity;
   }
 
-  /** What it would have written may be there or not: the next look tells. */
   #giveUp(): void {
-    this.#looks++;
-    this.#isLooking = false;
-    this.#looking = undefined;
+    this.#looks.giveUp();
     this.#holder.failed();
   }
 
@@ -241,89 +234,47 @@ export class PermitSeat implements Neighbor {
   }
 
   #look(nowMs: number): void {
-    this.#isLooking = true;
     this.#woken = false;
     this.#lookedAtMs = nowMs;
     for (const [key, { wants }] of this.#needs) this.#told.set(key, wants);
     const before = this.#signature(nowMs);
     const wasIn = this.#holder.id !== "";
-    const number = ++this.#looks;
-    const end = (): void => {
-      if (number !== this.#looks) return; // it was given up
-      this.#isLooking = false;
-      this.#looking = undefined;
+    this.#looks.look((entry) => this.#draft(entry), () => {
       if (this.#closed) return;
       const laterMs = this.#context.now();
       if (this.#holder.isValid(laterMs)) this.#wasValid = true;
       // Others took it for dead: what runs is more than it holds.
       if (wasIn && this.#holder.id === "") this.#abortAtMs = laterMs;
       if (before !== this.#signature(laterMs)) this.#context.changed();
-    };
-    let answer: MaybePromise<void>;
-    try {
-      answer = this.#take(number, 0);
-    } catch {
-      return end(); // the guard of the queue's calls tells of a failing store
-    }
-    if (isPromise(answer)) this.#looking = answer.then(end, end);
-    else end();
+    });
   }
 
-  /** Reads, and commits what is to change; again if others were quicker. */
-  #take(number: number, tries: number): MaybePromise<void> {
-    const entry = this.#context.store.get(this.record);
-    return isPromise(entry)
-      ? entry.then((read) => this.#write(number, read, tries))
-      : this.#write(number, entry, tries);
-  }
-
-  #write(
-    number: number,
-    entry: StateEntry | undefined,
-    tries: number,
-  ): MaybePromise<void> {
-    if (number !== this.#looks) return; // it was given up
+  #draft(entry: StateEntry | undefined): RecordDraft | undefined {
     const { store, seats, state, now } = this.#context;
     const nowMs = now();
-    const draft = this.#holder.look(recordIn(entry), this.#needs, nowMs, {
+    const value = this.#holder.look(recordIn(entry), this.#needs, nowMs, {
       wallMs: state.wall.at(nowMs),
       isGone: (process) => store.isGone?.(process) ?? false,
       isHere: (id) => seats.isHere(this.record, id),
     });
-    if (draft === undefined) return;
-    const answered = (ok: boolean): MaybePromise<void> => {
-      if (number !== this.#looks) return;
-      this.#holder.answered(ok);
-      if (ok) seats.changed(this.record, this);
-      if (!ok && tries < MOST_TRIES) return this.#take(number, tries + 1);
+    if (value === undefined) return;
+    return {
+      value,
+      answered: (ok) => {
+        this.#holder.answered(ok);
+        if (ok) seats.changed(this.record, this);
+      },
+      failed: () => this.#holder.failed(),
     };
-    const failed = (thrown: unknown): never => {
-      if (number === this.#looks) this.#holder.failed();
-      throw thrown;
-    };
-    let answer: MaybePromise<boolean>;
-    try {
-      answer = store.commit({ [this.record]: entry?.version }, { [this.record]: draft });
-    } catch (thrown) {
-      return failed(thrown);
-    }
-    return isPromise(answer) ? answer.then(answered, failed) : answered(answer);
   }
 
+  /** Where the store fails, others take the permits once this process is silent. */
   async #leave(): Promise<void> {
-    const { store } = this.#context;
-    try {
-      for (let tries = 0; tries <= MOST_TRIES; tries++) {
-        const entry = await store.get(this.record);
-        const record = this.#holder.leave(recordIn(entry));
-        if (record === undefined) return;
-        if (await store.commit({ [this.record]: entry?.version }, { [this.record]: record })) {
-          return;
-        }
-      }
-    } catch {
-      // Others take the permits once this process is silent.
-    }
+    this.#looks.look((entry) => {
+      const value = this.#holder.leave(recordIn(entry));
+      return value === undefined ? undefined : { value };
+    }, () => {});
+    await this.#looks.answer;
   }
 
   /** Tells whether something else is in effect. */
