@@ -15,20 +15,27 @@ import { end, entry, NOW, openQueue, withFolder } from "../_store.ts";
 
 const LEASE_MS = 1000;
 
+/** A store whose file is moved away at the end of each commit while `isAway`, until it is brought back. */
+async function openMovable(folder: string) {
+  const path = `${folder}/queue.db`;
+  const away = `${folder}/away.db`;
+  const place = { isAway: false, back: () => Deno.rename(away, path) };
+  const kv = await Deno.openKv(path);
+  throughCommits(kv, async (commit) => {
+    const answer = await commit();
+    if (place.isAway) await Deno.rename(path, away);
+    return answer;
+  });
+  const file = new SameFile(path);
+  const db = new Db(kv, { remote: false, file, maxChecks: 100, random: () => 0.1 });
+  await checkSchema(db);
+  const store = new KvStore(db, { file: path, remote: false, pollMs: Infinity, seen: 0 });
+  return { kv, store, place };
+}
+
 Deno.test("an add that is stored while the file is away says that it may be done", async () => {
   await withFolder(async (folder) => {
-    const path = `${folder}/queue.db`;
-    const kv = await Deno.openKv(path);
-    let isAway = false;
-    throughCommits(kv, async (commit) => {
-      const answer = await commit();
-      if (isAway) await Deno.rename(path, `${folder}/away.db`);
-      return answer;
-    });
-    const file = new SameFile(path);
-    const db = new Db(kv, { remote: false, file, maxChecks: 100, random: () => 0.1 });
-    await checkSchema(db);
-    const store = new KvStore(db, { file: path, remote: false, pollMs: Infinity, seen: 0 });
+    const { store, place } = await openMovable(folder);
     const plugin = defineStore({ name: "away", create: () => store });
     await using sluice = await start({
       store: plugin,
@@ -37,11 +44,11 @@ Deno.test("an add that is stored while the file is away says that it may be done
     const pool = sluice.pool("p");
     await pool.pause("l");
 
-    isAway = true;
+    place.isAway = true;
     const failure = await pool.enqueue({ lane: "l", payload: 1 }).catch((thrown) => thrown);
-    isAway = false;
+    place.isAway = false;
     const refused = await pool.enqueue({ lane: "l", payload: 2 }).catch((thrown) => thrown);
-    await Deno.rename(`${folder}/away.db`, path);
+    await place.back();
 
     assert.ok(failure instanceof StoreError && refused instanceof StoreError);
     assert.deepEqual([failure.mayBeDone, refused.mayBeDone], [true, false]);
@@ -53,18 +60,7 @@ Deno.test("an add that is stored while the file is away says that it may be done
 for (const to of ["done", "retry", "back"] as const satisfies readonly Settlement["to"][]) {
   Deno.test(`an end (${to}) that is stored while the file is away is not stored again once it is back`, async () => {
     await withFolder(async (folder) => {
-      const path = `${folder}/queue.db`;
-      const kv = await Deno.openKv(path);
-      let isAway = false;
-      throughCommits(kv, async (commit) => {
-        const answer = await commit();
-        if (isAway) await Deno.rename(path, `${folder}/away.db`);
-        return answer;
-      });
-      const file = new SameFile(path);
-      const db = new Db(kv, { remote: false, file, maxChecks: 100, random: () => 0.1 });
-      await checkSchema(db);
-      const store = new KvStore(db, { file: path, remote: false, pollMs: Infinity, seen: 0 });
+      const { kv, store, place } = await openMovable(folder);
       const queue = await openQueue(store, {
         lanes: [{ name: "k", maxRunningPerKey: 1 }],
         attempts: [9],
@@ -75,10 +71,10 @@ for (const to of ["done", "retry", "back"] as const satisfies readonly Settlemen
       const [first, plain] = await queue.lease([2], NOW + 1);
       const ending = end(first!, to, { dueAtMs: NOW + 100 });
 
-      isAway = true;
+      place.isAway = true;
       await assert.rejects(Promise.resolve(queue.settle([ending], NOW + 2)), /queue.db is gone/);
-      isAway = false;
-      await Deno.rename(`${folder}/away.db`, path);
+      place.isAway = false;
+      await place.back();
       assert.deepEqual(await queue.settle([ending, end(plain!)], NOW + 3), [false, false]);
 
       let ran = 0;
