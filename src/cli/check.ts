@@ -13,6 +13,7 @@ import { type Concern, lint, type Platform, PLATFORMS } from "../lint/mod.ts";
 import type { Settings } from "../config/settings.ts";
 import type { ReloadReport } from "../runtime/handles.ts";
 import { printChanges } from "./changes.ts";
+import { TOKEN_VARIABLE } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { bold, json, line, red, whole } from "./print.ts";
@@ -26,6 +27,7 @@ interface CheckOptions {
   readonly platform?: string;
   readonly against?: string;
   readonly tokenEnv?: string;
+  readonly env: boolean;
 }
 
 /** Adds the verb. */
@@ -38,7 +40,11 @@ export function addCheck(program: Command, tools: Tools): void {
     .option("--platform <name>", `target platform: ${Object.keys(PLATFORMS).join(", ")}`)
     .option("--alerts", "print alert rules for Prometheus instead")
     .option("--against <url>", "also print what a reload would change in that running system")
-    .option("--token-env <name>", "environment variable with its token")
+    .option(
+      "--token-env <name>",
+      `environment variable with its token (default: ${TOKEN_VARIABLE})`,
+    )
+    .option("--no-env", "read no variable of the environment: for a machine without the secrets")
     .action((file: string, options: CheckOptions) => check(file, options, tools));
 }
 
@@ -89,7 +95,7 @@ async function compared(
 
 async function resolved(file: string, options: CheckOptions, tools: Tools): Promise<Settings> {
   try {
-    return await tools.resolve(file);
+    return await tools.resolve(file, options.env ? undefined : withoutSecret);
   } catch (thrown) {
     if (options.json && thrown instanceof ConfigError) {
       json(tools.io, {
@@ -106,6 +112,11 @@ async function resolved(file: string, options: CheckOptions, tools: Tools): Prom
     }
     throw thrown;
   }
+}
+
+/** What is read in place of a secret: it fits an address, a token, and any other text. */
+function withoutSecret(name: string): string {
+  return `https://secret.invalid/${encodeURIComponent(name)}`;
 }
 
 function show(

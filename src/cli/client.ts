@@ -7,18 +7,19 @@
 import type { Endpoints } from "../admin/http/endpoints.ts";
 import type { PathParts } from "../admin/http/hc.ts";
 import { NO_ROUTE, type Problem } from "../admin/http/wire.ts";
+import { shellWord } from "../base/shell_word.ts";
 import { isRecord } from "../config/faults.ts";
 import { formatFault, messageOf } from "../contract/errors.ts";
 import { CliError, UnansweredError } from "./failure.ts";
 import type { Io } from "./io.ts";
 
-/** Where a running system is, and how to be let in. */
+/** Where a running system is, and how to be let in, as given. */
 export interface RemoteOptions {
-  /** Address of its admin API. */
-  readonly url: string;
+  /** Address of its admin API. @default {the variable SLUICE_URL, or http://127.0.0.1:8787} */
+  readonly url?: string | undefined;
   /** Option that the address was given by. @default {"--url"} */
   readonly urlOption?: string | undefined;
-  /** Variable of the environment that holds the token. */
+  /** Variable of the environment that holds the token. @default {"SLUICE_TOKEN", where it is set} */
   readonly tokenEnv?: string | undefined;
   /** Print JSON. */
   readonly json?: boolean | undefined;
@@ -55,13 +56,34 @@ interface AnyCall {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Address used unless `--url` says otherwise. */
+/** Address used unless an option or the environment says otherwise. */
 export const DEFAULT_URL = "http://127.0.0.1:8787";
 
-/** What a command that a message tells takes after it to mean the same system. Empty for the default one. */
+/** Variables of the environment that hold the address and the token, where no option says otherwise. */
+export const URL_VARIABLE = "SLUICE_URL";
+export const TOKEN_VARIABLE = "SLUICE_TOKEN";
+
+/** What a command that a message tells takes after it to mean the same system: what was given by options. */
 export function there({ url, tokenEnv }: RemoteOptions): string {
-  const address = url === DEFAULT_URL ? "" : ` --url ${url}`;
-  return tokenEnv === undefined ? address : `${address} --token-env ${tokenEnv}`;
+  const address = url === undefined ? "" : ` --url ${shellWord(url)}`;
+  return tokenEnv === undefined ? address : `${address} --token-env ${shellWord(tokenEnv)}`;
+}
+
+/** Where a running system is. */
+export interface Remote extends RemoteOptions {
+  readonly url: string;
+  /** Option or variable that the address came from, or is to be given by. */
+  readonly urlOption: string;
+}
+
+/** Where a running system is: what an option says, or else the environment, or else the default. */
+export function remoteOf(io: Io, options: RemoteOptions): Remote {
+  const { url, urlOption = "--url" } = options;
+  if (url !== undefined) return { ...options, url, urlOption };
+  const known = variable(io, URL_VARIABLE);
+  return known === undefined
+    ? { ...options, url: DEFAULT_URL, urlOption }
+    : { ...options, url: known, urlOption: URL_VARIABLE };
 }
 
 /** What an endpoint answers. */
@@ -84,11 +106,12 @@ type Signed<T, By> = T extends unknown ? By extends Sign<T> ? T : never : never;
  */
 export async function call<To extends Route, By extends Sign<AnswerOf<To>>>(
   io: Io,
-  options: RemoteOptions,
+  given: RemoteOptions,
   route: To,
   sign: By,
   request: Call<To>,
 ): Promise<Signed<AnswerOf<To>, By>> {
+  const options = remoteOf(io, given);
   const response = await send(io, options, route, request as AnyCall); // the table has held it to its route
   const answer = await readAnswer(response, options, route);
   const isOurs = sign === "list" ? Array.isArray(answer) : isRecord(answer) && sign in answer;
@@ -104,10 +127,11 @@ export async function call<To extends Route, By extends Sign<AnswerOf<To>>>(
  */
 export async function send(
   io: Io,
-  options: RemoteOptions,
+  given: RemoteOptions,
   route: Route,
   request: AnyCall,
 ): Promise<Response> {
+  const options = remoteOf(io, given);
   const [method = "", path = ""] = route.split(" ");
   const headers: Record<string, string> = { accept: "application/json", ...request.headers };
   const token = tokenOf(io, options);
@@ -126,9 +150,7 @@ export async function send(
   } catch (thrown) {
     if (hasBroken(thrown)) throw broken(options, route, thrown);
     throw new CliError(
-      `Nothing answers at ${options.url}: start a system with "sluice run FILE", or pass its address by ${
-        optionOf(options)
-      }`,
+      `Nothing answers at ${options.url}: start a system with "sluice run FILE", or pass its address by ${options.urlOption}`,
       1,
       { cause: thrown },
     );
@@ -137,17 +159,21 @@ export async function send(
   if (response.status >= 300 && response.status < 400) {
     await response.body?.cancel();
     throw new CliError(
-      `${options.url} redirects elsewhere (${response.status}): pass the address that it redirects to by ${
-        optionOf(options)
-      }`,
+      `${options.url} redirects elsewhere (${response.status}): pass the address that it redirects to by ${options.urlOption}`,
       1,
     );
   }
-  throw failureOf(response, await readAnswer(response, options, route), options);
+  throw failureOf(io, response, await readAnswer(response, options, route), options);
 }
 
-function optionOf({ urlOption = "--url" }: RemoteOptions): string {
-  return urlOption;
+/** A variable that nobody named. `undefined`: it is empty, not set, or this process may not read it. */
+function variable(io: Io, name: string): string | undefined {
+  try {
+    return io.env(name) || undefined;
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotCapable) return undefined;
+    throw thrown;
+  }
 }
 
 /** A path of the table with what is in it, escaped. */
@@ -156,7 +182,7 @@ function pathTo(path: string, at: Readonly<Record<string, string>>): string {
 }
 
 function tokenOf(io: Io, { tokenEnv }: RemoteOptions): string | undefined {
-  if (tokenEnv === undefined) return undefined;
+  if (tokenEnv === undefined) return variable(io, TOKEN_VARIABLE);
   const token = io.env(tokenEnv);
   if (token !== undefined && token !== "") return token;
   throw new CliError(
@@ -165,19 +191,18 @@ function tokenOf(io: Io, { tokenEnv }: RemoteOptions): string | undefined {
   );
 }
 
-function urlOf(options: RemoteOptions, path: string, query: NonNullable<AnyCall["query"]>): URL {
+function urlOf(options: Remote, path: string, query: NonNullable<AnyCall["query"]>): URL {
   const base = options.url.replace(/\/+$/, "");
   // "localhost:8787" can be read too, as an address of the scheme "localhost".
   if (!/^https?:\/\//i.test(base) || !URL.canParse(base)) {
-    const option = optionOf(options);
     throw new CliError(
-      `Expected ${option} to begin with http:// or https://, such as ${DEFAULT_URL}, but received "${options.url}"`,
+      `Expected ${options.urlOption} to begin with http:// or https://, such as ${DEFAULT_URL}, but received "${options.url}"`,
       2,
     );
   }
   if (/[?#]/.test(base)) {
     const given = `but received "${options.url}"`;
-    throw new CliError(`Expected ${optionOf(options)} without "?" and "#" ${given}`, 2);
+    throw new CliError(`Expected ${options.urlOption} without "?" and "#" ${given}`, 2);
   }
   const url = new URL(`${base}${path}`);
   for (const [name, value] of Object.entries(query)) {
@@ -188,7 +213,7 @@ function urlOf(options: RemoteOptions, path: string, query: NonNullable<AnyCall[
 
 async function readAnswer(
   response: Response,
-  options: RemoteOptions,
+  options: Remote,
   route: Route,
 ): Promise<unknown> {
   let text: string;
@@ -213,12 +238,11 @@ function typeOf({ headers }: Response): string {
 function foreign(
   { status }: Response,
   why: string,
-  options: RemoteOptions,
+  options: Remote,
   cause?: unknown,
 ): CliError {
-  const option = optionOf(options);
   return new CliError(
-    `What answers at ${options.url} is not a Sluice admin API (${status}, ${why}): check ${option}`,
+    `What answers at ${options.url} is not a Sluice admin API (${status}, ${why}): check ${options.urlOption}`,
     1,
     { cause },
   );
@@ -229,7 +253,7 @@ function hasBroken(thrown: unknown): boolean {
   return thrown instanceof TypeError && messageOf(thrown.cause).includes("(SendRequest)");
 }
 
-function broken({ url }: RemoteOptions, route: Route, cause: unknown): CliError {
+function broken({ url }: Remote, route: Route, cause: unknown): CliError {
   const what = `The connection to ${url} broke before the answer was there`;
   if (route.startsWith("GET ")) return new CliError(`${what}: try again`, 1, { cause });
   return new UnansweredError(
@@ -239,12 +263,19 @@ function broken({ url }: RemoteOptions, route: Route, cause: unknown): CliError 
   );
 }
 
-function failureOf(response: Response, answer: unknown, options: RemoteOptions): CliError {
+function failureOf(
+  io: Io,
+  response: Response,
+  answer: unknown,
+  options: Remote,
+): CliError {
   const { status } = response;
   if (status === 401) {
-    const known = options.tokenEnv === undefined
-      ? "name the variable with the token by --token-env NAME"
-      : `the token in "${options.tokenEnv}" is not valid there`;
+    const hasOwn = variable(io, TOKEN_VARIABLE) !== undefined;
+    const name = options.tokenEnv ?? (hasOwn ? TOKEN_VARIABLE : undefined);
+    const known = name === undefined
+      ? `set ${TOKEN_VARIABLE} to it, or name the variable that holds it by --token-env NAME`
+      : `the token in "${name}" is not valid there`;
     return new CliError(`The system at ${options.url} needs a token: ${known}`);
   }
   if (!isProblem(response, answer)) {

@@ -8,6 +8,7 @@ import type { Command } from "commander";
 import { type Accepted, LONGEST_WAIT_MS } from "../admin/http/wire.ts";
 import type { NewJob } from "../contract/job.ts";
 import { messageOf } from "../contract/errors.ts";
+import { shellWord } from "../base/shell_word.ts";
 import { call, type RemoteOptions, there } from "./client.ts";
 import { enqueueMany } from "./enqueue_many.ts";
 import { isTooDeep, TOO_DEEP } from "../config/source.ts";
@@ -184,6 +185,9 @@ function show(io: Io, accepted: Accepted, options: EnqueueOptions): void {
     line(io, `Job ${id} has the same dedupeKey and has not ended: nothing was stored`);
   } else if (outcome === undefined) {
     const waited = options.wait === undefined ? "" : ", it has not ended yet";
-    line(io, `Job ${id} is stored${waited}; "sluice jobs show ${id}${there(options)}" shows it`);
+    line(
+      io,
+      `Job ${id} is stored${waited}; "sluice jobs show ${shellWord(id)}${there(options)}" shows it`,
+    );
   }
 }

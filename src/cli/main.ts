@@ -51,7 +51,7 @@ export async function main(args: readonly string[], io: Io = systemIo()): Promis
     io,
     builtins,
     start: (file, options) => start(file, options),
-    resolve: (file) => resolveConfig(file, { builtins, defaults }),
+    resolve: (file, env) => resolveConfig(file, { builtins, defaults, env }),
     simulate,
     schemaText: () => schemaText(builtins),
   };

@@ -8,6 +8,7 @@ import type { Command } from "commander";
 import type { LaneJson, PoolJson } from "../admin/http/wire.ts";
 import { lanesOverTarget, PRESSING_CODES } from "../explain/diagnose.ts";
 import { counted, duration, rate } from "../base/format.ts";
+import { shellWord } from "../base/shell_word.ts";
 import type { StopReport } from "../runtime/handles.ts";
 import { breakerText, whyOf } from "../explain/reason.ts";
 import { call, type RemoteOptions, there } from "./client.ts";
@@ -181,8 +182,8 @@ async function setPaused(
   const what = done.lane === null
     ? `Pool "${done.pool}"`
     : `Lane "${done.lane}" of pool "${done.pool}"`;
-  const lane = done.lane === null ? "" : ` --lane ${done.lane}`;
-  const next = `sluice pools resume ${pool}${lane}${there(options)}`;
+  const lane = done.lane === null ? "" : ` --lane ${shellWord(done.lane)}`;
+  const next = `sluice pools resume ${shellWord(pool)}${lane}${there(options)}`;
   line(io, done.paused ? `${what} is paused; "${next}" resumes it` : `${what} is resumed`);
 }
 
@@ -235,7 +236,7 @@ async function scale(io: Io, pool: string, options: ScaleOptions): Promise<void>
       ? `Pool "${pool}" has the bounds of its config`
       : `Pool "${pool}" has other bounds until ${
         time(done.override.untilMs)
-      }; "sluice pools scale ${pool} --clear${there(options)}" ends it`,
+      }; "sluice pools scale ${shellWord(pool)} --clear${there(options)}" ends it`,
   );
 }
 

@@ -10,7 +10,7 @@ import type { PoolEvent } from "../contract/event.ts";
 import { counted, duration } from "../base/format.ts";
 import { type Recording, ScenarioRecorder } from "../simulate/recorder.ts";
 import { scenarioText } from "../simulate/scenario_text.ts";
-import { call, type RemoteOptions } from "./client.ts";
+import { call, remoteOf, type RemoteOptions } from "./client.ts";
 import { eventStream } from "./event_stream.ts";
 import { CliError } from "./failure.ts";
 import { onInterrupt } from "./interrupt.ts";
@@ -141,7 +141,7 @@ async function listen(io: Io, options: RecordOptions, { pools, forMs }: Wanted):
   const endMs = isWhole ? startMs + forMs : Math.min(startMs + forMs, latestMs);
   const name = pools.map(({ pool }) => pool).join(", ");
   recorder ??= new ScenarioRecorder(startMs, []);
-  const recording = await recorder.finish({ name, from: options.url, endMs });
+  const recording = await recorder.finish({ name, from: remoteOf(io, options).url, endMs });
   return { recording, trouble, spanMs: endMs - startMs };
 }
 

@@ -8,11 +8,12 @@ import type { Command } from "commander";
 import type { Observer } from "../contract/event.ts";
 import { delayTooLong, type Logger, LONGEST_DELAY_MS } from "../contract/job.ts";
 import type { Plugin } from "../contract/plugin.ts";
+import type { ReadEnv } from "../config/secrets.ts";
 import type { AdminSettings, Settings } from "../config/settings.ts";
 import type { PlayOptions } from "../simulate/play.ts";
 import type { Report } from "../simulate/report.ts";
 import type { Sluice } from "../runtime/handles.ts";
-import { DEFAULT_URL } from "./client.ts";
+import { DEFAULT_URL, TOKEN_VARIABLE, URL_VARIABLE } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { inLine } from "./print.ts";
@@ -32,8 +33,13 @@ export interface Tools {
       readonly admin: AdminSettings;
     },
   ): Promise<Sluice>;
-  /** Resolves a config file, without starting anything. @throws {ConfigError} If it has faults. */
-  resolve(file: string): Promise<Settings>;
+  /**
+   * Resolves a config file, without starting anything.
+   *
+   * @param env Reads the environment instead of the process's own.
+   * @throws {ConfigError} If it has faults.
+   */
+  resolve(file: string, env?: ReadEnv): Promise<Settings>;
   /** Plays a scenario file on the pools of a config file. @throws {ConfigError} If one of them has faults. */
   simulate(
     file: string,
@@ -52,8 +58,14 @@ export function withJson(command: Command): Command {
 /** Adds what every verb needs that touches a running system. */
 export function withRemote(command: Command): Command {
   return withJson(command)
-    .option("--url <url>", "address of the admin API", DEFAULT_URL)
-    .option("--token-env <name>", "environment variable with the token");
+    .option(
+      "--url <url>",
+      `address of the admin API (default: ${URL_VARIABLE} if set, else ${DEFAULT_URL})`,
+    )
+    .option(
+      "--token-env <name>",
+      `environment variable with the token (default: ${TOKEN_VARIABLE})`,
+    );
 }
 
 /** Adds `--yes`. */

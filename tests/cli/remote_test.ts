@@ -293,7 +293,7 @@ Deno.test("A verb sends the token that --token-env names, and says what is wrong
   ]);
   assert.deepEqual([none.code, none.err], [
     1,
-    `The system at ${url} needs a token: name the variable with the token by --token-env NAME\n`,
+    `The system at ${url} needs a token: set SLUICE_TOKEN to it, or name the variable that holds it by --token-env NAME\n`,
   ]);
 });
 

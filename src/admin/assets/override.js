@@ -87,7 +87,7 @@ function numberInput(name, most) {
 }
 
 /**
- * As `shellWord` in `act.tsx`.
+ * As `shellWord` of the server.
  *
  * @param {string} text
  */

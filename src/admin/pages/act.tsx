@@ -60,8 +60,3 @@ export function Act(props: ActProps): ReturnType<FC> {
     </button>
   );
 }
-
-/** A word of a command line, quoted where a shell would read more into it. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}

@@ -9,7 +9,8 @@
 import type { FC } from "hono/jsx";
 import { isWaiting } from "../../base/states.ts";
 import type { JobRecord } from "../../contract/job.ts";
-import { Act, shellWord } from "./act.tsx";
+import { shellWord } from "../../base/shell_word.ts";
+import { Act } from "./act.tsx";
 
 /** What the actions are made of. */
 export interface JobActionsProps {

@@ -11,7 +11,8 @@ import { isRecord } from "../../config/faults.ts";
 import { duration, grouped, rate } from "../../base/format.ts";
 import type { PoolSettings } from "../../config/settings.ts";
 import type { LaneView } from "../../contract/view.ts";
-import { Act, shellWord } from "./act.tsx";
+import { shellWord } from "../../base/shell_word.ts";
+import { Act } from "./act.tsx";
 import { OldestCell } from "./cells.tsx";
 import type { ShownPool } from "./pool_state.tsx";
 

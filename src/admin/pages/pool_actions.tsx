@@ -8,7 +8,8 @@
 
 import type { FC } from "hono/jsx";
 import { breakerText } from "../../explain/reason.ts";
-import { Act, shellWord } from "./act.tsx";
+import { shellWord } from "../../base/shell_word.ts";
+import { Act } from "./act.tsx";
 import type { ShownPool } from "./pool_state.tsx";
 import { Time } from "./time.tsx";
 
@@ -94,7 +95,7 @@ export function BreakerNotice(
 
 const CloseBreaker: FC<{ pool: ShownPool; of: string | undefined }> = ({ pool, of: key }) => {
   const whose = key === undefined ? `pool "${pool.pool}"` : `key "${key}"`;
-  const option = key === undefined ? "" : ` --key ${key === "" ? "''" : shellWord(key)}`;
+  const option = key === undefined ? "" : ` --key ${shellWord(key)}`;
   return (
     <Act
       path={`${pathOf(pool)}/close-breaker`}
