@@ -11,6 +11,7 @@ import { start } from "../mod.ts";
 import { builtins, defaults } from "../plugins/mod.ts";
 import { admin } from "../src/admin/mod.ts";
 import { renderMetrics } from "../src/admin/api/metrics.ts";
+import { USUAL_REDACT } from "../src/config/redaction.ts";
 import { resolveConfig } from "../src/config/resolve.ts";
 import { configSchema } from "../src/config/schema.ts";
 import { scenarioSchema } from "../src/simulate/json_schema.ts";
@@ -65,6 +66,15 @@ function sorted(
   return keys.toSorted(([a], [b]) => a < b ? -1 : 1);
 }
 
+/** Defaults that the table has in words: the page lists them below. */
+const WORDED: ReadonlyMap<string, string> = new Map([["redact", "those of usual secrets"]]);
+
+Deno.test("docs/config.md lists every name of a field that is hidden by default", () => {
+  const text = section("docs/config.md", "What is never shown");
+
+  assert.deepEqual(USUAL_REDACT.filter((name) => !text.includes(`\`${name}\``)), []);
+});
+
 for (
   const [heading, schema, choice] of [
     ["The top", SCHEMA, []],
@@ -75,7 +85,7 @@ for (
   Deno.test(`docs/config.md lists every key of the config with its default: ${heading}`, () => {
     assert.ok(schema !== undefined);
     const known = keysOf(schema).map(([key, value]) =>
-      [key, choice.some((one) => one === key) ? "required" : value] as const
+      [key, choice.some((one) => one === key) ? "required" : WORDED.get(key) ?? value] as const
     );
 
     assert.deepEqual(

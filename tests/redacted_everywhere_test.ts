@@ -162,6 +162,21 @@ for (const [name, store] of [["memory", { use: memory }], ["deno-kv", { use: den
   });
 }
 
+Deno.test("A usual secret is in no answer of a config without redact", async () => {
+  const secrets = { "Access-Token": "M4RK-token", card_number: 48151623, ssn: "M4RK-ssn" };
+  const said: string[] = [];
+  const { redact: _, ...config } = configOf({ use: memory }, MARKS.option);
+  await using sluice = await start(config, {
+    log: jsonLogger({ level: "debug", write: (line) => said.push(line) }),
+  });
+  const payload = { how: "die", login: { password: MARKS.payload, pin: MARKS.pin }, ...secrets };
+  const job = await sluice.enqueue("mail", { lane: "urgent", payload });
+  said.push(JSON.stringify(await job.done), ...await answers(sluice, [job.id]));
+
+  assert.deepEqual(said.filter((text) => LEAK.test(text)).map(around), []);
+  assert.ok(said.some((text) => text.includes("[redacted]")));
+});
+
 Deno.test("What is listed under redact is in no fault of a config", async () => {
   const bad = [
     { ...configOf({ use: memory }, MARKS.option), pools: { mail: { password: MARKS.option } } },

@@ -58,6 +58,9 @@ const MORE: Readonly<Record<string, string>> = {
   "lane.paused": "See [What outlives a restart](operate.md#what-outlives-a-restart).",
 };
 
+/** Keys with a default that is too long for a table: its comment says it. */
+const LONG_DEFAULTS: readonly string[] = ["config.redact"];
+
 /** One key. */
 interface Key {
   /** Path below its part: `backoff.baseMs`. */
@@ -150,7 +153,7 @@ function tableOf(part: string, keys: readonly Key[]): string {
 function shownUsual(part: string, { path, usual, isSlot }: Key): string {
   if (path === "handler" || usual === undefined) return "required";
   if (isSlot) return usual === "none" ? usual : `\`${usual.replaceAll('"', "")}\``;
-  const value = filledIn(part, path);
+  const value = LONG_DEFAULTS.includes(`${part}.${path}`) ? undefined : filledIn(part, path);
   return value === undefined ? usual : `\`${value}\``;
 }
 

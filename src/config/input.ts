@@ -25,7 +25,12 @@ export interface ConfigInput {
   readonly pools: Readonly<Record<string, PoolInput>>;
   /** Modules from outside the config's folder that `use` may name, written exactly so. @default {[]} */
   readonly allowModules?: readonly string[] | undefined;
-  /** Names of fields that are never shown. Nor are passwords in addresses. @default {[]} */
+  /**
+   * Names of fields that are never shown, in any case and with any separators; `[]`: none. Passwords in
+   * addresses never are.
+   *
+   * @default {those of usual secrets}
+   */
   readonly redact?: readonly string[] | undefined;
 }
 

@@ -6,6 +6,7 @@
  */
 
 import { isRecord } from "./faults.ts";
+import { isEnvRef } from "./secrets.ts";
 import type { ConfigChange, PoolEvent } from "../contract/event.ts";
 import type { Logger } from "../contract/job.ts";
 import { withoutPassword } from "../base/escape.ts";
@@ -22,7 +23,19 @@ const MAX_HIDDEN = 200;
 /** A shorter text is hidden only where it is a word of its own: else it would hide parts of many. */
 const SHORTEST_PART = 4;
 
+/** A shorter value is hidden in its field only: texts would be full of holes, and nobody's secret is so short. */
+const SHORTEST_SECRET = 3;
+
 const HIDDEN = "[redacted]";
+
+/** Names of fields that are hidden unless a config lists others. */
+export const USUAL_REDACT: readonly string[] = [
+  ...["password", "passwd", "pwd", "passphrase", "passcode", "pin", "otp"],
+  ...["secret", "clientSecret", "secretKey", "privateKey", "accessKey", "apiKey", "xApiKey"],
+  ...["token", "accessToken", "refreshToken", "idToken", "authToken", "bearer", "jwt"],
+  ...["authorization", "proxyAuthorization", "cookie", "setCookie", "credentials"],
+  ...["card", "cardNumber", "creditCard", "cvc", "cvv", "iban", "ssn"],
+];
 
 /** Copies a value for display. `beside`: what its texts may quote, such as the payload of its job. */
 export type Show = (value: unknown, ...beside: readonly unknown[]) => unknown;
@@ -32,7 +45,7 @@ export class Redaction {
   #keys: ReadonlySet<string> = new Set();
   #values: ReadonlySet<string> = new Set();
 
-  /** `keys`: names of fields, in any case. `config`: what runs, whose fields count too. */
+  /** `keys`: names of fields, in any case and with any separators. `config`: what runs, whose fields count too. */
   constructor(keys: Iterable<string>, config?: unknown) {
     this.adopt(keys, config);
   }
@@ -40,7 +53,7 @@ export class Redaction {
   /** Goes by other names and another config. What the one before held stays hidden until the next. */
   adopt(keys: Iterable<string>, config: unknown): void {
     const before = this.#keys.size === 0 ? [] : this.#values;
-    this.#keys = new Set([...keys].map((key) => key.toLowerCase()));
+    this.#keys = new Set([...keys].map(plainName));
     this.#values = new Set([...valuesIn([config], this.#keys), ...before]);
   }
 
@@ -54,8 +67,8 @@ export class Redaction {
     const hide = values.size > MAX_HIDDEN ? withoutPassword : hider(values);
     return copy(value, {
       keys: this.#keys,
-      hide,
-      hidesKeys: this.#keys.size > 0 && beside.length > 0,
+      hide: this.#keys.size === 0 ? hide : (text) => hide(withoutNamed(text, this.#keys)),
+      isOfJob: this.#keys.size > 0 && beside.length > 0,
       above: new Set(),
       left: MAX_VALUES,
     });
@@ -65,7 +78,7 @@ export class Redaction {
   hide(text: string, ...beside: readonly unknown[]): string {
     if (this.#keys.size === 0) return withoutPassword(text);
     const values = this.#valuesOf(beside);
-    return values.size > MAX_HIDDEN ? HIDDEN : hider(values)(text);
+    return values.size > MAX_HIDDEN ? HIDDEN : hider(values)(withoutNamed(text, this.#keys));
   }
 
   /** An event as observers may have it. What jobs say was hidden as it was said. */
@@ -76,9 +89,9 @@ export class Redaction {
 
   /** What is wrong at a place of the config, as it may be shown. */
   fault(pointer: string, message: string): string {
-    // What is received may be cut: then it is not found in the message.
+    // What is received may be cut: then it is not found in the message. A literal is not quoted.
     return this.#isHidden(pointer)
-      ? message.replace(/\breceived [^]*/, `received ${HIDDEN}`)
+      ? message.replace(/\breceived (?!a literal\b)[^]*/, `received ${HIDDEN}`)
       : this.hide(message);
   }
 
@@ -86,7 +99,8 @@ export class Redaction {
   readonly change = (change: ConfigChange): ConfigChange => {
     const { from, to, pointer } = change;
     const isHidden = this.#isHidden(pointer);
-    const show = (value: unknown): unknown => isHidden ? HIDDEN : this.show(value, from, to);
+    const show = (value: unknown): unknown =>
+      isHidden && !isEnvRef(value) ? HIDDEN : this.show(value, from, to);
     return {
       ...change,
       ...(from === undefined ? {} : { from: show(from) }),
@@ -105,7 +119,7 @@ export class Redaction {
   }
 
   #isHidden(pointer: string): boolean {
-    return pointer.split("/").some((key) => this.#keys.has(key.toLowerCase()));
+    return pointer.split("/").some((key) => this.#keys.has(plainName(key)));
   }
 
   #valuesOf(beside: readonly unknown[]): ReadonlySet<string> {
@@ -137,15 +151,15 @@ export function redactionOf(config: unknown): Redaction {
 }
 
 function listed(config: unknown): readonly string[] {
-  if (!isRecord(config) || !Array.isArray(config["redact"])) return [];
+  if (!isRecord(config) || !Array.isArray(config["redact"])) return USUAL_REDACT;
   return config["redact"].filter((name) => typeof name === "string");
 }
 
 interface Copying {
   readonly keys: ReadonlySet<string>;
   readonly hide: (text: string) => string;
-  /** Names of fields are a job's own, and may quote its payload. */
-  readonly hidesKeys: boolean;
+  /** It is of a job: names of fields may quote its payload, and `{ "env": "NAME" }` is no reference. */
+  readonly isOfJob: boolean;
   readonly above: Set<object>;
   left: number;
 }
@@ -162,8 +176,10 @@ function copy(value: unknown, state: Copying): unknown {
   state.above.add(value);
   const copied = Array.isArray(value) ? value.map((item) => copy(item, state)) : Object.fromEntries(
     Object.entries(value).map(([key, item]) => [
-      state.hidesKeys ? state.hide(key) : key,
-      state.keys.has(key.toLowerCase()) ? HIDDEN : copy(item, state),
+      state.isOfJob ? state.hide(key) : key,
+      state.keys.has(plainName(key)) && (state.isOfJob || !isEnvRef(item))
+        ? HIDDEN
+        : copy(item, state),
     ]),
   );
   state.above.delete(value);
@@ -178,14 +194,14 @@ function valuesIn(values: readonly unknown[], keys: ReadonlySet<string>): Readon
   let left = MAX_VALUES;
   const look = (value: unknown, isHidden: boolean): void => {
     if (isHidden && (typeof value === "string" || typeof value === "number")) {
-      if (String(value).trim() !== "") found.add(String(value));
+      if (String(value).trim().length >= SHORTEST_SECRET) found.add(String(value));
     }
     const isOpen = typeof value === "object" && value !== null && !above.has(value) &&
       above.size < MAX_LEVELS && found.size <= MAX_HIDDEN && left-- > 0;
-    if (!isOpen) return;
+    if (!isOpen || (isHidden && isEnvRef(value))) return; // the name of a variable is no secret
     above.add(value);
     for (const [key, item] of Object.entries(value)) {
-      look(item, isHidden || (!Array.isArray(value) && keys.has(key.toLowerCase())));
+      look(item, isHidden || (!Array.isArray(value) && keys.has(plainName(key))));
     }
     above.delete(value);
   };
@@ -208,4 +224,24 @@ function hider(values: ReadonlySet<string>): (text: string) => string {
   });
   const pattern = new RegExp(parts.join("|"), "gu");
   return (text) => withoutPassword(text).replace(pattern, HIDDEN);
+}
+
+/** Names are the same in any case, and with any separators: `accessToken`, `access_token`, `Access-Token`. */
+function plainName(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_. ]/g, "");
+}
+
+/** `"name": value` and `name=value`, as JSON, addresses and forms have them. */
+const NAMED =
+  /"([^"\\]{1,60})"\s*:\s*("(?:[^"\\]|\\.)*"?|[^\s,}\]]+)|([\w.-]{1,60})=([^\s&;,"'<>]+)/g;
+
+/** Takes out of a text what it says of listed names, as the answer of a receiver may. */
+function withoutNamed(text: string, keys: ReadonlySet<string>): string {
+  if (!/[=:]/.test(text)) return text;
+  return text.replaceAll(NAMED, (whole, quoted?: string, _?: string, bare?: string) => {
+    if (quoted !== undefined) {
+      return keys.has(plainName(quoted)) ? `"${quoted}":"${HIDDEN}"` : whole;
+    }
+    return bare !== undefined && keys.has(plainName(bare)) ? `${bare}=${HIDDEN}` : whole;
+  });
 }

@@ -9,6 +9,7 @@ import words from "./words.json" with { type: "json" };
 import { FINDING_CODES } from "../explain/diagnose.ts";
 import { isRecord } from "./faults.ts";
 import { AT_ONCE, NEXT_TICK } from "./diff_parts.ts";
+import { USUAL_REDACT } from "./redaction.ts";
 import { isEnvRef } from "./secrets.ts";
 import {
   above,
@@ -244,5 +245,5 @@ export const configShape = documented("config", {
   ),
   pools: filled("pools by name, at least one"),
   allowModules: v.optional(texts(), []),
-  redact: v.optional(texts(), []),
+  redact: v.optional(texts(), [...USUAL_REDACT]),
 });

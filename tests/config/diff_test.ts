@@ -191,7 +191,7 @@ Deno.test("diff() tells added and removed pools and the redaction list", async (
   const small = { handler, size: { min: 0, max: 1 }, lanes: [{ name: "x" }] };
 
   const found = diff(
-    await settingsOf({}),
+    await settingsOf({}, { redact: [] }),
     await settingsOf({}, { pools: { small }, redact: ["password"] }),
   );
 

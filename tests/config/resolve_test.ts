@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { formatFault } from "../../src/contract/errors.ts";
+import { USUAL_REDACT } from "../../src/config/redaction.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
 import {
   echo,
@@ -23,7 +24,7 @@ Deno.test("resolveConfig() fills in all defaults", async () => {
   assert.ok(mail !== undefined);
   assert.equal(settings.store.name, "nowhere");
   assert.equal(settings.admin, undefined);
-  assert.deepEqual(settings.redact, []);
+  assert.deepEqual(settings.redact, [...USUAL_REDACT]);
   assert.deepEqual([...mail.handlers.keys()], [""]);
   assert.deepEqual(
     [mail.controller, mail.lanePolicy, mail.retirement, mail.admission].map(({ name }) => name),
