@@ -96,11 +96,6 @@ const TAU_MS = 1_000;
 /** A smoothed rate below it says only that there were events once. */
 const FAINT_PER_SEC = 0.01;
 
-/** What becomes of a smoothed rate once nothing has come for so long. */
-export function faded(perSec: number, afterMs: number): number {
-  return perceptible(perSec * Math.exp(-afterMs / TAU_MS));
-}
-
 function perceptible(perSec: number): number {
   return perSec < FAINT_PER_SEC ? 0 : perSec;
 }

@@ -131,7 +131,7 @@ export function laneCells(lane: LaneJson): readonly Cell[] {
     lane.blocked,
     lane.delayed,
     lane.running,
-    rate(lane.arrivalsPerSec),
+    rate(lane.window.arrivalsPerSec),
   ];
 }
 

@@ -1,101 +1,23 @@
 /**
- * The recent past of a pool: one small sample a second, thinned to one a minute for an hour, so that
- * its memory stays flat. What a diagnosis is made from.
+ * The recent past of a pool: one small sample a second, folded into one a minute for an hour, so that
+ * its memory stays flat. Charts, tables and the diagnosis are made from it.
  *
  * @module
  */
 
-import { type Plan, waitsFor } from "./planner.ts";
+import type { Plan } from "./planner.ts";
+import {
+  atRest,
+  haveSameLanes,
+  type MeasuredPool,
+  type Sample,
+  sampleOf,
+  together,
+} from "./sample.ts";
 import { ScaleEvents } from "./scale_events.ts";
-import { faded, WINDOW_MS } from "../base/stats.ts";
-import type { DownstreamUse, LaneView, PoolView } from "../contract/view.ts";
+import type { PoolView } from "../contract/view.ts";
 
-/** One lane at one time. */
-export interface LaneSample {
-  /** Name from the config. */
-  readonly name: string;
-  /** Wait that growth aims to stay below, ms. `null`: none. */
-  readonly targetWaitMs: number | null;
-  /** Within how long growth aims to start what waits, ms. `undefined`: it does not. */
-  readonly startWithinMs: number | undefined;
-  /** Claimable jobs. */
-  readonly ready: number;
-  /** Jobs that run. */
-  readonly running: number;
-  /** Wait of the oldest claimable job, ms. */
-  readonly oldestWaitMs: number;
-  /** Smoothed arrival rate, jobs per second. */
-  readonly arrivalsPerSec: number;
-  /** Jobs done per second over the window. */
-  readonly completionsPerSec: number;
-  /** 95th percentile of waits over the window, ms. 0: none started. */
-  readonly waitP95Ms: number;
-  /** 99th percentile of waits over the window, ms. 0: none started. */
-  readonly waitP99Ms: number;
-  /** Attempts that ended in the window and are remembered. */
-  readonly ended: number;
-  /** Mean run time over the window, ms. 0: none ended. */
-  readonly serviceMs: number;
-  /** 99th percentile of run times over the window, ms. 0: none ended. */
-  readonly serviceP99Ms: number;
-  /** Worker time spent on the lane since the pool began, ms. */
-  readonly servedMs: number;
-  /**
-   * Workers that lower lanes left free or to this lane, while they had ready jobs: the fewest since the last
-   * sample. `undefined`: they had none.
-   */
-  readonly kept: number | undefined;
-}
-
-/** One pool at one time. Counts run since the pool began. */
-export interface Sample {
-  /** When it was taken. */
-  readonly atMs: number;
-  /** Workers that are neither starting, retiring nor stuck. */
-  readonly live: number;
-  /** Live workers that run a job. */
-  readonly busy: number;
-  /** Workers whose handler ignores its abort. */
-  readonly stuck: number;
-  /** Worker count of the decision in effect. */
-  readonly target: number;
-  /** The tightest bound: caps and `size.max`. */
-  readonly limit: number;
-  /** What sets `limit`, or the start rate while that binds: `size.max`, `cap:NAME`, `downstream:NAME` or `cooldown`. */
-  readonly boundBy: string;
-  /** Bounds of the worker count. */
-  readonly size: { readonly min: number; readonly max: number };
-  /** True while a start rate or a cool-down holds ready jobs back. */
-  readonly rateBound: boolean;
-  /** While the pool cools down: until when nothing starts, ms since epoch. 0: it does not. */
-  readonly holdUntilMs: number;
-  /** The named downstream that it waits for, meanwhile. Empty: the receiver has no name, or it does not wait. */
-  readonly heldBy: string;
-  /** What its jobs have used of downstreams. Counts run since the pool began. */
-  readonly used: readonly DownstreamUse[];
-  /** Keys whose circuit breakers are not closed. */
-  readonly openKeys: number;
-  /** Changes of the target, those in one direction within 50 ms counted once. */
-  readonly changes: number;
-  /** Changes of the target in the other direction than the one before. */
-  readonly reversals: number;
-  /** Jobs accepted. */
-  readonly arrivals: number;
-  /** Attempts that ended, in any way. */
-  readonly ended: number;
-  /** Jobs done. */
-  readonly completions: number;
-  /** Attempts that failed. */
-  readonly failures: number;
-  /** Attempts that their handler deferred. */
-  readonly deferrals: number;
-  /** Jobs rejected, or dropped as late. */
-  readonly shed: number;
-  /** Integral of the number of busy workers over time, ms. */
-  readonly busyMs: number;
-  /** Its lanes, highest priority first. */
-  readonly lanes: readonly LaneSample[];
-}
+export type { LaneSample, Sample } from "./sample.ts";
 
 /** The recent past of one pool. */
 export interface History {
@@ -105,7 +27,7 @@ export interface History {
   readonly controller: string;
   /** Name of its admission. */
   readonly admission: string;
-  /** Oldest first: one a minute, the last two minutes one a second. While a pool rests, what it is like as its rates fade. */
+  /** Oldest first: one a minute, the last two minutes one a second. While a pool rests it takes none: nothing happens. */
   readonly samples: readonly Sample[];
 }
 
@@ -121,9 +43,9 @@ export interface InForce {
 const EVERY_MS = 1000;
 const KEPT = 120;
 
-/** Time between the samples that stay longer, ms. */
-const THIN_EVERY_MS = 60_000;
-const THIN_KEPT = 60;
+/** What a sample covers that stays longer, ms. */
+const FOLDED_MS = 60_000;
+const FOLDED_KEPT = 59;
 
 /** Times are compared to this many ms. */
 const GRAIN_MS = 0.5;
@@ -133,14 +55,17 @@ export class HistoryRecorder {
   /** How often the target changed. */
   readonly scale = new ScaleEvents();
   readonly #latest = new Ring<Sample>(KEPT);
-  readonly #thin = new Ring<Sample>(THIN_KEPT);
+  readonly #folded = new Ring<Sample>(FOLDED_KEPT);
   readonly #kept: (number | undefined)[] = [];
   readonly #pool: string;
-  readonly #rests = new WeakMap<Sample, number>(); // until when it rested after one of the latest samples
   #read: History | undefined;
+  #minute: Sample | undefined; // of the latest that are no longer kept by the second
+  #minuteFromMs = -Infinity;
+  #droppedAtMs = -Infinity;
+  #part: Sample | undefined; // taken before its second was over: the next sample holds it
   #rest: Sample | undefined; // of the tick after which it came to rest, until the next one; of its end
   #sampledAtMs = -Infinity;
-  #thinnedAtMs = -Infinity;
+  #plan: Plan | undefined;
 
   /** Begins empty. */
   constructor(pool: string) {
@@ -162,38 +87,28 @@ export class HistoryRecorder {
    *
    * @param rests True if no tick follows until something happens.
    */
-  tick(view: PoolView, plan: Plan, rests = false): void {
-    if (view.stale) return;
-    this.#watchKept(view);
-    this.#keepRest(view.nowMs);
-    if (view.nowMs - this.#sampledAtMs < EVERY_MS - GRAIN_MS) {
-      if (rests) this.#rest = this.#sample(view, plan);
-      return;
-    }
-    this.#sampledAtMs = view.nowMs;
-    this.#read = undefined;
-    const sample = this.#sample(view, plan);
-    if (!haveSameLanes(sample, this.#latest.last)) {
-      this.#latest.clear();
-      this.#thin.clear();
-      this.#thinnedAtMs = -Infinity;
-    }
-    this.#latest.add(sample);
+  tick(pool: MeasuredPool, plan: Plan, rests = false): void {
+    if (pool.stale) return;
+    this.#watchKept(pool);
+    this.#endRest(pool.nowMs);
+    const isDue = pool.nowMs - this.#sampledAtMs >= EVERY_MS - GRAIN_MS;
+    if (!isDue && !rests) return;
+    const sample = this.#take(pool, plan);
+    if (isDue) this.#add(sample);
     if (rests) this.#rest = sample;
-    this.#kept.fill(undefined);
-    if (view.nowMs - this.#thinnedAtMs < THIN_EVERY_MS - GRAIN_MS) return;
-    this.#thinnedAtMs = view.nowMs;
-    this.#thin.add(sample);
+  }
+
+  /** As `tick`, of a pool that drains: it plans no more. */
+  draining(pool: MeasuredPool): void {
+    if (this.#plan !== undefined) this.tick(pool, { ...this.#plan, target: 0 });
   }
 
   /** The pool has stopped: no tick follows, and what it is like from now on is shown. */
-  stopped(view: PoolView): void {
-    const { last } = this.#latest;
-    if (last === undefined) return;
-    this.#keepRest(view.nowMs);
-    const { live, busy, nowMs: atMs } = view;
-    const lanes = last.lanes.map((lane) => ({ ...lane, ...NO_TRAFFIC, running: 0 }));
-    this.#rest = { ...last, atMs, live, busy, target: 0, lanes };
+  stopped(pool: MeasuredPool): void {
+    if (this.#plan === undefined) return;
+    this.#endRest(pool.nowMs);
+    const sample = this.#take(pool, { ...this.#plan, target: 0 });
+    this.#rest = { ...sample, lanes: sample.lanes.map((lane) => ({ ...lane, running: 0 })) };
   }
 
   /**
@@ -206,39 +121,58 @@ export class HistoryRecorder {
     if (this.#read?.controller === controller && this.#read.admission === admission) {
       return this.#read;
     }
-    const latest = this.#latest.read();
-    const beganAtMs = latest[0]?.atMs ?? Infinity;
-    const older = this.#thin.read().filter((sample) => sample.atMs < beganAtMs);
-    this.#read = { pool: this.#pool, controller, admission, samples: [...older, ...latest] };
+    const minute = this.#minute === undefined ? [] : [this.#minute];
+    const samples = [...this.#folded.read(), ...minute, ...this.#latest.read()];
+    this.#read = { pool: this.#pool, controller, admission, samples };
     return this.#read;
   }
 
-  /** As `read`, with what the pool was like while it rested: the same, but for rates, which fade. */
-  shown(inForce: InForce, nowMs: number): History {
+  /** As `read`, with what the pool was like when it came to rest. */
+  shown(inForce: InForce): History {
     const history = this.read(inForce);
     const rest = this.#rest;
-    const samples = rest === undefined || rest === history.samples.at(-1)
-      ? history.samples
-      : [...history.samples, rest];
-    return {
-      ...history,
-      samples: samples.flatMap((sample) => {
-        if (sample === rest) return [sample, ...fading(sample, nowMs)];
-        const untilMs = this.#rests.get(sample);
-        return untilMs === undefined ? sample : [sample, ...rested(sample, untilMs)];
-      }),
-    };
+    if (rest === undefined || rest === history.samples.at(-1)) return history;
+    return { ...history, samples: [...history.samples, rest] };
   }
 
-  /** A rest that lasted stays known. A short one does not: no more than a sample a second is kept. */
-  #keepRest(nowMs: number): void {
+  /** A rest that lasted is known from its begin to its end. A short one is part of the next sample. */
+  #endRest(nowMs: number): void {
     const rest = this.#rest;
     this.#rest = undefined;
-    if (rest === undefined || nowMs - rest.atMs < 2 * EVERY_MS) return;
-    this.#rests.set(rest, nowMs);
-    if (rest === this.#latest.last) return;
-    this.#latest.add(rest);
+    if (rest === undefined) return;
+    const isAdded = rest === this.#latest.last;
+    if (nowMs - rest.atMs < 2 * EVERY_MS) {
+      if (!isAdded) this.#part = rest;
+      return;
+    }
+    if (!isAdded) this.#add(rest);
+    this.#add(atRest(rest, nowMs - EVERY_MS));
+  }
+
+  #add(sample: Sample): void {
+    if (!haveSameLanes(sample, this.#latest.last)) {
+      this.#latest.clear();
+      this.#folded.clear();
+      this.#minute = undefined;
+      this.#droppedAtMs = -Infinity;
+    }
+    const dropped = this.#latest.add(sample);
+    if (dropped !== undefined) this.#fold(dropped);
+    this.#sampledAtMs = sample.atMs;
     this.#read = undefined;
+  }
+
+  /** What is no longer kept by the second is kept by the minute. */
+  #fold(dropped: Sample): void {
+    const minute = this.#minute;
+    if (minute !== undefined && dropped.atMs - this.#minuteFromMs <= FOLDED_MS + GRAIN_MS) {
+      this.#minute = together(minute, dropped);
+    } else {
+      if (minute !== undefined) this.#folded.add(minute);
+      this.#minute = dropped;
+      this.#minuteFromMs = Math.max(this.#droppedAtMs, dropped.atMs - EVERY_MS);
+    }
+    this.#droppedAtMs = dropped.atMs;
   }
 
   #watchKept({ lanes, live }: PoolView): void {
@@ -255,111 +189,16 @@ export class HistoryRecorder {
     }
   }
 
-  #sample(view: PoolView, plan: Plan): Sample {
-    const { totals } = view;
-    let stuck = 0;
-    for (const worker of view.workers) if (worker.state === "stuck") stuck++;
-    return {
-      atMs: view.nowMs,
-      live: view.live,
-      busy: view.busy,
-      stuck,
-      target: plan.target,
-      limit: plan.limit,
-      boundBy: binderOf(view, plan),
-      size: view.size,
-      rateBound: view.rateBound,
-      holdUntilMs: view.holdUntilMs,
-      heldBy: view.heldBy,
-      used: view.used.map((use) => ({ ...use })),
-      openKeys: view.openKeys,
-      changes: this.scale.count,
-      reversals: this.scale.reversals,
-      arrivals: totals.arrivals,
-      ended: totals.completions + totals.failures + totals.deferrals,
-      completions: totals.completions,
-      failures: totals.failures,
-      deferrals: totals.deferrals,
-      shed: totals.shed,
-      busyMs: totals.busyMs,
-      lanes: view.lanes.map((lane) => laneSample(lane, this.#kept[lane.index])),
-    };
+  /** What has happened since the last one: extremes start over. */
+  #take(pool: MeasuredPool, plan: Plan): Sample {
+    if (this.#plan === undefined) pool.workerTime.begin(pool.nowMs, pool.live);
+    const sample = sampleOf(pool, plan, { scale: this.scale, kept: this.#kept });
+    const part = this.#part;
+    this.#plan = plan;
+    this.#part = undefined;
+    this.#kept.fill(undefined);
+    return part === undefined || !haveSameLanes(sample, part) ? sample : together(part, sample);
   }
-}
-
-/** When a pool at rest is looked at while its rates fade, ms. The last time, its window is over. */
-const FADING_MS = [1_000, 2_000, 3_000, 5_000, WINDOW_MS];
-
-const NO_TRAFFIC = {
-  arrivalsPerSec: 0,
-  completionsPerSec: 0,
-  waitP95Ms: 0,
-  waitP99Ms: 0,
-  ended: 0,
-  serviceMs: 0,
-  serviceP99Ms: 0,
-};
-
-/** What a pool is like that rests after a sample. Figures over the window stand until that is over. */
-function fading(sample: Sample, untilMs: number): readonly Sample[] {
-  if (!sample.lanes.some(hasTraffic)) return [];
-  return FADING_MS.filter((afterMs) => sample.atMs + afterMs < untilMs).map((afterMs) => ({
-    ...sample,
-    atMs: sample.atMs + afterMs,
-    lanes: sample.lanes.map((lane) =>
-      afterMs >= WINDOW_MS
-        ? { ...lane, ...NO_TRAFFIC }
-        : { ...lane, arrivalsPerSec: faded(lane.arrivalsPerSec, afterMs) }
-    ),
-  }));
-}
-
-function hasTraffic(lane: LaneSample): boolean {
-  return lane.arrivalsPerSec > 0 || lane.completionsPerSec > 0 || lane.ended > 0 ||
-    lane.waitP99Ms > 0;
-}
-
-/** As `fading`, up to the end of the rest: no slope leads from there to what came then. */
-function rested(sample: Sample, untilMs: number): readonly Sample[] {
-  const samples = fading(sample, untilMs);
-  const last = samples.at(-1);
-  if (last === undefined || untilMs - last.atMs < 2 * EVERY_MS) return samples;
-  return [...samples, { ...last, atMs: untilMs - EVERY_MS }];
-}
-
-function laneSample(lane: LaneView, kept: number | undefined): LaneSample {
-  const { waitMs, serviceMs, completionsPerSec } = lane.window;
-  return {
-    name: lane.name,
-    targetWaitMs: lane.targetWaitMs,
-    startWithinMs: lane.startWithinMs,
-    ready: lane.ready,
-    running: lane.running,
-    oldestWaitMs: lane.oldestWaitMs,
-    arrivalsPerSec: lane.arrivalsPerSec,
-    completionsPerSec,
-    waitP95Ms: waitMs?.p95 ?? 0,
-    waitP99Ms: waitMs?.p99 ?? 0,
-    ended: serviceMs?.count ?? 0,
-    serviceMs: serviceMs?.mean ?? 0,
-    serviceP99Ms: serviceMs?.p99 ?? 0,
-    servedMs: lane.servedMs,
-    kept,
-  };
-}
-
-/** False after a reload that changed the lanes: what was before says nothing of them. */
-function haveSameLanes({ lanes }: Sample, before: Sample | undefined): boolean {
-  return before === undefined ||
-    lanes.length === before.lanes.length &&
-      lanes.every(({ name }, index) => name === before.lanes[index]?.name);
-}
-
-/** What holds jobs back; else the tightest cap, if one is tighter than `size.max`. */
-function binderOf(view: PoolView, { proposals, limit, rateCap }: Plan): string {
-  if (view.rateBound) return waitsFor(view) ?? rateCap;
-  const cap = proposals.find((part) => part.kind !== "controller" && part.workers === limit);
-  return cap === undefined ? "size.max" : `${cap.kind}:${cap.by}`;
 }
 
 /** The latest values, oldest dropped first. */
@@ -372,8 +211,12 @@ class Ring<T> {
     this.#most = most;
   }
 
-  add(value: T): void {
-    this.#values[this.#added++ % this.#most] = value;
+  /** @returns The value that is no longer kept. `undefined`: none. */
+  add(value: T): T | undefined {
+    const index = this.#added++ % this.#most;
+    const dropped = this.#values[index];
+    this.#values[index] = value;
+    return dropped;
   }
 
   get last(): T | undefined {

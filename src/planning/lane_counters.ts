@@ -66,10 +66,21 @@ export class Histogram {
     figures[SUM]! += ms;
   }
 
+  /** How many there are. */
+  get count(): number {
+    let count = 0;
+    for (let bucket = 0; bucket < SUM; bucket++) count += this.#figures[bucket]!;
+    return count;
+  }
+
+  /** Sum of all, ms. */
+  get sumMs(): number {
+    return this.#figures[SUM]!;
+  }
+
   /** A frozen copy. */
   read(): Distribution {
     const buckets = Object.freeze([...this.#figures.subarray(0, SUM)]);
-    const count = buckets.reduce((sum, one) => sum + one, 0);
-    return Object.freeze({ count, sumMs: this.#figures[SUM]!, buckets });
+    return Object.freeze({ count: this.count, sumMs: this.sumMs, buckets });
   }
 }

@@ -8,7 +8,9 @@ import type { DeadReason } from "../contract/job.ts";
 import type { LaneSettings } from "../config/settings.ts";
 import { RateMeter, SmoothMean } from "../base/stats.ts";
 import type { LaneCounts, Queue } from "../contract/store.ts";
+import { LaneExtremes } from "../planning/extremes.ts";
 import { Histogram, type LaneCounters } from "../planning/lane_counters.ts";
+import type { LaneTotals } from "../planning/sample.ts";
 import { Traffic } from "./traffic.ts";
 import type { LaneView, WindowStats } from "../contract/view.ts";
 import type { Wall } from "../time/wall.ts";
@@ -39,7 +41,7 @@ const NO_JOBS: LaneCounts = {
 };
 
 /** A lane as strategies see it. Times are those of the clock's owner, `nowMs`. */
-export class Lane implements LaneView {
+export class Lane implements LaneView, LaneTotals {
   readonly name: string;
   settings: LaneSettings;
   /** Counts of the store. A store in memory keeps this object current. */
@@ -62,6 +64,10 @@ export class Lane implements LaneView {
   resumedAtMs = -Infinity;
   /** Counters and samples. */
   readonly traffic: Traffic;
+  /** What its next sample says of the time before it. */
+  readonly extremes = new LaneExtremes();
+  /** Attempts that started later than the target wait. */
+  late = 0;
   /** Attempts ended with `RetryLater`. */
   deferrals = 0;
   /** Jobs that ended as cancelled. */
@@ -249,6 +255,30 @@ export class Lane implements LaneView {
     return this.#endedMs + this.#running * this.#pool.nowMs - this.#startSumMs;
   }
 
+  get arrivals(): number {
+    return this.traffic.arrivals;
+  }
+
+  get starts(): number {
+    return this.#waits.count;
+  }
+
+  get waitedMs(): number {
+    return this.#waits.sumMs;
+  }
+
+  get completions(): number {
+    return this.traffic.completions;
+  }
+
+  get failures(): number {
+    return this.traffic.failures;
+  }
+
+  get shed(): number {
+    return this.traffic.shed;
+  }
+
   /**
    * Jobs that have not ended, or may not have: what was just added counts until the next count. Never 0
    * while there is one; the counts of most stores hold what was just added, so it is not added to them.
@@ -271,12 +301,20 @@ export class Lane implements LaneView {
     this.#counted = Math.max(this.#counted, added);
   }
 
+  /** Notes how many are ready, at the beginning of a turn: what has come has not started yet. */
+  look(): void {
+    if (!this.#paused) this.extremes.ready(this.counts.ready + this.held);
+  }
+
   /** Records a start. */
   started(nowMs: number, waitMs: number): void {
     this.#running++;
     this.#startSumMs += nowMs;
     this.traffic.waits.add(nowMs, waitMs);
     this.#waits.add(waitMs);
+    this.extremes.waited(waitMs);
+    const { targetWaitMs } = this.settings;
+    if (targetWaitMs !== null && waitMs > targetWaitMs) this.late++;
   }
 
   /** Records the end of an attempt that started at `startedAtMs`. @param measured False if its run time says nothing. */

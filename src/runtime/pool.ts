@@ -145,8 +145,7 @@ export class Pool implements PoolHandle {
   }
 
   history(): History {
-    const history = this.#parts.steering.history.shown(this.settings, this.#clock.nowMs());
-    return historyByWall(history, this.#aheadMs);
+    return historyByWall(this.#parts.steering.history.shown(this.settings), this.#aheadMs);
   }
 
   diagnosis(): readonly Finding[] {

@@ -183,6 +183,7 @@ export class PoolLoop {
     if (this.#phase === "closed") return;
     const { settler, dispatch, state, steering, permits, counting, rates } = this.#parts;
     const nowMs = this.#catchUp();
+    state.look();
     this.#turn = "taken";
     // After a suspension, a turn may come before the timer: what was lost is not mixed with new leases.
     this.#renewals.attend(nowMs);

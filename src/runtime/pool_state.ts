@@ -6,6 +6,7 @@
 
 import type { DeadReason, DownstreamCall } from "../contract/job.ts";
 import { Lane } from "./lane.ts";
+import { LiveMeter } from "../planning/extremes.ts";
 import { PoolFace } from "./pool_face.ts";
 import { Traffic } from "./traffic.ts";
 import type { PoolSettings } from "../config/settings.ts";
@@ -74,6 +75,8 @@ export class PoolState implements PoolView {
   readonly workers: readonly Worker[];
   readonly totals: LiveTotals;
   readonly traffic: Traffic;
+  /** How many workers there were between two samples. */
+  readonly workerTime: LiveMeter;
   /** Live workers. Owned by the crew. */
   live = 0;
   /** Workers with other states. Owned by the crew. */
@@ -135,6 +138,7 @@ export class PoolState implements PoolView {
     this.shownLanes = Object.freeze([...this.lanes]);
     this.totals = new LiveTotals(this);
     this.traffic = new Traffic(nowMs);
+    this.workerTime = new LiveMeter(nowMs);
     this.workers = this.#workers;
     this.#queue = queue;
     this.face = new PoolFace(this);
@@ -241,6 +245,12 @@ export class PoolState implements PoolView {
   at(nowMs: number): number {
     this.#nowMs = nowMs;
     return nowMs;
+  }
+
+  /** Notes what is there, at the beginning of each turn. */
+  look(): void {
+    this.workerTime.look(this.#nowMs, this.live);
+    for (const lane of this.lanes) lane.look();
   }
 
   /** Ends a slot of all rates and windows. */

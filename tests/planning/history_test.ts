@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { makeSummary, makeView, VIEW_NOW_MS, type ViewOverrides } from "../../src/testing/views.ts";
+import { LaneExtremes, LiveMeter } from "../../src/planning/extremes.ts";
 import { HistoryRecorder } from "../../src/planning/history.ts";
+import type { MeasuredPool } from "../../src/planning/sample.ts";
 import type { Plan } from "../../src/planning/planner.ts";
 import type { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { sleeper, withPool } from "../_virtual.ts";
@@ -23,8 +25,32 @@ const PLAN: Plan = {
   failures: [],
 };
 
-function at(atMs: number, overrides: ViewOverrides = {}): ReturnType<typeof makeView> {
-  return makeView({ ...overrides, nowMs: VIEW_NOW_MS + atMs });
+/** Counts of lanes that no test sets. */
+const NONE = {
+  arrivals: 0,
+  starts: 0,
+  late: 0,
+  waitedMs: 0,
+  completions: 0,
+  failures: 0,
+  deferrals: 0,
+  shed: 0,
+};
+
+/** A pool as it is measured: `longestWaitMs` and `mostReady` since the last sample, of each lane. */
+function at(
+  atMs: number,
+  overrides: ViewOverrides = {},
+  { longestWaitMs = 0, mostReady = 0 } = {},
+): MeasuredPool {
+  const view = makeView({ ...overrides, nowMs: VIEW_NOW_MS + atMs });
+  const lanes = view.lanes.map((lane) => {
+    const extremes = new LaneExtremes();
+    extremes.waited(longestWaitMs);
+    extremes.ready(mostReady);
+    return { ...lane, ...NONE, extremes };
+  });
+  return { ...view, lanes, workerTime: new LiveMeter(view.nowMs, view.live) };
 }
 
 function times(recorder: HistoryRecorder): readonly number[] {
@@ -144,7 +170,7 @@ Deno.test("Recorder takes nothing while the store cannot be read, and forgets wh
 Deno.test("Recorder shows what the pool was like when it came to rest, and keeps a rest that lasted", () => {
   const recorder = new HistoryRecorder("p");
   const shown = (): readonly (readonly [number, number])[] =>
-    recorder.shown(IN_FORCE, VIEW_NOW_MS + 60_000).samples.map((
+    recorder.shown(IN_FORCE).samples.map((
       { atMs, live },
     ) => [atMs - VIEW_NOW_MS, live]);
 
@@ -159,38 +185,49 @@ Deno.test("Recorder shows what the pool was like when it came to rest, and keeps
 
   assert.deepEqual(working, [[0, 20]]);
   assert.deepEqual(resting, [[0, 20], [100, 2]]);
-  assert.deepEqual(shown(), [[0, 20], [1500, 5], [1600, 4], [60_000, 6]]);
+  assert.deepEqual(shown(), [[0, 20], [1500, 5], [1600, 4], [59_000, 4], [60_000, 6]]);
 });
 
-Deno.test("Recorder shows how the rates of a pool at rest fade, then that its window is over, up to now or the end of the rest", () => {
+Deno.test("Recorder keeps the extremes of a second: of a short rest in it too, each in one sample only", () => {
   const recorder = new HistoryRecorder("p");
-  const busy: ViewOverrides = {
-    lanes: [{
-      name: "a",
-      arrivalsPerSec: 50,
-      window: { completionsPerSec: 40, serviceMs: makeSummary(20, 4), waitMs: makeSummary(7) },
-    }],
-  };
-  const shown = (nowMs: number): readonly (readonly number[])[] =>
-    recorder.shown(IN_FORCE, VIEW_NOW_MS + nowMs).samples.map(({ atMs, lanes: [lane] }) => [
-      atMs - VIEW_NOW_MS,
-      Number(lane?.arrivalsPerSec.toFixed(2)),
-      lane?.completionsPerSec ?? -1,
-      lane?.ended ?? -1,
-      lane?.waitP95Ms ?? -1,
-    ]);
+  const waits = (): readonly (number | undefined)[] =>
+    recorder.read(IN_FORCE).samples.map(({ lanes }) => lanes[0]?.longestWaitMs);
 
-  recorder.tick(at(0, busy), PLAN, true); // the sample of this second, and the beginning of a rest
-  const soon = shown(2_500);
-  const later = shown(60_000);
-  recorder.tick(at(60_000, busy), PLAN);
-  const woken = shown(60_000);
+  recorder.tick(at(0), PLAN);
+  recorder.tick(at(300, {}, { longestWaitMs: 240 }), PLAN, true); // it rests within the second
+  recorder.tick(at(1_000, {}, { longestWaitMs: 10 }), PLAN);
+  recorder.tick(at(2_000, {}, { longestWaitMs: 20 }), PLAN);
 
-  const first = [[0, 50, 40, 4, 7], [1_000, 18.39, 40, 4, 7], [2_000, 6.77, 40, 4, 7]];
-  const rest = [[3_000, 2.49, 40, 4, 7], [5_000, 0.34, 40, 4, 7], [10_000, 0, 0, 0, 0]];
-  assert.deepEqual(soon, first);
-  assert.deepEqual(later, [...first, ...rest]);
-  assert.deepEqual(woken, [...first, ...rest, [59_000, 0, 0, 0, 0], [60_000, 50, 40, 4, 7]]);
+  assert.deepEqual(waits(), [0, 240, 20]);
+});
+
+Deno.test("Recorder says in a sample what was there since the one before, and begins anew", () => {
+  const recorder = new HistoryRecorder("p");
+  const lanes = [{ name: "a", ready: 2, oldestWaitMs: 7 }];
+  const pool = at(1_000, { live: 3, lanes });
+  for (const live of [9, 1]) pool.workerTime.look(VIEW_NOW_MS, live);
+  recorder.tick({ ...at(0, { live: 3, lanes }), workerTime: new LiveMeter(VIEW_NOW_MS) }, PLAN);
+  recorder.tick(pool, PLAN);
+
+  const [first, second] = recorder.read(IN_FORCE).samples;
+
+  assert.deepEqual([first?.leastLive, first?.mostLive], [3, 3]); // there was none before
+  assert.deepEqual([second?.leastLive, second?.mostLive, second?.live], [1, 9, 3]);
+  assert.deepEqual([second?.lanes[0]?.mostReady, second?.lanes[0]?.longestWaitMs], [2, 7]);
+  assert.deepEqual([pool.workerTime.least, pool.workerTime.most], [3, 3]);
+});
+
+Deno.test("Recorder folds what is older than two minutes by the minute, and loses no extreme", () => {
+  const recorder = new HistoryRecorder("p");
+
+  for (let second = 0; second <= 600; second++) {
+    const longestWaitMs = second % 60 === 7 ? 500 : 1; // once a minute
+    recorder.tick(at(second * 1_000, {}, { longestWaitMs }), PLAN);
+  }
+
+  const folded = recorder.read(IN_FORCE).samples.slice(0, -120);
+  assert.equal(folded.length, 9); // eight minutes, and what has begun
+  assert.ok(folded.slice(0, 8).every(({ lanes }) => lanes[0]?.longestWaitMs === 500));
 });
 
 Deno.test("PoolHandle history() ends with the workers that a pool at rest has", async () => {
@@ -229,7 +266,6 @@ Deno.test("history() of a drained pool ends with what is left: no worker from th
     assert.equal(last?.atMs, stoppedAtMs);
     assert.equal(samples.length, before + 2); // with how it was shortly before
     assert.equal(samples.at(-2)?.live, 1); // as it was until then
-    assert.deepEqual(last?.lanes.map(({ arrivalsPerSec }) => arrivalsPerSec), [0, 0]);
   });
 });
 
@@ -238,5 +274,5 @@ Deno.test("Recorder shows nothing of the end of a pool of which nothing is known
 
   recorder.stopped(at(0));
 
-  assert.deepEqual(recorder.shown(IN_FORCE, VIEW_NOW_MS + 60_000).samples, []);
+  assert.deepEqual(recorder.shown(IN_FORCE).samples, []);
 });

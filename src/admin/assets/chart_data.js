@@ -9,9 +9,9 @@
  * @typedef {object} Columns
  * @property {number[]} at Times, s since epoch.
  * @property {(number | null)[]} arrivals Jobs per second, all lanes.
- * @property {(number | null)[][]} waits Oldest wait of each lane, ms.
+ * @property {(number | null)[][]} waits Longest wait of each lane, ms.
  * @property {(number | null)[]} live Workers.
- * @property {(number | null)[]} busy Workers that run a job.
+ * @property {(number | null)[]} busy Workers that ran a job, on average.
  * @property {(number | null)[]} target Workers wanted.
  * @property {(number | null)[]} limit The tightest bound.
  * @property {(number | null)[]} min Fewest workers.
@@ -68,18 +68,31 @@ export function columnsOf(samples, { nowMs, spanMs }) {
   const lanes = last?.lanes ?? [];
   return {
     at: shown.map(({ atMs }) => atMs / 1_000),
-    arrivals: shown.map((sample) =>
-      sample.lanes.reduce((sum, { arrivalsPerSec }) => sum + arrivalsPerSec, 0)
-    ),
+    arrivals: perSec(shown, ({ arrivals }) => arrivals),
     waits: lanes.map((_, index) =>
-      shown.map((sample) => sample.lanes[index]?.oldestWaitMs ?? null)
+      shown.map((sample) => sample.lanes[index]?.longestWaitMs ?? null)
     ),
     live: shown.map(({ live }) => live),
-    busy: shown.map(({ busy }) => busy),
+    busy: perSec(shown, ({ busyMs }) => busyMs / 1_000),
     target: shown.map(({ target }) => target),
     limit: shown.map(({ limit }) => limit),
     min: shown.map(({ size }) => size.min),
   };
+}
+
+/**
+ * How much a count rose per second up to each sample, since the one before.
+ *
+ * @param {readonly Sample[]} samples
+ * @param {(sample: Sample) => number} count
+ * @returns {(number | null)[]}
+ */
+function perSec(samples, count) {
+  return samples.map((sample, index) => {
+    const before = samples[index - 1];
+    if (before === undefined) return null;
+    return (count(sample) - count(before)) * 1_000 / (sample.atMs - before.atMs);
+  });
 }
 
 /**

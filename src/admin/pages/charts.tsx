@@ -34,8 +34,9 @@ export function Charts(
 }
 
 const Figures: FC<{ samples: readonly Sample[] }> = ({ samples }) => {
-  const shown = samples.slice(-ROWS).toReversed();
-  const lanes = shown[0]?.lanes ?? [];
+  const shown = samples.slice(1).map((sample, index) => ({ sample, before: samples[index]! }))
+    .slice(-ROWS).toReversed();
+  const lanes = shown[0]?.sample.lanes ?? [];
   return (
     <details>
       <summary>The latest values as a table</summary>
@@ -50,7 +51,7 @@ const Figures: FC<{ samples: readonly Sample[] }> = ({ samples }) => {
                   {lanes.map(({ name }) => (
                     <>
                       <th scope="col">{name}: in/s</th>
-                      <th scope="col">{name}: oldest wait</th>
+                      <th scope="col">{name}: longest wait</th>
                     </>
                   ))}
                   <th scope="col">Busy</th>
@@ -60,18 +61,20 @@ const Figures: FC<{ samples: readonly Sample[] }> = ({ samples }) => {
                 </tr>
               </thead>
               <tbody>
-                {shown.map((sample) => (
+                {shown.map(({ sample, before }) => (
                   <tr data-key={String(sample.atMs)}>
                     <th scope="row">
                       <Time atMs={sample.atMs} />
                     </th>
-                    {sample.lanes.map((lane) => (
+                    {sample.lanes.map((lane, index) => (
                       <>
-                        <td>{rate(lane.arrivalsPerSec)}</td>
-                        <td>{duration(lane.oldestWaitMs)}</td>
+                        <td>
+                          {rate(perSec(before, sample, ({ lanes }) => lanes[index]?.arrivals ?? 0))}
+                        </td>
+                        <td>{duration(lane.longestWaitMs)}</td>
                       </>
                     ))}
-                    <td>{grouped(sample.busy)}</td>
+                    <td>{rate(perSec(before, sample, ({ busyMs }) => busyMs / 1_000))}</td>
                     <td>{grouped(sample.live)}</td>
                     <td>{grouped(sample.target)}</td>
                     <td>{grouped(sample.limit)}</td>
@@ -85,15 +88,20 @@ const Figures: FC<{ samples: readonly Sample[] }> = ({ samples }) => {
   );
 };
 
+/** What has come per second between two samples, of a count that only rises. */
+function perSec(before: Sample, sample: Sample, count: (sample: Sample) => number): number {
+  return (count(sample) - count(before)) * 1_000 / (sample.atMs - before.atMs);
+}
+
 function demandOf(pool: ShownPool, { samples }: History): string {
   const recent = latestOf(samples, pool.nowMs);
   const lanes = pool.lanes.map((lane, index) => {
     const most = Math.max(
       lane.oldestWaitMs,
-      ...recent.map((sample) => sample.lanes[index]?.oldestWaitMs ?? 0),
+      ...recent.map((sample) => sample.lanes[index]?.longestWaitMs ?? 0),
     );
     const target = lane.targetWaitMs === null ? "" : `, target ${duration(lane.targetWaitMs)}`;
-    return `${lane.name} ${rate(lane.arrivalsPerSec)}/s, oldest wait ${
+    return `${lane.name} ${rate(lane.window.arrivalsPerSec)}/s, oldest wait ${
       duration(lane.oldestWaitMs)
     }, at most ${duration(most)}${target}`;
   });
@@ -101,7 +109,8 @@ function demandOf(pool: ShownPool, { samples }: History): string {
 }
 
 function supplyOf(pool: ShownPool, { samples }: History): string {
-  const counts = [...latestOf(samples, pool.nowMs).map(({ live }) => live), pool.live];
+  const recent = latestOf(samples, pool.nowMs);
+  const counts = [...recent.flatMap((one) => [one.leastLive, one.mostLive]), pool.live];
   const limit = Number.isFinite(pool.limit) ? `, limit ${grouped(pool.limit)}` : "";
   return `Supply over two minutes: ${grouped(pool.busy)} of ${
     counted(pool.live, "worker")

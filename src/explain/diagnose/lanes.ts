@@ -7,7 +7,7 @@
 import { agreeing, counted, duration } from "../../base/format.ts";
 import type { History, LaneSample } from "../../planning/history.ts";
 import { figure, type Finding, named } from "./finding.ts";
-import { laneOf, latest, mean, median, type Window } from "./window.ts";
+import { laneOf, latest, mean, median, perSec, type Window } from "./window.ts";
 
 /** Over how long waits are looked at. */
 const WAIT_MS = 30_000;
@@ -37,8 +37,10 @@ function waitsOf(window: Window, index: number): readonly Finding[] {
   const lane = samples.at(-1)!; // there are samples, or their median would be 0
   const good = Math.max(serviceMs, lane.targetWaitMs ?? 0);
   const kept = median(keeps);
-  if (kept > 0) return reserveSmall(lane, { samples, serviceMs, good, kept });
-  return noPreemption(lane, { samples, serviceMs, good, window, index });
+  const arrivalsPerSec = perSec(window, ({ lanes }) => lanes[index]?.arrivals ?? 0);
+  const waits = { samples, serviceMs, good, arrivalsPerSec };
+  if (kept > 0) return reserveSmall(lane, { ...waits, kept });
+  return noPreemption(lane, { ...waits, window, index });
 }
 
 interface Waits {
@@ -46,16 +48,16 @@ interface Waits {
   readonly serviceMs: number;
   /** Waits up to this are as asked for, ms. */
   readonly good: number;
+  readonly arrivalsPerSec: number;
 }
 
 /** "Urgent wait rising above the job time means the reserve is too small for current load." */
 function reserveSmall(
   { name }: LaneSample,
-  { samples, serviceMs, good, kept }: Waits & { readonly kept: number },
+  { samples, serviceMs, good, arrivalsPerSec, kept }: Waits & { readonly kept: number },
 ): readonly Finding[] {
   const waitMs = median(samples.map(({ waitP95Ms }) => waitP95Ms));
   if (waitMs <= good) return [];
-  const arrivalsPerSec = mean(samples.map((lane) => lane.arrivalsPerSec));
   const load = arrivalsPerSec * serviceMs / 1000;
   const reserve = Math.max(kept + 1, Math.ceil(load * HEADROOM));
   const come = figure(arrivalsPerSec);
@@ -79,7 +81,7 @@ function reserveSmall(
 /** "If urgent p99 and the longest batch job are close, non-preemption is setting the tail." */
 function noPreemption(
   { name }: LaneSample,
-  { samples, serviceMs, good, window, index }: Waits & {
+  { samples, serviceMs, good, arrivalsPerSec, window, index }: Waits & {
     readonly window: Window;
     readonly index: number;
   },
@@ -92,7 +94,7 @@ function noPreemption(
   );
   const workers = mean(window.samples.map(({ live }) => live));
   if (waitMs <= good || waitMs < runMs / workers || waitMs > 1.5 * runMs) return [];
-  const load = mean(samples.map((lane) => lane.arrivalsPerSec)) * serviceMs / 1000;
+  const load = arrivalsPerSec * serviceMs / 1000;
   const reserve = Math.max(1, Math.ceil(load * HEADROOM));
   return [{
     code: "no-preemption",

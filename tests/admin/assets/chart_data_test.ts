@@ -47,7 +47,8 @@ Deno.test("columnsOf() shows a span that ends now, with the sample before it and
 
   assert.deepEqual(columns.at, [1, 2, 3, 3.5]);
   assert.deepEqual(columns.live, [1, 2, 3, 3]);
-  assert.deepEqual(columns.arrivals, [7, 7, 7, 7]);
+  assert.deepEqual(columns.arrivals, [null, 7, 7, 0]);
+  assert.deepEqual(columns.busy, [null, 0.5, 0.5, 0]);
   assert.deepEqual(columns.waits, [[40, 40, 40, 40], [0, 0, 0, 0]]);
 });
 
@@ -97,8 +98,16 @@ function sampleAt(atMs: number, more: Partial<Sample> = {}): Sample {
     ready: 0,
     running: 0,
     oldestWaitMs: 0,
-    arrivalsPerSec: 2,
-    completionsPerSec: 0,
+    longestWaitMs: 0,
+    mostReady: 0,
+    arrivals: 0,
+    starts: 0,
+    late: 0,
+    waitedMs: 0,
+    completions: 0,
+    failures: 0,
+    deferrals: 0,
+    shed: 0,
     waitP95Ms: 0,
     waitP99Ms: 0,
     ended: 0,
@@ -110,6 +119,8 @@ function sampleAt(atMs: number, more: Partial<Sample> = {}): Sample {
   return {
     atMs,
     live: 1,
+    leastLive: 1,
+    mostLive: 1,
     busy: 0,
     stuck: 0,
     target: 1,
@@ -123,15 +134,16 @@ function sampleAt(atMs: number, more: Partial<Sample> = {}): Sample {
     openKeys: 0,
     changes: 0,
     reversals: 0,
-    arrivals: 0,
+    arrivals: atMs * 7 / 1_000,
     ended: 0,
     completions: 0,
     failures: 0,
     deferrals: 0,
     shed: 0,
-    busyMs: 0,
+    busyMs: atMs / 2,
+    liveMs: atMs,
     lanes: [
-      { ...lane, name: "urgent", arrivalsPerSec: 5, oldestWaitMs: 40 },
+      { ...lane, name: "urgent", longestWaitMs: 40 },
       { ...lane, name: "batch" },
     ],
     ...more,

@@ -36,7 +36,7 @@ Deno.test("GET /pools/:pool says in words and in a table what its charts show", 
     page,
     /Supply over two minutes: 4 of 4 workers busy, limit 4; between \d and 4 workers\./,
   );
-  assert.match(page, /<th scope="col">urgent: oldest wait<\/th>/);
+  assert.match(page, /<th scope="col">urgent: longest wait<\/th>/);
   assert.match(page, /data-path="\/api\/pools\/mail"/);
 });
 
@@ -109,7 +109,7 @@ Deno.test("GET /pools/:pool offers nothing to a viewer, nor on a pool that ends"
   assert.doesNotMatch(viewer, /override\.js/);
   assert.match(drained, /<strong>stopped:<\/strong> It was drained/);
   assert.match(drained, /Supply over two minutes: 0 of 0 workers busy, limit 4; between 0 and/);
-  assert.match(drained, /<td>0<\/td><td>0<\/td><td>0<\/td><td>4<\/td>/);
+  assert.match(drained, /<td>0\.0<\/td><td>0<\/td><td>0<\/td><td>4<\/td>/);
   assert.match(drained, /<dt>Target<\/dt><dd >none \(2 to 4\)<\/dd>/);
   assert.doesNotMatch(drained, /<p class="lead">/);
 });
