@@ -66,10 +66,6 @@ export class PermitHolder {
   validUntilMs = -Infinity;
   /** What it goes by. */
   rules: PermitRules;
-  /** Until when its process starts nothing, by the wall clock: others are to know. 0: it starts. */
-  holdUntilMs = 0;
-  /** The same of other processes, the latest, as of the last look. */
-  othersHoldUntilMs = 0;
   readonly #lowered: () => void;
   readonly #seen = new Map<string, Sighting<string>>();
   readonly #granted = new Map<string, number>();
@@ -169,19 +165,17 @@ export class PermitHolder {
     };
     const plan = planPermits(needs, company);
     const alone = others.length === 0;
-    const foreign = others.filter(([, entry]) => !this.#isOwn(entry));
-    const among = foreign.length === 0;
+    const among = others.every(([, entry]) => this.#isOwn(entry));
     if (!among) {
       if (this.isUntimed) this.#startClock(nowMs);
       this.#amongOwn = false;
     }
-    this.othersHoldUntilMs = Math.max(0, ...foreign.map(([, entry]) => entry.holdUntilMs ?? 0));
     this.#othersShort = plan.othersShort;
     if (!alone) this.#lower(plan, nowMs);
     const parts = alone ? {} : partsOf(plan, company);
     const isAsBefore = mine !== undefined && nowMs < this.beatAtMs &&
       alone === (mine.alone ?? false) && alone === this.#alone &&
-      mine.coolMs === this.rules.coolMs && (mine.holdUntilMs ?? 0) === this.holdUntilMs &&
+      mine.coolMs === this.rules.coolMs &&
       others.length === Object.keys(holders).length - 1 && !isWorthTelling(mine.parts, parts);
     if (isAsBefore) return undefined;
     // Another may be quicker and take the number: it is this one's once that is committed.
@@ -326,7 +320,6 @@ export class PermitHolder {
       coolMs,
       ...(process === undefined ? {} : { process }),
       ...shared,
-      ...(this.holdUntilMs === 0 ? {} : { holdUntilMs: this.holdUntilMs }),
       ...(alone ? { alone } : {}),
       parts,
     };

@@ -34,8 +34,6 @@ export interface PermitEntry {
   readonly pool?: string;
   /** True: it was the only one, and holds all of every cap. */
   readonly alone?: boolean;
-  /** Until when its process starts nothing, by the wall clock: the receiver refused its jobs. */
-  readonly holdUntilMs?: number;
   /** It has left: what it holds is free once others have seen it so for so long, ms. */
   readonly leftMs?: number;
   /** Its part of each cap, by the cap's name. */

@@ -124,7 +124,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     })
   );
   const told = (): void => loop.told();
-  const cooldown = new Cooldown({ ...core, random, breakers, told });
+  const cooldown = new Cooldown({ ...core, random, store, breakers, told });
   const leftovers = leftoversOf(store, settings.name);
   const overruns = new Overruns({ ...core, settler, leftovers, changed });
   const runner = new Runner({
@@ -152,7 +152,6 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     rates,
     seats,
     changed: () => loop.replan(),
-    breakers,
     told,
     lapsed: () => runner.abortAll("lease-lost", now()),
   });
@@ -162,9 +161,10 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const intake = new Intake({ ...core, slots, cooldown, telemetry, redaction }, handlers);
   const parts = {
     ...{ queue, guard, counting, crew, runner, settler, dispatch, steering, permits, rates },
+    cooldown,
   };
   const loop = new PoolLoop({ ...core, ...parts, signals, pauses });
-  const drain = new Drain({ ...core, ...parts, cooldown, intake, loop });
+  const drain = new Drain({ ...core, ...parts, intake, loop });
   return {
     core,
     cooldown,

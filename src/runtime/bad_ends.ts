@@ -1,10 +1,12 @@
 /**
- * Counts the attempts in a row that a receiver did not take.
+ * Which attempts a receiver did not take, and how many in a row.
  *
  * @module
  */
 
+import type { BreakerCause } from "../contract/view.ts";
 import type { CooldownSettings } from "../config/settings.ts";
+import type { JobRun } from "./job_run.ts";
 
 /** Where bad ends are usual beside successes, this many times their usual row is no chance any more. */
 const UNUSUAL = 20;
@@ -15,6 +17,12 @@ const ROWS_BEFORE = 8;
 
 /** This many in a row are enough, however long rows have been. */
 const MOST_IN_A_ROW = 100;
+
+/** How an attempt ended that the receiver has not taken. `askedMs`: how long it asked to be left alone; 0 if no time. */
+export interface BadEnd {
+  readonly cause: BreakerCause;
+  readonly askedMs: number;
+}
 
 /** A row of ends of one kind. */
 interface Row {
@@ -118,4 +126,22 @@ export class BadEnds {
 
 function isLong({ count, usual }: Row, limit: number): boolean {
   return count >= Math.max(limit, Math.min(MOST_IN_A_ROW, limit + UNUSUAL * usual));
+}
+
+/** How an attempt ended, by the rules of its breaker. `undefined`: the receiver took it; `null`: that is not known. */
+export function endOf(
+  run: JobRun,
+  measured: boolean,
+  { failures = Infinity }: Partial<CooldownSettings> = {},
+): BadEnd | null | undefined {
+  const { overloadedMs } = run;
+  if (run.to === "retry" && !run.charged) {
+    if (run.isGone) return { cause: "gone", askedMs: 0 };
+    return overloadedMs === undefined ? null : { cause: "overloaded", askedMs: overloadedMs };
+  }
+  if (run.to === "done" && measured) return undefined;
+  if (!measured) return null;
+  // It failed: the receiver took it all the same, unless failures count.
+  if (failures < Infinity && run.reason !== "fatal") return { cause: "failures", askedMs: 0 };
+  return overloadedMs === undefined ? undefined : null;
 }

@@ -7,7 +7,7 @@
 
 import type { BreakerCause, BreakerView } from "../contract/view.ts";
 import type { CooldownSettings } from "../config/settings.ts";
-import { BadEnds } from "./bad_ends.ts";
+import { type BadEnd, BadEnds } from "./bad_ends.ts";
 
 /** Share that chance adds to a wait that the receiver did not name: processes ask one after the other. */
 const JITTER = 0.2;
@@ -45,12 +45,6 @@ export interface BreakerAttempt {
   readonly startedAtMs: number;
   /** How many openings came before it. */
   readonly wave: number;
-}
-
-/** How an attempt ended that the receiver has not taken. `askedMs`: how long it asked to be left alone; 0 if no time. */
-export interface BadEnd {
-  readonly cause: BreakerCause;
-  readonly askedMs: number;
 }
 
 /**
@@ -153,10 +147,10 @@ export class CircuitBreaker {
   }
 
   /** Others were refused that call the same receiver: none starts before, then one asks. */
-  heard(untilMs: number, nowMs: number): void {
+  heard(untilMs: number, nowMs: number, cause: BreakerCause): void {
     const { rules } = this.#owner;
     if (rules === undefined || untilMs <= Math.max(nowMs, this.untilMs)) return;
-    this.#openUntil(Math.min(untilMs, nowMs + GONE_TIMES * rules.maxMs), nowMs, "overloaded");
+    this.#openUntil(Math.min(untilMs, nowMs + GONE_TIMES * rules.maxMs), nowMs, cause);
   }
 
   /** Closes it, as if the receiver had taken a job; then one starts, two at once, and so on. */

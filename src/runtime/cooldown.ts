@@ -5,24 +5,22 @@
  * @module
  */
 
-import { type BadEnd, type BreakerOwner, CircuitBreaker } from "./breaker.ts";
+import { endOf } from "./bad_ends.ts";
+import { type BreakerOwner, CircuitBreaker } from "./breaker.ts";
+import { BreakerRecord } from "./breaker_record.ts";
 import type { BreakerView } from "../contract/view.ts";
+import { KeyBreakers } from "./key_breakers.ts";
 import type { CooldownSettings } from "../config/settings.ts";
-import type { PoolEvent } from "../contract/event.ts";
 import type { PoolCore } from "./pool_core.ts";
 import type { JobRun } from "./job_run.ts";
-import type { BreakerUser, SharedBreaker, SharedBreakers } from "./shared_breaker.ts";
+import type { BreakerUser, ClosedBy, SharedBreaker, SharedBreakers } from "./shared_breaker.ts";
 import type { PoolState } from "./pool_state.ts";
-import type { Leased } from "../contract/store.ts";
+import type { Leased, Store } from "../contract/store.ts";
 import type { HeldJob } from "./unstarted.ts";
 import { spreadMs } from "./verdict.ts";
 
-/** Of how many jobs a pool, and each key, knows how they ended. */
-const POOL_REMEMBERS = 10_000;
-const KEY_REMEMBERS = 100;
-
-/** Most keys with a breaker. */
-const MOST_KEYS = 10_000;
+/** Of how many jobs a pool knows how they ended. */
+const REMEMBERS = 10_000;
 
 /** Most breakers that are shown. */
 const MOST_SHOWN = 100;
@@ -31,14 +29,13 @@ const MOST_SHOWN = 100;
 export interface CooldownContext extends PoolCore {
   /** Chance for jitter. */
   readonly random: () => number;
+  /** Where it is kept what other processes are to know. */
+  readonly store: Store;
   /** Breakers of the downstreams that this process uses. */
   readonly breakers: SharedBreakers;
-  /** Another pool of this process has changed what starts: asks for a turn. */
+  /** What starts has changed, by another pool of this process or by another process: asks for a turn. */
   readonly told: () => void;
 }
-
-/** Jobs without a key share a breaker, where others have one of their key. */
-const NO_KEY = "";
 
 /** How a job is deferred. */
 export interface PutOff {
@@ -48,30 +45,33 @@ export interface PutOff {
   readonly keepsSlot: boolean;
 }
 
-/** How often it is looked which keys have no jobs any more, ms. */
-const LOOK_MS = 1000;
-
-/** Why a breaker has closed. */
-type ClosedBy = Extract<PoolEvent, { readonly kind: "cooldown-ended" }>["by"];
-
 /** Owns the breakers. A job has one: with `by: "key"` that of its key, else that of the pool. */
 export class Cooldown implements BreakerOwner, BreakerUser {
   readonly random: () => number;
   readonly #context: CooldownContext;
   readonly #state: PoolState;
   readonly #pool: CircuitBreaker;
-  readonly #keys = new Map<string, CircuitBreaker>();
-  readonly #held = new Set<CircuitBreaker>(); // keys whose breakers bound starts
+  readonly #keys: KeyBreakers = new KeyBreakers(this);
+  readonly #record: BreakerRecord; // of its own breakers, not those of downstreams
   #shared: readonly SharedBreaker[] = []; // of downstreams that it uses
   #closedBy: ClosedBy = "success";
-  #lookAtMs = -Infinity;
 
   /** Begins with all closed. */
   constructor(context: CooldownContext) {
     this.#context = context;
     this.#state = context.state;
     this.random = context.random;
-    this.#pool = new CircuitBreaker(undefined, POOL_REMEMBERS, this);
+    this.#pool = new CircuitBreaker(undefined, REMEMBERS, this);
+    const { store, now, told, state: { wall, pool } } = context;
+    this.#record = new BreakerRecord(`breakers/pools/${pool}`, {
+      ...{ store, now, wall, told },
+      hears: false,
+      heard: ({ key, untilMs, cause }, nowMs) =>
+        this.#kept(key, nowMs)?.heard(untilMs, nowMs, cause),
+      closedByHand: (key, nowMs) => {
+        if (this.#closeOwn(key, nowMs)) told();
+      },
+    });
     this.#takeShared(context.state.nowMs);
   }
 
@@ -95,9 +95,33 @@ export class Cooldown implements BreakerOwner, BreakerUser {
     return tightest.nextAtMs(nowMs);
   }
 
+  /** Reads what the store knows, before anything starts. */
+  async join(): Promise<void> {
+    for (const record of this.#records) await record.join();
+  }
+
+  /** Others have changed something. */
+  wake(): void {
+    this.#record.wake(!this.#pool.isIdle || this.holdsKeys);
+    for (const { record } of this.#shared) record.wake(true);
+  }
+
+  /** Tells other processes what they are to know, and hears of them. */
+  attend(nowMs: number): void {
+    this.#record.attend(nowMs);
+    for (const { record } of this.#shared) record.attend(nowMs);
+  }
+
+  /** When to attend next. `Infinity`: when something happens. */
+  nextLookMs(): number {
+    let atMs = this.#record.nextAtMs();
+    for (const { record } of this.#shared) atMs = Math.min(atMs, record.nextAtMs());
+    return atMs;
+  }
+
   /** True if the breaker of some key bounds starts. */
   get holdsKeys(): boolean {
-    return this.#held.size > 0;
+    return this.#keys.hold;
   }
 
   /** When a leased job is to come again, for the breaker of its key lets none start now. `undefined`: it may start. */
@@ -110,7 +134,7 @@ export class Cooldown implements BreakerOwner, BreakerUser {
 
   /** When jobs of a key start again, or one of them asks. 0: nothing holds them. */
   holdUntilMs(key: string | undefined): number {
-    const held = this.#held.size === 0 ? undefined : this.#known({ key });
+    const held = this.#keys.hold ? this.#known({ key }) : undefined;
     return Math.max(0, this.#state.holdUntilMs, held?.untilMs ?? 0);
   }
 
@@ -118,7 +142,7 @@ export class Cooldown implements BreakerOwner, BreakerUser {
   began(run: JobRun): void {
     run.wave = this.#context.breakers.waves.latest;
     for (const { breaker } of this.#shared) if (!breaker.isIdle) breaker.began(run);
-    if (this.#pool.isIdle && this.#held.size === 0) return;
+    if (this.#pool.isIdle && !this.#keys.hold) return;
     const breaker = this.#known(run.job);
     if (breaker?.isIdle === false) breaker.began(run);
   }
@@ -146,21 +170,13 @@ export class Cooldown implements BreakerOwner, BreakerUser {
     if (breaker === undefined) return;
     breaker.ended(run, nowMs, end);
     if (end && run.to === "retry" && nowMs < breaker.untilMs) this.#putOff(breaker, run, nowMs);
-    else if (breaker !== this.#pool && breaker.isForgettable(nowMs)) {
-      this.#keys.delete(breaker.key ?? NO_KEY);
-    }
+    else if (breaker !== this.#pool && breaker.isForgettable(nowMs)) this.#keys.forget(breaker);
   }
 
   /** Closes the breakers of keys that have no jobs any more: done by other processes, or cancelled. */
   look(nowMs: number): void {
-    if (this.#held.size === 0 || nowMs < this.#lookAtMs) return;
-    this.#lookAtMs = nowMs + LOOK_MS;
     this.#closedBy = "unused";
-    for (const breaker of this.#held) {
-      if (!breaker.isUnused(nowMs)) continue;
-      breaker.reset(nowMs);
-      this.#keys.delete(breaker.key ?? NO_KEY);
-    }
+    this.#keys.look(nowMs);
     this.#closedBy = "success";
   }
 
@@ -178,7 +194,7 @@ export class Cooldown implements BreakerOwner, BreakerUser {
     const isByKey = this.rules?.by === "key";
     this.#pool.adopt(nowMs);
     if (isByKey && !this.#pool.isIdle) this.#pool.reset(nowMs);
-    for (const breaker of this.#keys.values()) {
+    for (const breaker of this.#keys.all) {
       if (isByKey) breaker.adopt(nowMs);
       else breaker.reset(nowMs);
     }
@@ -198,7 +214,7 @@ export class Cooldown implements BreakerOwner, BreakerUser {
       const view = breaker.view(nowMs);
       if (view !== undefined) views.push(Object.freeze({ ...view, downstream: name }));
     }
-    for (const breaker of [this.#pool, ...this.#held]) {
+    for (const breaker of [this.#pool, ...this.#keys.held]) {
       const view = breaker.view(nowMs);
       if (view !== undefined) views.push(view);
       if (views.length === MOST_SHOWN) break;
@@ -206,16 +222,18 @@ export class Cooldown implements BreakerOwner, BreakerUser {
     return Object.freeze(views);
   }
 
-  /** Closes the breaker of a key, or those of the pool and its downstreams. False: they are closed. */
-  close(key: string | undefined, nowMs: number): boolean {
-    const all = key === undefined
-      ? [this.#pool, ...this.#shared.map(({ breaker }) => breaker)]
-      : [this.#keys.get(key)];
-    const open = all.filter((breaker) => breaker?.view(nowMs) !== undefined);
-    this.#closedBy = "hand";
-    for (const breaker of open) breaker?.close(nowMs);
-    this.#closedBy = "success";
-    return open.length > 0;
+  /**
+   * Closes the breaker of a key, or those of the pool and its downstreams: here at once, in other
+   * processes by the store. False: they are closed, as far as that knows.
+   *
+   * @throws {StoreError} If the store fails.
+   */
+  async close(key: string | undefined, nowMs: number): Promise<boolean> {
+    const closed = [this.#closeOwn(key, nowMs)];
+    const records = key === undefined ? this.#records : [this.#record];
+    if (key === undefined) closed.push(...this.#shared.map((shared) => shared.close(nowMs)));
+    closed.push(...await Promise.all(records.map((record) => record.closeByHand(key))));
+    return closed.includes(true);
   }
 
   nextWave(): number {
@@ -231,14 +249,20 @@ export class Cooldown implements BreakerOwner, BreakerUser {
     this.#tellOpened(breaker, nowMs, name);
   }
 
-  sharedClosed({ name }: SharedBreaker, nowMs: number, forMs: number): void {
-    this.#tellClosed({ key: undefined, downstream: name }, nowMs, forMs);
+  sharedClosed({ name }: SharedBreaker, nowMs: number, forMs: number, by: ClosedBy): void {
+    const isOwn = by === "success"; // or by what this pool does: a reload
+    this.#tellClosed(
+      { key: undefined, downstream: name },
+      nowMs,
+      forMs,
+      isOwn ? this.#closedBy : by,
+    );
   }
 
   changed(breaker: CircuitBreaker): void {
+    this.#record.changed(breaker);
     if (breaker === this.#pool) this.#hold();
-    else if (breaker.isIdle) this.#held.delete(breaker);
-    else this.#held.add(breaker);
+    else this.#keys.changed(breaker);
   }
 
   opened(breaker: CircuitBreaker, nowMs: number): void {
@@ -248,7 +272,7 @@ export class Cooldown implements BreakerOwner, BreakerUser {
 
   closed(breaker: CircuitBreaker, nowMs: number, forMs: number): void {
     if (breaker !== this.#pool) this.#state.openKeys--;
-    this.#tellClosed({ key: breaker.key }, nowMs, forMs);
+    this.#tellClosed({ key: breaker.key }, nowMs, forMs, this.#closedBy);
   }
 
   #tellOpened(breaker: CircuitBreaker, nowMs: number, downstream?: string): void {
@@ -264,10 +288,30 @@ export class Cooldown implements BreakerOwner, BreakerUser {
     whose: { readonly key: string | undefined; readonly downstream?: string },
     nowMs: number,
     forMs: number,
+    by: ClosedBy,
   ): void {
     const { state: { pool }, hub } = this.#context;
     if (!hub.active) return;
-    hub.emit({ kind: "cooldown-ended", atMs: nowMs, pool, ...whose, forMs, by: this.#closedBy });
+    hub.emit({ kind: "cooldown-ended", atMs: nowMs, pool, ...whose, forMs, by });
+  }
+
+  get #records(): readonly BreakerRecord[] {
+    return [this.#record, ...this.#shared.map(({ record }) => record)];
+  }
+
+  /** The breaker that the store speaks of. `undefined`: by the settings of now there is none. */
+  #kept(key: string | undefined, nowMs: number): CircuitBreaker | undefined {
+    const isByKey = this.rules?.by === "key";
+    return isByKey === (key !== undefined) ? this.#own({ key }, nowMs) : undefined;
+  }
+
+  #closeOwn(key: string | undefined, nowMs: number): boolean {
+    const breaker = key === undefined ? this.#pool : this.#keys.known(key);
+    if (breaker?.view(nowMs) === undefined) return false;
+    this.#closedBy = "hand";
+    breaker.close(nowMs);
+    this.#closedBy = "success";
+    return true;
   }
 
   /** Takes over which downstreams it uses. */
@@ -301,35 +345,13 @@ export class Cooldown implements BreakerOwner, BreakerUser {
   }
 
   /** The breaker of a job. `undefined`: its key has none. */
-  #known({ key = NO_KEY }: Pick<Leased, "key">): CircuitBreaker | undefined {
-    if (this.rules?.by !== "key") return this.#pool;
-    return this.#keys.size === 0 ? undefined : this.#keys.get(key);
+  #known({ key }: Pick<Leased, "key">): CircuitBreaker | undefined {
+    return this.rules?.by === "key" ? this.#keys.known(key) : this.#pool;
   }
 
   /** The same, made if there is none. `undefined`: there are too many. */
-  #own(job: Pick<Leased, "key">, nowMs: number): CircuitBreaker | undefined {
-    const known = this.#known(job);
-    if (known !== undefined || this.rules === undefined) return known;
-    const { key = NO_KEY } = job;
-    if (this.#keys.size >= MOST_KEYS) this.#forgetOne(nowMs);
-    if (this.#keys.size >= MOST_KEYS) return undefined;
-    const breaker = new CircuitBreaker(key, KEY_REMEMBERS, this);
-    this.#keys.set(key, breaker);
-    return breaker;
-  }
-
-  /** Forgets the breaker of the key that has one for the longest and needs it least. */
-  #forgetOne(nowMs: number): void {
-    let idle: string | undefined;
-    for (const [key, breaker] of this.#keys) {
-      if (!breaker.isIdle) continue;
-      idle ??= key;
-      if (breaker.isForgettable(nowMs)) {
-        idle = key;
-        break;
-      }
-    }
-    if (idle !== undefined) this.#keys.delete(idle);
+  #own({ key }: Pick<Leased, "key">, nowMs: number): CircuitBreaker | undefined {
+    return this.rules?.by === "key" ? this.#keys.own(key, nowMs) : this.#pool;
   }
 
   /** A job comes again no earlier than an attempt may start. */
@@ -364,22 +386,4 @@ export class Cooldown implements BreakerOwner, BreakerUser {
   #spread(untilMs: number, nowMs: number): number {
     return untilMs + spreadMs(untilMs - nowMs) * this.random();
   }
-}
-
-/** How an attempt ended. `undefined`: the receiver took it; `null`: that is not known. */
-function endOf(
-  run: JobRun,
-  measured: boolean,
-  { failures = Infinity }: Partial<CooldownSettings> = {},
-): BadEnd | null | undefined {
-  const { overloadedMs } = run;
-  if (run.to === "retry" && !run.charged) {
-    if (run.isGone) return { cause: "gone", askedMs: 0 };
-    return overloadedMs === undefined ? null : { cause: "overloaded", askedMs: overloadedMs };
-  }
-  if (run.to === "done" && measured) return undefined;
-  if (!measured) return null;
-  // It failed: the receiver took it all the same, unless failures count.
-  if (failures < Infinity && run.reason !== "fatal") return { cause: "failures", askedMs: 0 };
-  return overloadedMs === undefined ? undefined : null;
 }

@@ -163,12 +163,13 @@ export interface PoolHandle<Submit extends NewJob = NewJob> {
   /** Resumes a lane, or the whole pool. */
   resume(lane?: string): Promise<void>;
   /**
-   * Closes a circuit breaker in this process: one job starts, then two at once, then four, until it opens
-   * again. False: it is closed.
+   * Closes a circuit breaker in all processes: one job starts in each, then two at once, then four, until it
+   * opens again. False: none was open.
    *
-   * @param key Whose; empty for jobs without a key. Omitted: that of the pool.
+   * @param key Whose; empty for jobs without a key. Omitted: those of the pool and of its downstreams.
+   * @throws {StoreError} If the store fails: it is closed in this process, in others once the store works.
    */
-  closeBreaker(key?: string): boolean;
+  closeBreaker(key?: string): Promise<boolean>;
   /** Overrides the bounds for a while. @throws {RangeError} If they do not fit `size` or are not whole. */
   override(bounds: Override, expiresInMs: number): void;
   /** Ends the override: the bounds are the config's again. */

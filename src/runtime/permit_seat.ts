@@ -112,18 +112,6 @@ export class PermitSeat implements Neighbor {
     this.#context.told();
   }
 
-  /** Others are to know until when its process starts nothing, by the wall clock. 0: it starts. */
-  say(holdUntilMs: number): void {
-    if (this.#holder.holdUntilMs === holdUntilMs) return;
-    this.#holder.holdUntilMs = holdUntilMs;
-    this.#woken = true;
-  }
-
-  /** The same of other processes, the latest, as of the last look. */
-  get othersHoldUntilMs(): number {
-    return this.#holder.othersHoldUntilMs;
-  }
-
   /** Wants nothing any more: gives back what becomes free. */
   stop(): void {
     this.#stopping = true;
@@ -280,8 +268,7 @@ export class PermitSeat implements Neighbor {
   /** Tells whether something else is in effect. */
   #signature(nowMs: number): string {
     if (this.#holder.isAlone(nowMs)) return "alone";
-    const parts = [...this.#needs].map(([key, { cap }]) => this.#holder.inForce(key, cap, nowMs));
-    return [this.othersHoldUntilMs, ...parts].join();
+    return [...this.#needs].map(([key, { cap }]) => this.#holder.inForce(key, cap, nowMs)).join();
   }
 }
 

@@ -7,7 +7,6 @@
 
 import type { CapRate, NamedCap, Shares } from "../planning/planner.ts";
 import { PermitSeat, type SeatContext } from "./permit_seat.ts";
-import type { SharedBreaker, SharedBreakers } from "./shared_breaker.ts";
 import type { StartRates } from "./start_rates.ts";
 import { windowOf } from "../planning/start_window.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
@@ -17,14 +16,9 @@ import type { Worker } from "./worker.ts";
 export interface PermitsContext extends SeatContext {
   /** Its caps. */
   readonly slots: StrategySlots;
-  /** Circuit breakers of the downstreams that it uses. */
-  readonly breakers: SharedBreakers;
   /** Counts its starts. */
   readonly rates: StartRates;
 }
-
-/** Least time between two looks at a record that holds no permits, ms. */
-const REPORT_MS = 50;
 
 /** Where the permits of one cap are. */
 interface Place {
@@ -38,7 +32,6 @@ interface Place {
 export class Permits implements Shares {
   readonly #context: PermitsContext;
   readonly #seats = new Map<string, PermitSeat>(); // by record
-  #breakers: readonly { readonly breaker: SharedBreaker; readonly seat: PermitSeat }[] = [];
   #all: readonly PermitSeat[] = []; // the same
   #finishing: readonly PermitSeat[] = []; // of downstreams that are used no more
   #places = new Map<NamedCap, Place>();
@@ -133,14 +126,7 @@ export class Permits implements Shares {
 
   /** Looks at the records if it is time to. */
   attend(nowMs: number): void {
-    const { wall } = this.#context.state;
-    for (const { seat, breaker: { ownUntilMs } } of this.#breakers) {
-      seat.say(ownUntilMs > nowMs ? wall.at(ownUntilMs) : 0);
-    }
     for (const seat of this.#all) seat.attend(nowMs);
-    for (const { seat, breaker } of this.#breakers) {
-      breaker.heard(wall.clockMs(seat.othersHoldUntilMs), nowMs);
-    }
   }
 
   /** When to attend next. `Infinity`: when something happens. */
@@ -185,18 +171,9 @@ export class Permits implements Shares {
       plan.keys.add(key);
       return [{ cap, record, key }];
     });
-    for (const name of settings.cooldowns.keys()) {
-      const record = `downstreams/${name}`;
-      const plan = { isShared: true, reportMs: REPORT_MS, keys: new Set<string>() };
-      records.set(record, records.get(record) ?? plan);
-    }
     for (const [record, plan] of records) this.#sit(record, plan);
     this.#finishing = this.#finishing.filter(({ isClosed }) => !isClosed);
     for (const [record, seat] of this.#seats) if (!records.has(record)) this.#rise(record, seat);
-    this.#breakers = [...settings.cooldowns.keys()].map((name) => ({
-      breaker: this.#context.breakers.of(name),
-      seat: this.#seats.get(`downstreams/${name}`)!, // it sits there
-    }));
     this.#all = [...this.#seats.values(), ...this.#finishing];
     this.#places = new Map(
       wanted.map(({ cap, record, key }) => {

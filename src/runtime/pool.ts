@@ -71,6 +71,7 @@ export class Pool implements PoolHandle {
   async load(): Promise<void> {
     await this.#parts.pauses.load();
     await this.#parts.permits.join();
+    await this.#parts.cooldown.join();
   }
 
   /** Makes the first plan, starts the minimum. */
@@ -191,10 +192,12 @@ export class Pool implements PoolHandle {
     });
   }
 
-  closeBreaker(key?: string): boolean {
-    const isClosed = this.#parts.cooldown.close(key, this.#clock.nowMs());
-    if (isClosed) this.#parts.loop.arrived();
-    return isClosed;
+  closeBreaker(key?: string): Promise<boolean> {
+    return storeChange(this.#clock, () => {
+      const closing = this.#parts.cooldown.close(key, this.#clock.nowMs());
+      this.#parts.loop.arrived();
+      return closing;
+    });
   }
 
   override(bounds: Override, expiresInMs: number): void {

@@ -26,6 +26,7 @@
  */
 
 import { Alarm } from "./alarm.ts";
+import type { Cooldown } from "./cooldown.ts";
 import type { Counting } from "./counting.ts";
 import type { Crew } from "./crew.ts";
 import type { Dispatch } from "./dispatch.ts";
@@ -57,6 +58,7 @@ export interface LoopParts extends PoolCore {
   readonly pauses: Pauses;
   readonly permits: Permits;
   readonly rates: StartRates;
+  readonly cooldown: Cooldown;
 }
 
 /** Owns the timer and the order in which the parts act. */
@@ -199,6 +201,7 @@ export class PoolLoop {
       }
     }
     permits.attend(nowMs);
+    this.#parts.cooldown.attend(nowMs);
     if (this.#steers) rates.attend(nowMs);
     this.#endTurn();
     this.#arm(nowMs);
@@ -253,6 +256,7 @@ export class PoolLoop {
     this.#isWoken = false;
     this.#parts.pauses.refresh();
     this.#parts.permits.wake();
+    this.#parts.cooldown.wake();
     this.#renewals.wake(nowMs);
     this.#recount(nowMs);
   }
@@ -280,11 +284,12 @@ export class PoolLoop {
 
   /** Sets the timer for the earliest of all that time brings. */
   #arm(nowMs: number): void {
-    const { runner, permits, guard, settler } = this.#parts;
+    const { runner, permits, cooldown, guard, settler } = this.#parts;
     let atMs = Math.min(
       this.#renewals.nextAtMs(), // each by its name: V8 compiles no call in that a loop makes to many
       runner.nextAtMs(),
       permits.nextAtMs(nowMs),
+      cooldown.nextLookMs(),
       guard.nextAtMs(nowMs),
       settler.nextAtMs(nowMs),
     );

@@ -1,24 +1,37 @@
 /**
  * Circuit breakers of named downstreams: one for all pools of this process that use the downstream.
- * Other processes hear of it by the record of permits.
+ * Other processes hear of it by a record in the store.
  *
  * @module
  */
 
 import { type BreakerOwner, CircuitBreaker } from "./breaker.ts";
+import { BreakerRecord, type BreakerRecordContext } from "./breaker_record.ts";
 import type { CooldownSettings } from "../config/settings.ts";
+import type { PoolEvent } from "../contract/event.ts";
 
 /** Of how many jobs a downstream knows how they ended. */
 const REMEMBERS = 10_000;
 
+/** Why a breaker has closed. */
+export type ClosedBy = Extract<PoolEvent, { readonly kind: "cooldown-ended" }>["by"];
+
+/** What the breakers of a process go by, and where their records are. */
+export type SharedBreakersContext =
+  & Pick<BreakerRecordContext, "store" | "now" | "wall">
+  & {
+    /** Chance for jitter. */
+    readonly random: () => number;
+  };
+
 /** A pool that uses a downstream. */
 export interface BreakerUser {
-  /** What the breaker bounds has changed. */
+  /** What the breaker bounds has changed, or the record is to be looked at: takes a turn. */
   sharedChanged(): void;
   /** It has opened that was closed. */
   sharedOpened(shared: SharedBreaker, nowMs: number): void;
   /** It has closed that was open for so long. */
-  sharedClosed(shared: SharedBreaker, nowMs: number, forMs: number): void;
+  sharedClosed(shared: SharedBreaker, nowMs: number, forMs: number, by: ClosedBy): void;
 }
 
 /** The breaker of one downstream. */
@@ -29,20 +42,26 @@ export class SharedBreaker implements BreakerOwner {
   readonly breaker: CircuitBreaker;
   /** What opens it: as the latest of its pools was told. */
   rules: CooldownSettings | undefined;
-  /** Until when jobs of this process were refused, in the clock's time: others are to know. `-Infinity`: none is. */
-  ownUntilMs = -Infinity;
+  /** What other processes are to know of it. */
+  readonly record: BreakerRecord;
   readonly random: () => number;
   readonly #users = new Set<BreakerUser>();
   readonly #waves: Waves;
-  #heardMs = -Infinity;
-  #isHearing = false;
+  #closedBy: ClosedBy = "success";
 
   /** Begins closed. */
-  constructor(name: string, random: () => number, waves: Waves) {
+  constructor(name: string, { random, ...context }: SharedBreakersContext, waves: Waves) {
     this.name = name;
     this.random = random;
     this.#waves = waves;
     this.breaker = new CircuitBreaker(undefined, REMEMBERS, this);
+    this.record = new BreakerRecord(`breakers/downstreams/${name}`, {
+      ...context,
+      hears: true,
+      heard: ({ untilMs, cause }, nowMs) => this.breaker.heard(untilMs, nowMs, cause),
+      closedByHand: (_, nowMs) => void this.close(nowMs),
+      told: () => this.#changed(),
+    });
   }
 
   /** A pool begins to use it, or goes by other rules. */
@@ -57,22 +76,22 @@ export class SharedBreaker implements BreakerOwner {
     this.#users.delete(user);
   }
 
-  /** Other processes were refused until then. What was heard before says nothing new. */
-  heard(untilMs: number, nowMs: number): void {
-    if (untilMs <= this.#heardMs) return;
-    this.#heardMs = untilMs;
-    this.#isHearing = true;
-    this.breaker.heard(untilMs, nowMs);
-    this.#isHearing = false;
+  /** Closes it by hand. False: it is closed. */
+  close(nowMs: number): boolean {
+    if (this.breaker.view(nowMs) === undefined) return false;
+    this.#closedBy = "hand";
+    this.breaker.close(nowMs);
+    this.#closedBy = "success";
+    return true;
   }
 
   nextWave(): number {
     return this.#waves.next();
   }
 
-  changed({ untilMs }: CircuitBreaker): void {
-    if (!this.#isHearing) this.ownUntilMs = untilMs;
-    for (const user of this.#users) user.sharedChanged();
+  changed(breaker: CircuitBreaker): void {
+    this.record.changed(breaker);
+    this.#changed();
   }
 
   opened(_: CircuitBreaker, nowMs: number): void {
@@ -80,7 +99,11 @@ export class SharedBreaker implements BreakerOwner {
   }
 
   closed(_: CircuitBreaker, nowMs: number, forMs: number): void {
-    for (const user of this.#users) user.sharedClosed(this, nowMs, forMs);
+    for (const user of this.#users) user.sharedClosed(this, nowMs, forMs, this.#closedBy);
+  }
+
+  #changed(): void {
+    for (const user of this.#users) user.sharedChanged();
   }
 }
 
@@ -100,18 +123,18 @@ export class SharedBreakers {
   /** Numbers openings. */
   readonly waves: Waves = new Waves();
   readonly #byName = new Map<string, SharedBreaker>();
-  readonly #random: () => number;
+  readonly #context: SharedBreakersContext;
 
-  /** Begins with none. @param random Chance for jitter. */
-  constructor(random: () => number) {
-    this.#random = random;
+  /** Begins with none. */
+  constructor(context: SharedBreakersContext) {
+    this.#context = context;
   }
 
   /** The breaker of a downstream; made if there is none. */
   of(name: string): SharedBreaker {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
-    const made = new SharedBreaker(name, this.#random, this.waves);
+    const made = new SharedBreaker(name, this.#context, this.waves);
     this.#byName.set(name, made);
     return made;
   }

@@ -5,6 +5,7 @@
  */
 
 import { type Clock, systemClock } from "../time/clock.ts";
+import { Wall } from "../time/wall.ts";
 import { poolOf } from "../config/diff.ts";
 import type { ConfigSource, Resolver } from "../config/resolver.ts";
 import { messageOf } from "../contract/errors.ts";
@@ -78,7 +79,12 @@ export async function supervise(
     log,
   });
   const seats = new ProcessSeats();
-  const breakers = new SharedBreakers(randomStream(seed, "breakers"));
+  const breakers = new SharedBreakers({
+    store,
+    now: () => clock.nowMs(),
+    wall: clock.wall ?? new Wall(),
+    random: randomStream(seed, "breakers"),
+  });
   const context = { store, clock, hub, log, seed, telemetry, redaction, seats, breakers };
   const pools: Pool[] = [];
   try {

@@ -138,7 +138,7 @@ for (const store of ["memory", "deno-kv"] as const) {
         assert.equal(pool.tally()[0]!.dead.fatal, 0);
         assert.ok(receiver.callsTo("bad") <= 40, `${receiver.callsTo("bad")} calls`);
         isBad = false;
-        pool.closeBreaker("bad");
+        await pool.closeBreaker("bad");
         await until(() => done(pool) === 400);
         assert.equal(pool.snapshot().openKeys, 0);
       });

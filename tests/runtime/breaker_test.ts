@@ -124,11 +124,11 @@ Deno.test("A receiver that is gone is asked ever less often, and its jobs wait i
       assert.equal(pool.tally()[0]!.dead.fatal, 0);
 
       isBack = true;
-      assert.equal(pool.closeBreaker(), true);
+      assert.equal(await pool.closeBreaker(), true);
       await clock.advance(1000);
       assert.ok(pool.snapshot().totals.completions > 80, "all that were not put off start at once");
       assert.equal(ended(events).at(-1)?.by, "hand");
-      assert.equal(pool.closeBreaker(), false, "it is closed");
+      assert.equal(await pool.closeBreaker(), false, "it is closed");
       await clock.advance(2 * 3_600_000);
       assert.equal(pool.snapshot().totals.completions, 100);
     },
@@ -153,7 +153,7 @@ Deno.test("A breaker that was closed by hand opens again after as few calls as b
     add(100);
     await clock.advance(1000);
     const before = calls.length;
-    pool.closeBreaker();
+    await pool.closeBreaker();
     await clock.advance(1000);
     assert.ok(calls.length - before <= 3, `${calls.length - before}`);
     assert.equal(began(events).length, 2);
@@ -232,9 +232,9 @@ Deno.test("A key's breaker is closed by hand: its jobs start within maxMs", asyn
     add(20, "k");
     await clock.advance(3_000_000);
     isBack = true;
-    assert.equal(pool.closeBreaker("other"), false);
-    assert.equal(pool.closeBreaker(), false);
-    assert.equal(pool.closeBreaker("k"), true);
+    assert.equal(await pool.closeBreaker("other"), false);
+    assert.equal(await pool.closeBreaker(), false);
+    assert.equal(await pool.closeBreaker("k"), true);
     await clock.advance(60_000);
     assert.equal(pool.snapshot().totals.completions, 20);
   }, { ...BY_KEY, tickMs: 1000 });

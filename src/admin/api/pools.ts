@@ -119,11 +119,11 @@ function isPaused(handle: PoolHandle, lane: string | undefined): boolean | undef
   return lane === undefined ? paused : lanes.find(({ name }) => name === lane)?.paused;
 }
 
-function closeBreaker(
+async function closeBreaker(
   { c, target: { handle }, body: { key } }: Exchange<"POST /api/pools/:pool/close-breaker">,
   context: AdminContext,
-): Answered<"POST /api/pools/:pool/close-breaker"> {
-  const closed = handle.closeBreaker(key);
+): Promise<Answered<"POST /api/pools/:pool/close-breaker">> {
+  const closed = await handle.closeBreaker(key);
   // Keys may name people, and logs travel.
   const after = { closed, of: key === undefined ? "the pool" : "a key" };
   audit(c, context, { pool: handle.name, action: "close-breaker", after });

@@ -92,13 +92,13 @@ export interface PoolEndpoints {
     problems: 400 | 404 | 409 | 413 | 415 | 503;
   };
   /**
-   * Closes a circuit breaker in this process: one job starts, then two at once, then four. It opens again
-   * if the receiver refuses them.
+   * Closes a circuit breaker in all processes: one job starts in each, then two at once, then four. It
+   * opens again if the receiver refuses them.
    */
   "POST /api/pools/:pool/close-breaker": {
     body: BreakerBody;
     answers: { 200: BreakerClosedJson };
-    problems: 400 | 404 | 409 | 413 | 415;
+    problems: 400 | 404 | 409 | 413 | 415 | 503;
   };
   /** Starts no job, lets running jobs end, returns the rest to their lanes at the deadline. */
   "POST /api/pools/:pool/drain": {

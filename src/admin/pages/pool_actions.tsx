@@ -101,7 +101,7 @@ const CloseBreaker: FC<{ pool: ShownPool; of: string | undefined }> = ({ pool, o
       path={`${pathOf(pool)}/close-breaker`}
       body={key === undefined ? {} : { key }}
       ask={`Close the circuit breaker of ${whose}?`}
-      more="One job starts, then two at once, then four. It opens again if the receiver refuses them."
+      more="One job starts in each process, then two at once, then four. It opens again if the receiver refuses them."
       cli={`sluice pools close-breaker ${shellWord(pool.pool)}${option}`}
       done={`Jobs of ${whose} start again`}
       name={`Close the circuit breaker of ${whose}`}
