@@ -63,8 +63,10 @@ class Shared {
       for (const row of due.sort((a, b) => compare(turnOf(a), turnOf(b)))) {
         const beside = taken.filter((key) => key === row.key).length;
         const isFree = row.key === undefined || beside < maxRunningPerKey;
-        if (isFree && row.state === "blocked") row.dueAtMs = nowMs; // it was not claimable before
-        if (isFree) row.firstReadyAtMs ??= row.dueAtMs;
+        if (isFree) {
+          row.readyAtMs ??= row.state === "blocked" ? nowMs : row.dueAtMs;
+          row.firstReadyAtMs ??= row.dueAtMs;
+        }
         row.state = isFree ? "ready" : "blocked";
         taken.push(row.key);
       }
@@ -204,7 +206,7 @@ function openQueue(
       return rows.map((row) => {
         Object.assign(row, { state: "running", holder: self, startedAtMs: nowMs, fence: next() });
         row.attempt++;
-        const { dueAtMs: readyAtMs, entry: { expiresAtMs } } = row;
+        const { readyAtMs = row.dueAtMs, entry: { expiresAtMs } } = row;
         return { ...row, laneIndex: lanes.indexOf(row.lane), readyAtMs, expiresAtMs };
       });
     },
@@ -213,7 +215,8 @@ function openQueue(
         const row = pool.rows.get(job.id);
         if (row?.holder !== self || row.fence !== fence) return false;
         if (!charged) row.attempt--;
-        const again = { state: "delayed", dueAtMs, error: ending.error, place: next() } as const;
+        const later = { state: "delayed", dueAtMs, readyAtMs: undefined } as const;
+        const again = { ...later, error: ending.error, place: next() };
         if (to === "back" || to === "retry") pool.release(row, nowMs, to === "back" ? {} : again);
         else pool.end(row, to, nowMs, ending);
         return true;
@@ -238,13 +241,18 @@ function openQueue(
       pool.advance(self, nowMs);
       return lanes.map((_, lane) => {
         const count = (state: JobState): number => inState(lane, state).length;
-        const first = (state: JobState) => inState(lane, state)[0]?.dueAtMs ?? Infinity;
+        const first = (state: JobState) => turnOf(inState(lane, state)[0])[1] ?? Infinity;
         const [ready, blocked] = [count("ready"), count("blocked")];
-        const times = { oldestReadyAtMs: first("ready"), nextDueAtMs: first("delayed") };
+        const times = {
+          oldestReadyAtMs: first("ready"),
+          oldestBlockedAtMs: first("blocked"),
+          nextDueAtMs: first("delayed"),
+        };
         return { ready, blocked, delayed: count("delayed"), running: count("running"), ...times };
       });
     },
-    readySince: (lane, atMs) => inState(lane, "ready").filter((row) => row.dueAtMs <= atMs).length,
+    readySince: (lane, atMs) =>
+      inState(lane, "ready").filter((row) => turnOf(row)[1]! <= atMs).length,
     find: (id) => pool.select((row) => row.id === id).map(recordOf)[0],
     list: ({ state, lane, order, limit, cursor }) => {
       // A cursor is a place in the order, not a job: that may be gone by the next page.
@@ -273,8 +281,9 @@ function openQueue(
       } else if (change === "cancel") pool.end(row, "cancelled", nowMs, {});
       else if (row.state !== "dead" || pool.ownerOf(row.entry, nowMs, row)) return refused;
       else {
-        const anew = { attempt: 0, dueAtMs: nowMs, place: next(), firstReadyAtMs: undefined };
-        Object.assign(row, { ...anew, state: "ready", endedAtMs: undefined, reason: undefined });
+        const times = { dueAtMs: nowMs, readyAtMs: undefined, firstReadyAtMs: undefined };
+        const anew = { ...times, attempt: 0, place: next(), endedAtMs: undefined };
+        Object.assign(row, { ...anew, state: "ready", reason: undefined });
       }
       changed(nowMs);
       return { ok: true, state: row.state };
@@ -308,8 +317,10 @@ function isEnded(row: Row): boolean {
 }
 
 /** Ready before blocked, then by when it became claimable. */
-function turnOf({ state, dueAtMs, place }: Row): readonly number[] {
-  return [state === "ready" ? 0 : 1, dueAtMs, place];
+function turnOf(row: Row | undefined): readonly number[] {
+  if (row === undefined) return [];
+  const { state, dueAtMs, readyAtMs = dueAtMs, place } = row;
+  return state === "ready" ? [0, readyAtMs, place] : [1, dueAtMs, place];
 }
 
 /** What ended last comes first, what has not ended last. */

@@ -32,6 +32,15 @@ export class SampleRing {
     this.#times[index] = atMs;
   }
 
+  /** Another with the same samples. */
+  copy(): SampleRing {
+    const other = new SampleRing(this.#mask + 1);
+    other.#values.set(this.#values);
+    other.#times.set(this.#times);
+    other.#count = this.#count;
+    return other;
+  }
+
   /** Quantiles (nearest rank) of what ended at `sinceMs` or later. `undefined`: nothing did. */
   summary(sinceMs: number): Summary | undefined {
     const kept = Math.min(this.#count, this.#values.length);

@@ -128,7 +128,7 @@ export function laneCells(lane: LaneJson): readonly Cell[] {
     duration(lane.oldestWaitMs),
     lane.targetWaitMs === null ? "none" : duration(lane.targetWaitMs),
     lane.ready,
-    lane.blocked,
+    lane.blocked === 0 ? 0 : `${lane.blocked} (${duration(lane.oldestBlockedMs)})`,
     lane.delayed,
     lane.running,
     rate(lane.window.arrivalsPerSec),

@@ -249,8 +249,8 @@ export interface LaneInput {
    */
   readonly startWithinMs?: number | undefined;
   /**
-   * Sojourn within which a job is still of use, ms, > 0, from when it was first due: retries do not
-   * move it. What starts later is dead, reason `late`.
+   * Sojourn within which a job is still of use, ms, > 0, from when it was first due: neither retries nor
+   * waiting for its key move it. What starts later is dead, reason `late`.
    *
    * @default {always}
    */

@@ -93,6 +93,7 @@ export type PoolEvent =
   | (JobEventBase & {
     readonly kind: "job-started";
     readonly attempt: number;
+    /** From due to started, ms. */
     readonly waitMs: number;
     readonly worker: string;
   })

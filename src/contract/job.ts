@@ -92,8 +92,13 @@ export interface JobRecord extends Job {
   readonly pool: string;
   /** Its state. */
   readonly state: JobState;
-  /** When it becomes or became claimable. */
+  /** When it is, or was, due: its latest attempt, if it was put back. */
   readonly dueAtMs: number;
+  /**
+   * When it became claimable: later than `dueAtMs` if it was blocked until then. `undefined`: it has not,
+   * or its store does not say.
+   */
+  readonly readyAtMs?: number | undefined;
   /** When its latest attempt started. `undefined`: none has. */
   readonly startedAtMs?: number | undefined;
   /** When it ended. `undefined`: it has not. */

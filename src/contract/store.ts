@@ -129,9 +129,11 @@ export interface Leased extends Job {
   readonly laneIndex: number;
   /** When it became claimable. */
   readonly readyAtMs: number;
+  /** When it was due: it was blocked from then until `readyAtMs`. Omitted, or the same: it was not. */
+  readonly dueAtMs?: number | undefined;
   /**
-   * When it became claimable for the first time, or for the first time after a revive: no retry moves it.
-   * Omitted: as `readyAtMs`.
+   * When it was due for the first time, or for the first time after a revive: no retry and no key limit
+   * moves it. Omitted: as `dueAtMs`, or else as `readyAtMs`.
    */
   readonly firstReadyAtMs?: number | undefined;
   /** Rises with each lease of the job. */
@@ -180,6 +182,11 @@ export interface LaneCounts {
   readonly running: number;
   /** When the oldest ready job became claimable. `Infinity` if none is ready. */
   readonly oldestReadyAtMs: number;
+  /**
+   * When the oldest blocked job was due; where there are many keys that is known a while later. `Infinity`
+   * if none is blocked. Omitted: it is not known.
+   */
+  readonly oldestBlockedAtMs?: number | undefined;
   /** When the next delayed job is due. `Infinity` if none is delayed. */
   readonly nextDueAtMs: number;
 }

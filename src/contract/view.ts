@@ -42,8 +42,10 @@ export interface WindowStats {
   readonly shedPerSec: number;
   /** Run time of attempts. `undefined`: none ended in the window. */
   readonly serviceMs: Summary | undefined;
-  /** From claimable to started. `undefined`: none started in the window. */
+  /** From due to started. `undefined`: none started in the window. */
   readonly waitMs: Summary | undefined;
+  /** The same without the time that a job was blocked: from claimable to started. */
+  readonly readyWaitMs: Summary | undefined;
 }
 
 /** One lane. Live and reused between calls; a snapshot holds a frozen copy. */
@@ -84,6 +86,8 @@ export interface LaneView {
   readonly running: number;
   /** Time since the oldest ready job became claimable, ms. 0 if none is ready. */
   readonly oldestWaitMs: number;
+  /** Time since the oldest job that its key holds back was due, ms. 0 if there is none: no worker would help. */
+  readonly oldestBlockedMs: number;
   /** True while the lane or its pool is paused. */
   readonly paused: boolean;
   /** Smoothed arrival rate (time constant 1 s, bias-corrected), jobs per second. */

@@ -7,12 +7,12 @@
 
 /** Extremes of one lane since its last sample. */
 export class LaneExtremes {
-  /** Longest wait of a job that started, ms. */
+  /** Longest that a job that started had been claimable, ms. */
   longestWaitMs = 0;
   /** Most jobs that were ready at once. */
   mostReady = 0;
 
-  /** A job started. Called with every job. */
+  /** A job started that had been claimable for so long. Called with every job. */
   waited(ms: number): void {
     if (ms > this.longestWaitMs) this.longestWaitMs = ms;
   }

@@ -41,8 +41,10 @@ export interface LaneCounters {
   readonly cancelled: number;
   /** Jobs that died, by the reason. */
   readonly dead: Readonly<Record<DeadReason, number>>;
-  /** From claimable to started, of every attempt that started. */
+  /** From due to started, of every attempt that started and had not been blocked. */
   readonly waits: Distribution;
+  /** The same of those that had been. `undefined`: the lane has no `maxRunningPerKey`. */
+  readonly blockedWaits: Distribution | undefined;
   /** Run times of attempts that ended done or failed. */
   readonly runs: Distribution;
 }

@@ -24,7 +24,7 @@ export interface LaneSample {
   readonly running: number;
   /** Wait of the oldest claimable job, ms. */
   readonly oldestWaitMs: number;
-  /** Longest wait of a job: of those that have started, and of the oldest that waits still, ms. */
+  /** Longest wait of a claimable job: of those that have started, and of the oldest that waits still, ms. */
   readonly longestWaitMs: number;
   /** Most jobs that were ready at once. */
   readonly mostReady: number;
@@ -32,9 +32,9 @@ export interface LaneSample {
   readonly arrivals: number;
   /** Attempts started. */
   readonly starts: number;
-  /** Those that started later than the target wait. */
+  /** Those that had been claimable for longer than the target wait. */
   readonly late: number;
-  /** Sum of the waits of attempts that started, ms. */
+  /** Sum of the waits of attempts that started, from due to started, ms. */
   readonly waitedMs: number;
   /** Attempts that ended done. */
   readonly completions: number;
@@ -46,9 +46,9 @@ export interface LaneSample {
   readonly shed: number;
   /** Worker time spent on the lane, ms. */
   readonly servedMs: number;
-  /** 95th percentile of waits over the window, ms. 0: none started. */
+  /** 95th percentile of waits since they were claimable over the window, ms. 0: none started. */
   readonly waitP95Ms: number;
-  /** 99th percentile of waits over the window, ms. 0: none started. */
+  /** 99th percentile of waits since they were claimable over the window, ms. 0: none started. */
   readonly waitP99Ms: number;
   /** Attempts that ended in the window and are remembered. */
   readonly ended: number;
@@ -235,7 +235,7 @@ function laneSample(
   lane: MeasuredPool["lanes"][number],
   kept: number | undefined,
 ): LaneSample {
-  const { extremes, window: { waitMs, serviceMs } } = lane;
+  const { extremes, window: { readyWaitMs, serviceMs } } = lane;
   return {
     name: lane.name,
     targetWaitMs: lane.targetWaitMs,
@@ -254,8 +254,8 @@ function laneSample(
     deferrals: lane.deferrals,
     shed: lane.shed,
     servedMs: lane.servedMs,
-    waitP95Ms: waitMs?.p95 ?? 0,
-    waitP99Ms: waitMs?.p99 ?? 0,
+    waitP95Ms: readyWaitMs?.p95 ?? 0,
+    waitP99Ms: readyWaitMs?.p99 ?? 0,
     ended: serviceMs?.count ?? 0,
     serviceMs: serviceMs?.mean ?? 0,
     serviceP99Ms: serviceMs?.p99 ?? 0,

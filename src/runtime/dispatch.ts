@@ -8,6 +8,7 @@
 import { Ahead } from "./ahead.ts";
 import type { Cooldown } from "./cooldown.ts";
 import type { Crew } from "./crew.ts";
+import { dueAtOf } from "../base/due.ts";
 import { judgeTake } from "../base/answers.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { Lane } from "./lane.ts";
@@ -338,7 +339,7 @@ export class Dispatch {
     const { crew, runner, rates, slots, overruns, cooldown } = this.#context;
     const admission = slots.admission.run;
     const { wall } = this.#state;
-    const ageMs = nowMs - wall.pastMs(job.firstReadyAtMs ?? job.readyAtMs, nowMs);
+    const ageMs = nowMs - wall.pastMs(job.firstReadyAtMs ?? dueAtOf(job), nowMs);
     if ((job.expiresAtMs ?? Infinity) <= wall.at(nowMs)) {
       this.#unstarted.dies({ job, lane }, "expired", nowMs);
       return false;

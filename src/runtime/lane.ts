@@ -11,15 +11,10 @@ import type { LaneCounts, Queue } from "../contract/store.ts";
 import { LaneExtremes } from "../planning/extremes.ts";
 import { Histogram, type LaneCounters } from "../planning/lane_counters.ts";
 import type { LaneTotals } from "../planning/sample.ts";
+import { TimedRuns } from "./timed_runs.ts";
 import { Traffic } from "./traffic.ts";
 import type { LaneView, WindowStats } from "../contract/view.ts";
 import type { Wall } from "../time/wall.ts";
-
-/** Run times count as so long at least in the sum of their logarithms, ms: 0 has none. */
-const LEAST_TIMED_MS = 0.01;
-
-/** A product of run times beyond this, or below its inverse, is taken into the sum: one more would fit still. */
-const LARGEST_PRODUCT = 1e200;
 
 /** The pool of a lane. */
 interface LanePool {
@@ -81,6 +76,7 @@ export class Lane implements LaneView, LaneTotals {
     payload: 0,
   };
   readonly #waits = new Histogram();
+  #blockedWaits: Histogram | undefined;
   readonly #runs = new Histogram();
   readonly #pool: LanePool;
   readonly #queue: Pick<Queue, "readyAtMs" | "leasesAdded">;
@@ -95,10 +91,7 @@ export class Lane implements LaneView, LaneTotals {
   #startSumMs = 0;
   #endedMs = 0;
   #counted = 0;
-  #timed = 0;
-  #timedMs = 0;
-  #timedLog = 0;
-  #product = 1; // of the run times since: one logarithm for many
+  readonly #timed = new TimedRuns();
 
   /** Makes a lane of a queue. */
   constructor(
@@ -148,15 +141,15 @@ export class Lane implements LaneView, LaneTotals {
   }
 
   get timed(): number {
-    return this.#timed;
+    return this.#timed.count;
   }
 
   get timedMs(): number {
-    return this.#timedMs;
+    return this.#timed.ms;
   }
 
   get timedLog(): number {
-    return this.#timedLog + Math.log(this.#product);
+    return this.#timed.log;
   }
 
   get window(): WindowStats {
@@ -227,6 +220,12 @@ export class Lane implements LaneView, LaneTotals {
     return this.ready === 0 ? 0 : this.#longestMs;
   }
 
+  get oldestBlockedMs(): number {
+    const { oldestBlockedAtMs = Infinity, blocked } = this.counts;
+    const { nowMs, wall } = this.#pool;
+    return blocked === 0 ? 0 : Math.max(0, nowMs - wall.pastMs(oldestBlockedAtMs, nowMs));
+  }
+
   get #longestMs(): number {
     let oldestAtMs = Math.min(this.counts.oldestReadyAtMs, this.heldAtMs);
     if (this.held === 0 && this.planned > 0 && this.#queue.readyAtMs !== undefined) {
@@ -260,11 +259,11 @@ export class Lane implements LaneView, LaneTotals {
   }
 
   get starts(): number {
-    return this.#waits.count;
+    return this.#waits.count + (this.#blockedWaits?.count ?? 0);
   }
 
   get waitedMs(): number {
-    return this.#waits.sumMs;
+    return this.#waits.sumMs + (this.#blockedWaits?.sumMs ?? 0);
   }
 
   get completions(): number {
@@ -306,15 +305,20 @@ export class Lane implements LaneView, LaneTotals {
     if (!this.#paused) this.extremes.ready(this.counts.ready + this.held);
   }
 
-  /** Records a start. */
-  started(nowMs: number, waitMs: number): void {
+  /**
+   * Records a start of a job that was due `waitMs` before. `readyWaitMs`: since it was claimable, if it was
+   * blocked before: that is what it is late by, as no worker could have started it.
+   */
+  started(nowMs: number, waitMs: number, readyWaitMs: number | undefined): void {
     this.#running++;
     this.#startSumMs += nowMs;
-    this.traffic.waits.add(nowMs, waitMs);
-    this.#waits.add(waitMs);
-    this.extremes.waited(waitMs);
+    const claimableMs = readyWaitMs ?? waitMs;
+    this.traffic.waited(nowMs, waitMs, claimableMs);
+    if (readyWaitMs === undefined) this.#waits.add(waitMs);
+    else (this.#blockedWaits ??= new Histogram()).add(waitMs);
+    this.extremes.waited(claimableMs);
     const { targetWaitMs } = this.settings;
-    if (targetWaitMs !== null && waitMs > targetWaitMs) this.late++;
+    if (targetWaitMs !== null && claimableMs > targetWaitMs) this.late++;
   }
 
   /** Records the end of an attempt that started at `startedAtMs`. @param measured False if its run time says nothing. */
@@ -324,19 +328,10 @@ export class Lane implements LaneView, LaneTotals {
     const serviceMs = nowMs - startedAtMs;
     this.#endedMs += serviceMs;
     if (!measured) return;
-    this.#timed++;
-    this.#timedMs += serviceMs;
-    this.#multiply(Math.max(serviceMs, LEAST_TIMED_MS));
+    this.#timed.add(serviceMs);
     this.#service.add(serviceMs);
     this.traffic.serviceTimes.add(nowMs, serviceMs);
     this.#runs.add(serviceMs);
-  }
-
-  #multiply(serviceMs: number): void {
-    this.#product *= serviceMs;
-    if (this.#product < LARGEST_PRODUCT && this.#product > 1 / LARGEST_PRODUCT) return;
-    this.#timedLog += Math.log(this.#product);
-    this.#product = 1;
   }
 
   /**
@@ -357,6 +352,7 @@ export class Lane implements LaneView, LaneTotals {
       delayed: this.delayed,
       running: this.running,
       oldestWaitMs: this.waiting === 0 ? 0 : this.#longestMs,
+      oldestBlockedMs: this.oldestBlockedMs,
       paused: this.paused,
       arrivalsPerSec: this.arrivalsPerSec,
       meanServiceMs: this.meanServiceMs,
@@ -381,6 +377,9 @@ export class Lane implements LaneView, LaneTotals {
       cancelled: this.cancelled,
       dead: Object.freeze({ ...this.dead }),
       waits: this.#waits.read(),
+      blockedWaits: this.settings.maxRunningPerKey < Infinity || this.#blockedWaits !== undefined
+        ? (this.#blockedWaits ??= new Histogram()).read()
+        : undefined,
       runs: this.#runs.read(),
     });
   }

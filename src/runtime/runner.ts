@@ -9,6 +9,7 @@ import { Crew, type CrewContext } from "./crew.ts";
 import type { AbortCause } from "../contract/errors.ts";
 import type { DownstreamCall, Job, Logger } from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
+import { dueAtOf, wasBlocked } from "../base/due.ts";
 import { copyResult, Misfit } from "../base/payload.ts";
 import { jobInput } from "./job_input.ts";
 import { JobRun, type RunOwner } from "./job_run.ts";
@@ -79,15 +80,17 @@ export class Runner implements WorkerOwner, RunOwner {
     const { hub } = this.#context;
     const handler = worker.handlers.get(job.type);
     const run = new JobRun(job, lane, worker.resources?.get(job.type), nowMs, this);
-    const waitMs = this.#waitOf(run);
+    const readyWaitMs = this.#waitOf(run, job.readyAtMs);
+    const isBlocked = wasBlocked(job);
+    const waitMs = isBlocked ? this.#waitOf(run, dueAtOf(job)) : readyWaitMs;
     worker.run = run;
     this.#context.cooldown.began(run);
     this.#running++;
     worker.timeoutMs = this.#state.settings.timeoutMs;
     worker.limitAtMs = nowMs + worker.timeoutMs;
     if (worker.limitAtMs < this.#nextLimitAtMs) this.#nextLimitAtMs = worker.limitAtMs;
-    lane.started(nowMs, waitMs);
-    this.#state.traffic.waits.add(nowMs, waitMs);
+    lane.started(nowMs, waitMs, isBlocked ? readyWaitMs : undefined);
+    this.#state.traffic.waited(nowMs, waitMs, readyWaitMs);
     this.#state.totals.starts++;
     this.#state.totals.busy(nowMs, 1);
     if (hub.active) {
@@ -143,12 +146,13 @@ export class Runner implements WorkerOwner, RunOwner {
 
   #trace(telemetry: Telemetry, { worker, run, handler, job }: Call): unknown {
     const { pool } = this.#state;
-    const waitMs = this.#waitOf(run);
+    const waitMs = this.#waitOf(run, dueAtOf(run.job));
+    const isBlocked = wasBlocked(run.job);
     const waitsForGone = (): boolean => this.#context.cooldown.waitsForGone(run);
     const fate = (thrown: unknown): Fate =>
       fateOf(run, { thrown, aborted: worker.aborted, waitsForGone });
     const hide = this.#hiderOf(run);
-    const traced = { pool, job, waitMs, worker: worker.id, fateOf: fate, hide };
+    const traced = { pool, job, waitMs, isBlocked, worker: worker.id, fateOf: fate, hide };
     return telemetry.run(traced, () => handler.run(job, run));
   }
 
@@ -312,10 +316,10 @@ export class Runner implements WorkerOwner, RunOwner {
     return (text) => redaction.hide(text, job.payload);
   }
 
-  /** From claimable to started, ms. Time in a pause is none of it. */
-  #waitOf({ job, lane, startedAtMs }: JobRun): number {
-    const readyAtMs = this.#state.wall.pastMs(job.readyAtMs, startedAtMs);
-    return Math.max(0, startedAtMs - Math.max(readyAtMs, lane.resumedAtMs));
+  /** From a time before until it started, ms. Time in a pause is none of it. */
+  #waitOf({ lane, startedAtMs }: JobRun, sinceMs: number): number {
+    const fromMs = this.#state.wall.pastMs(sinceMs, startedAtMs);
+    return Math.max(0, startedAtMs - Math.max(fromMs, lane.resumedAtMs));
   }
 
   /** An attempt is over: with none left there is no limit to enforce, and no timer to keep for it. */

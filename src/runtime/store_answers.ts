@@ -28,6 +28,13 @@ export function judgeCounts(answer: readonly LaneCounts[], lanes: number): void 
         `Expected the store's count to have ${name} >= 0 but received ${received(figure)}`,
       );
     }
+    const blockedAt: unknown = counts.oldestBlockedAtMs;
+    if (blockedAt === undefined || (typeof blockedAt === "number" && blockedAt >= 0)) continue;
+    throw new TypeError(
+      `Expected the store's count to have oldestBlockedAtMs >= 0 but received ${
+        received(blockedAt)
+      }`,
+    );
   }
 }
 

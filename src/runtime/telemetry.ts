@@ -14,8 +14,10 @@ export interface TracedRun {
   readonly pool: string;
   /** What runs. */
   readonly job: Job;
-  /** From claimable to started, ms. */
+  /** From due to started, ms. */
   readonly waitMs: number;
+  /** True if it had been blocked by its key in that time. */
+  readonly isBlocked: boolean;
   /** What runs it. */
   readonly worker: string;
   /** Takes out of a text what may not be shown. */

@@ -20,7 +20,9 @@ export class Traffic {
   /** Run times of ended attempts. */
   readonly serviceTimes = new SampleRing();
   /** Waits of started jobs. */
-  readonly waits = new SampleRing();
+  readonly #waits = new SampleRing();
+  /** The same since they were claimable, from the first that had been blocked on. */
+  #readyWaits: SampleRing | undefined;
   readonly #counters = new CounterWindow(4);
   /** The latest tick and the counters then. */
   readonly #seen = new Float64Array(4);
@@ -30,6 +32,13 @@ export class Traffic {
   /** Its window begins at `nowMs`. */
   constructor(nowMs: number) {
     this.#seenAtMs = nowMs;
+  }
+
+  /** A job starts that was due `waitMs` and claimable `readyWaitMs` before. */
+  waited(nowMs: number, waitMs: number, readyWaitMs: number): void {
+    if (readyWaitMs !== waitMs) this.#readyWaits ??= this.#waits.copy();
+    this.#readyWaits?.add(nowMs, readyWaitMs);
+    this.#waits.add(nowMs, waitMs);
   }
 
   /** Ends a slot of the window. */
@@ -67,10 +76,13 @@ export class Traffic {
   #compute(): WindowStats {
     const nowMs = this.#seenAtMs;
     const startMs = this.#counters.startMs() ?? nowMs;
-    const { serviceTimes, waits } = this;
+    const { serviceTimes } = this;
+    const waits = this.#waits;
+    const readyWaits = this.#readyWaits;
     const perSec = (counter: number) => this.#counters.perSec(nowMs, counter, this.#seen[counter]!);
     let service: Summary | undefined | null = null;
     let wait: Summary | undefined | null = null;
+    let readyWait: Summary | undefined | null = null;
     return {
       windowMs: nowMs - startMs,
       arrivalsPerSec: perSec(0),
@@ -82,6 +94,10 @@ export class Traffic {
       },
       get waitMs() {
         return wait === null ? wait = waits.summary(nowMs - WINDOW_MS) : wait;
+      },
+      get readyWaitMs() {
+        if (readyWaits === undefined) return this.waitMs;
+        return readyWait === null ? readyWait = readyWaits.summary(nowMs - WINDOW_MS) : readyWait;
       },
     };
   }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { dueAtOf } from "../base/due.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 import { Fatal, RetryExactly, RetryLater } from "../contract/errors.ts";
 import type { Job, JobContext } from "../contract/job.ts";
@@ -125,7 +126,7 @@ export class SimulatedRun {
     this.#work = work;
     meter.started++;
     meter.running++;
-    meter.waited(Math.max(0, parts.clock.nowMs() - readyAtMs(context, job)));
+    meter.waited(Math.max(0, parts.clock.nowMs() - dueAtMsOf(context, job)));
     const crowded = crowding(work, parts.downstream.slots);
     this.#serviceMs = usualMs * parts.downstream.factor * crowded + work.lateMs();
     // Once the attempt is known to the pool.
@@ -207,9 +208,10 @@ function tells({ load: { serviceMs } }: LaneWork): boolean {
   return serviceMs.kind === "knee" && serviceMs.tells;
 }
 
-/** The pool's own attempt also knows when its job became claimable, which handlers are not told. */
-function readyAtMs(context: JobContext, job: Job): number {
-  return context instanceof JobRun ? context.job.readyAtMs : job.createdAtMs;
+/** The pool's own attempt also knows when its job was due, which handlers are not told. */
+function dueAtMsOf(context: JobContext, { createdAtMs }: Job): number {
+  if (!(context instanceof JobRun)) return createdAtMs;
+  return dueAtOf(context.job);
 }
 
 function ignore(): void {}

@@ -24,7 +24,7 @@ export class LaneMeter {
   shed = 0;
   /** Attempts that run now. */
   running = 0;
-  /** From claimable to started. */
+  /** From due to started. */
   readonly waits: Durations = new Durations();
   /** From arrived to done. */
   readonly sojourns: Durations = new Durations();
@@ -37,7 +37,7 @@ export class LaneMeter {
     if (ms > this.#longestMs) this.#longestMs = ms;
   }
 
-  /** What came since the last sample. @param ageMs Wait of the oldest ready job now. `null`: not known. */
+  /** What came since the last sample. @param ageMs Wait of the oldest due job now. `null`: not known. */
   sample(ageMs: number | null): LanePoint {
     const { arrived, done, dead, shed } = this;
     const seen = this.#seen;
@@ -135,8 +135,10 @@ export class PoolMeter {
   /** Processes share the store: what one of them has not counted yet, another may have. */
   #ageMs(views: readonly PoolView[], index: number): number | null {
     const ages = views.map(({ nowMs, lanes }) => {
-      const { ready, oldestWaitMs } = lanes[index]!; // those of the config
-      return ready === 0 ? 0 : oldestWaitMs + this.#startMs + this.#now() - nowMs;
+      const { ready, oldestWaitMs, blocked, oldestBlockedMs } = lanes[index]!; // those of the config
+      if (ready + blocked === 0) return 0;
+      const sinceMs = this.#startMs + this.#now() - nowMs;
+      return Math.max(ready === 0 ? 0 : oldestWaitMs, oldestBlockedMs) + sinceMs;
     });
     return ages.length === 0 ? null : Math.max(...ages);
   }

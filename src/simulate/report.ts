@@ -74,7 +74,7 @@ export interface LaneReport {
   readonly left: number;
   /** Jobs done per second of `durationMs`. */
   readonly perSec: number;
-  /** From claimable to started, of each attempt. `null`: none started. */
+  /** From due to started, of each attempt. `null`: none started. */
   readonly waitMs: Quantiles | null;
   /** From arrived to done. `null`: none is done. */
   readonly sojournMs: Quantiles | null;

@@ -43,8 +43,8 @@ export interface DurationMetric {
   readonly name: string;
   /** What it says. */
   readonly help: string;
-  /** Reads what there is of one lane. */
-  readonly read: (lane: LaneCounters) => Distribution;
+  /** Reads what there is of one lane, by labels beside those of the pool and the lane. */
+  readonly read: (lane: LaneCounters) => readonly MetricReading<Distribution>[];
 }
 
 /** Reads a pool once for all metrics. */
@@ -60,13 +60,16 @@ const DEAD_REASONS: readonly DeadReason[] = ["attempts", "fatal", "expired", "la
 export const DURATIONS: readonly DurationMetric[] = [
   {
     name: "sluice_job_wait_seconds",
-    help: "From claimable to started, of every attempt.",
-    read: (lane) => lane.waits,
+    help: "From due to started, of every attempt; blocked: whether its key held it back meanwhile.",
+    read: ({ waits, blockedWaits }) => [
+      [{ blocked: "false" }, waits],
+      ...blockedWaits === undefined ? [] : [[{ blocked: "true" }, blockedWaits] as const],
+    ],
   },
   {
     name: "sluice_job_duration_seconds",
     help: "Run time of attempts that ended done or failed.",
-    read: (lane) => lane.runs,
+    read: (lane) => [[{}, lane.runs]],
   },
 ];
 
@@ -124,7 +127,11 @@ export const METRICS: readonly Metric[] = [
     (pool) => pool.reversals,
   ),
   ofJobs("accepted", "Jobs accepted.", (lane) => lane.accepted),
-  ofJobs("started", "Attempts started.", (lane) => lane.waits.count),
+  ofJobs(
+    "started",
+    "Attempts started.",
+    (lane) => lane.waits.count + (lane.blockedWaits?.count ?? 0),
+  ),
   ofJobs("done", "Attempts that ended done.", (lane) => lane.done),
   ofJobs("failed", "Attempts that failed.", (lane) => lane.failed),
   ofJobs("deferred", "Attempts deferred by their handler.", (lane) => lane.deferred),
@@ -172,6 +179,12 @@ export const METRICS: readonly Metric[] = [
     "gauge",
     "Age of the oldest claimable job.",
     (lane) => lane.oldestWaitMs / 1_000,
+  ),
+  ofLane(
+    "oldest_blocked_seconds",
+    "gauge",
+    "Time since the oldest blocked job was due.",
+    (lane) => lane.oldestBlockedMs / 1_000,
   ),
   ofLane(
     "target_wait_seconds",

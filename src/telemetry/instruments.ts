@@ -35,7 +35,10 @@ export function durationRecorder(meter: Meter): DurationRecorder {
   );
   const labelsOf = ({ pool, job }: TracedRun) => ({ pool, lane: job.lane });
   return {
-    waited: (traced) => waits?.record(traced.waitMs / 1_000, labelsOf(traced)),
+    waited: (traced) => {
+      const labels = { ...labelsOf(traced), blocked: String(traced.isBlocked) };
+      waits?.record(traced.waitMs / 1_000, labels);
+    },
     ran: (traced, ms) => runs?.record(ms / 1_000, labelsOf(traced)),
   };
 }

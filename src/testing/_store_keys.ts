@@ -32,9 +32,11 @@ export const keyChecks: readonly StoreCheck[] = [
     },
   },
   {
-    name: "jobs held by a key limit are blocked: neither ready nor of any age",
+    name:
+      "jobs held by a key limit are blocked: neither ready nor of any age, and known since when",
     run: async (store) => {
       const trial = await openTrial(store, SERIAL);
+      const dueAtMs = trial.nowMs;
       for (let index = 0; index < 5; index++) await trial.add({ key: "k" });
       const held = await trial.leaseOne();
       trial.nowMs += 60_000;
@@ -42,11 +44,19 @@ export const keyChecks: readonly StoreCheck[] = [
       const blocked = await trial.count();
       assert.deepEqual([blocked.ready, blocked.blocked, blocked.running], [0, 4, 1]);
       assert.equal(blocked.oldestReadyAtMs, Infinity);
+      assert.equal(blocked.oldestBlockedAtMs ?? dueAtMs, dueAtMs, "the oldest blocked job");
 
       await trial.settle(held, "done");
       const freed = await trial.count();
       assert.deepEqual([freed.ready, freed.blocked, freed.oldestReadyAtMs], [1, 3, trial.nowMs]);
-      assert.equal((await trial.leaseOne()).readyAtMs, trial.nowMs);
+      const { readyAtMs, job } = await trial.leaseOne();
+      assert.equal(readyAtMs, trial.nowMs);
+      assert.equal(job.dueAtMs ?? dueAtMs, dueAtMs, "a key limit moves no job's due time");
+      assert.equal(job.firstReadyAtMs ?? dueAtMs, dueAtMs, "nor its deadline");
+      const record = await trial.find(job.id);
+      if (record.readyAtMs !== undefined) {
+        assert.deepEqual([record.dueAtMs, record.readyAtMs], [dueAtMs, trial.nowMs]);
+      }
     },
   },
   {

@@ -166,8 +166,17 @@ function makeTrial(queue: Queue, startMs: number, told: Told): StoreTrial {
     count: async (lane = 0) => {
       const counts = (await queue.count(trial.nowMs))[lane];
       assert.ok(counts !== undefined, `count() gave nothing for lane ${lane}`);
-      const { ready, blocked, delayed, running, oldestReadyAtMs, nextDueAtMs } = counts;
-      return { ready, blocked, delayed, running, oldestReadyAtMs, nextDueAtMs };
+      const { ready, blocked, delayed, running } = counts;
+      const { oldestReadyAtMs, oldestBlockedAtMs, nextDueAtMs } = counts;
+      return {
+        ready,
+        blocked,
+        delayed,
+        running,
+        oldestReadyAtMs,
+        oldestBlockedAtMs,
+        nextDueAtMs,
+      };
     },
     find: async (id) => {
       const record = await queue.find(id);

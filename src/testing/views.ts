@@ -139,6 +139,7 @@ export function makeWindow(overrides: WindowOverrides = {}): WindowStats {
     shedPerSec: 0,
     serviceMs: undefined,
     waitMs: undefined,
+    readyWaitMs: overrides.waitMs,
     ...overrides,
   });
 }

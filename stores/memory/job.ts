@@ -71,8 +71,10 @@ export interface JobExtra {
   expiresAtMs: number;
   /** When it was enqueued. `undefined`: when it became ready. */
   createdAtMs: number | undefined;
-  /** When it became claimable for the first time. `undefined`: as `readyAtMs`. */
+  /** When it was due for the first time. `undefined`: as `readyAtMs`. */
   firstReadyAtMs: number | undefined;
+  /** When it was due, if it was blocked from then until `readyAtMs`. */
+  dueAtMs: number | undefined;
   /** Message of the latest failure. */
   error: string | undefined;
   /** Why what the handler returned is not kept. */
@@ -174,7 +176,12 @@ export class MemoryJob implements Leased, Added {
     return this.extra?.createdAtMs ?? this.readyAtMs;
   }
 
-  /** When it became claimable for the first time. */
+  /** When it was due, if it was blocked from then until `readyAtMs`. */
+  get dueAtMs(): number | undefined {
+    return this.extra?.dueAtMs;
+  }
+
+  /** When it was due for the first time. */
   get firstReadyAtMs(): number {
     return this.extra?.firstReadyAtMs ?? this.readyAtMs;
   }
@@ -203,6 +210,12 @@ export class MemoryJob implements Leased, Added {
     this.readyAtMs = readyAtMs;
   }
 
+  /** It was blocked until now. */
+  unblock(nowMs: number): void {
+    this.ownExtra().dueAtMs ??= this.readyAtMs;
+    this.restamp(nowMs);
+  }
+
   /** Notes that it is deferred: the clock may have gone ahead during its attempt, and it is due by that. */
   defer(nowMs: number): void {
     const isLate = nowMs > (this.startedAtMs ?? nowMs) + AHEAD_MS;
@@ -221,6 +234,7 @@ export class MemoryJob implements Leased, Added {
       expiresAtMs: Infinity,
       createdAtMs: undefined,
       firstReadyAtMs: undefined,
+      dueAtMs: undefined,
       error: undefined,
       resultError: undefined,
       cancelling: false,
@@ -266,7 +280,8 @@ export class MemoryJob implements Leased, Added {
       attempt: this.attempt,
       traceparent: this.extra?.traceparent,
       state: this.state,
-      dueAtMs: this.readyAtMs,
+      dueAtMs: this.dueAtMs ?? this.readyAtMs,
+      readyAtMs: readyAtOf(this, end?.atMs),
       startedAtMs: this.startedAtMs,
       endedAtMs: end?.atMs,
       result: end?.result,
@@ -307,10 +322,18 @@ export function extraOf(entry: JobEntry): JobExtra | undefined {
     expiresAtMs: entry.expiresAtMs,
     createdAtMs: undefined,
     firstReadyAtMs: undefined,
+    dueAtMs: undefined,
     error: undefined,
     resultError: undefined,
     cancelling: false,
     keepsSlot: false,
     deferredAtMs: undefined,
   };
+}
+
+/** When it became claimable. `undefined`: it has not. What ended unstarted tells only if it was blocked before. */
+function readyAtOf(job: MemoryJob, endedAtMs: number | undefined): number | undefined {
+  const { code, readyAtMs, dueAtMs, startedAtMs = -Infinity } = job;
+  if (endedAtMs === undefined) return code === READY || code === RUNNING ? readyAtMs : undefined;
+  return dueAtMs !== undefined || startedAtMs >= readyAtMs ? readyAtMs : undefined;
 }

@@ -5,6 +5,7 @@
  */
 
 import type { LaneCounts } from "../../src/contract/store.ts";
+import { BlockedJobs } from "./blocked.ts";
 import { DelayedJobs } from "./delayed.ts";
 import { BLOCKED, type Code, DELAYED, type MemoryJob, READY } from "./job.ts";
 import { KeyPlaces } from "./keys.ts";
@@ -37,14 +38,13 @@ export class MemoryLane implements LaneCounts {
   readonly idPrefix: string;
   /** Index in the queue that was opened last. */
   index = 0;
-  /** Due and held by a key limit. */
-  blocked = 0;
   /** Leased by anyone. */
   running = 0;
 
   readonly #pool: LanePool;
   readonly #ready = new JobRing(isReady);
   readonly #delayed = new DelayedJobs();
+  readonly #blocked = new BlockedJobs();
   #maxRunningPerKey = Infinity;
   #keys: KeyPlaces | undefined = undefined;
 
@@ -60,6 +60,16 @@ export class MemoryLane implements LaneCounts {
   /** Due and not held by a key limit. */
   get ready(): number {
     return this.#ready.live;
+  }
+
+  /** Due and held by a key limit. */
+  get blocked(): number {
+    return this.#blocked.size;
+  }
+
+  /** When the oldest of those was due. `Infinity` if none is blocked. */
+  get oldestBlockedAtMs(): number {
+    return this.#blocked.oldestAtMs;
   }
 
   /** Due later. */
@@ -90,6 +100,7 @@ export class MemoryLane implements LaneCounts {
   /** Puts a job that ran in again. It has given its key's place up, or keeps it. */
   again(job: MemoryJob, dueAtMs: number, nowMs: number): void {
     job.restamp(Math.max(dueAtMs, nowMs));
+    if (job.extra !== undefined) job.extra.dueAtMs = undefined;
     this.add(job, nowMs);
   }
 
@@ -130,7 +141,7 @@ export class MemoryLane implements LaneCounts {
       this.#ready.leaveGap();
       this.release(job, nowMs);
     } else if (was === BLOCKED) {
-      this.blocked--;
+      this.#blocked.leave();
       if (job.key !== undefined) this.#keys?.leave(job.key);
     }
   }
@@ -142,10 +153,10 @@ export class MemoryLane implements LaneCounts {
     let next = this.#keys!.release(key);
     if (next === undefined) return false;
     while (next !== undefined) {
-      this.blocked--;
+      this.#blocked.leave();
       if (!next.isExpired(nowMs)) {
         if (this.nextDueAtMs <= nowMs) this.#moveDue(nowMs);
-        next.restamp(nowMs);
+        next.unblock(nowMs);
         this.#toReady(next);
         break;
       }
@@ -155,9 +166,10 @@ export class MemoryLane implements LaneCounts {
     return true;
   }
 
-  /** Delayed jobs have been stamped again. */
-  sortDelayed(): void {
+  /** Delayed and blocked jobs have been stamped again. */
+  restamped(): void {
     this.#delayed.sort();
+    this.#blocked.restamped();
   }
 
   /** Ready jobs that became claimable at `atMs` or before. */
@@ -177,7 +189,7 @@ export class MemoryLane implements LaneCounts {
     const waiting = this.#ready.drain();
     for (const job of this.#keys?.drain() ?? []) waiting.push(job);
     waiting.sort((a, b) => a.readyAtMs - b.readyAtMs || a.sequence - b.sequence);
-    this.blocked = 0;
+    this.#blocked.clear();
     this.#keys = maxRunningPerKey === Infinity ? undefined : new KeyPlaces(maxRunningPerKey);
     for (const job of holding) {
       if (job.key !== undefined) this.#keys?.force(job.key);
@@ -189,7 +201,7 @@ export class MemoryLane implements LaneCounts {
     const hasSlot = job.extra !== undefined && takeSlot(job);
     const key = this.#keys === undefined ? undefined : job.extra?.key;
     if (key === undefined || hasSlot || this.#keys!.take(key, job)) this.#toReady(job);
-    else this.blocked++;
+    else this.#blocked.enter(job);
   }
 
   #toReady(job: MemoryJob): void {

@@ -111,7 +111,7 @@ export class MemoryPool implements LanePool {
       job.extra.expiresAtMs += byMs;
       if (job.extra.createdAtMs !== undefined) job.extra.createdAtMs += byMs;
     }
-    for (const lane of this.#lanes.values()) lane.sortDelayed();
+    for (const lane of this.#lanes.values()) lane.restamped();
   }
 
   /** Joins a member: the others are woken, so that they show that they live. */

@@ -50,6 +50,7 @@ export function tally({ waits = [], runs = [], ...parts }: TallyParts): LaneCoun
     dead: { attempts: 0, fatal: 0, expired: 0, late: 0, payload: 0 },
     ...parts,
     waits: distribution(waits),
+    blockedWaits: undefined,
     runs: distribution(runs),
   };
 }

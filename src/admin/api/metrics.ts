@@ -71,7 +71,11 @@ function* piecesOf(pools: readonly PoolReading[]): Iterable<string> {
   for (const { name, help, read } of DURATIONS) {
     yield headOf(name, "histogram", help);
     for (const { pool, tally } of pools) {
-      for (const lane of tally) yield histogram(name, [{ pool, lane: lane.lane }, read(lane)]);
+      for (const lane of tally) {
+        for (const [labels, took] of read(lane)) {
+          yield histogram(name, [{ pool, lane: lane.lane, ...labels }, took]);
+        }
+      }
     }
   }
 }

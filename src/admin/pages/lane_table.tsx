@@ -85,7 +85,10 @@ const Lane: FC<{ pool: string; lane: LaneView; reserve: string; writes: boolean 
       </th>
       <OldestCell lane={lane} />
       <td>{grouped(lane.ready)}</td>
-      <td>{grouped(lane.blocked)}</td>
+      <td>
+        {grouped(lane.blocked)}
+        {lane.blocked > 0 && <span class="soft">oldest {duration(lane.oldestBlockedMs)}</span>}
+      </td>
       <td>{grouped(lane.delayed)}</td>
       <td>
         {grouped(lane.running)}

@@ -175,6 +175,7 @@ export class ChangeTransaction {
       o: delayOf(dead),
       r: Math.max(0, transaction.nowMs - createdIn(segment)),
       h: undefined,
+      v: undefined,
       x: expiresAtMs,
       s: startedAtMs ?? undefined,
       ...lost,

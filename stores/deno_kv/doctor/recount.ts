@@ -29,6 +29,12 @@ export function placesIn(value: unknown): PlaceCount | undefined {
   return Number.isSafeInteger(held) && Number.isSafeInteger(waiting) ? [held, waiting] : undefined;
 }
 
+/** When the oldest job was due that waits for a place of this key, or one before it. `undefined`: not known. */
+export function waitingSince(value: unknown): number | undefined {
+  const sinceMs: unknown = Array.isArray(value) ? value[2] : undefined;
+  return typeof sinceMs === "number" ? sinceMs : undefined;
+}
+
 /** How often a damaged record of a key is counted again while others go on with its lane. */
 const MOST_LOOKS = 5;
 

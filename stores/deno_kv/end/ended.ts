@@ -156,8 +156,10 @@ export function recordIn(
   lane: string,
   payload?: unknown,
 ): JobRecord {
-  const [text, state, endedAtMs, startedAtMs, attempt, dueAtMs, line, reason, error, result] = row;
+  const [text, state, endedAtMs, startedAtMs, attempt, dueMs, line, reason, error, result] = row;
   const extra = line[3];
+  // What ended unstarted tells only if it was blocked before.
+  const wasReady = extra?.v !== undefined || (startedAtMs !== null && startedAtMs >= dueMs);
   return {
     id: text,
     pool,
@@ -169,7 +171,8 @@ export function recordIn(
     attempt,
     traceparent: extra?.p,
     state,
-    dueAtMs,
+    dueAtMs: extra?.v ?? dueMs,
+    readyAtMs: wasReady ? dueMs : undefined,
     startedAtMs: startedAtMs ?? undefined,
     endedAtMs,
     result,

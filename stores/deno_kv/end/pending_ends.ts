@@ -263,6 +263,7 @@ class EndBatch implements CommitParticipant {
         ...(isUnstarted ? {} : { s: startedAtMs }),
         // The clock may have gone ahead during its attempt, and it is due by that.
         g: to === "retry" && nowMs > startedAtMs + AHEAD_MS ? nowMs : undefined,
+        ...(to === "retry" ? { v: undefined } : {}),
         ...(error === undefined ? {} : { e: shortened(error) }),
       };
       const line = changeLine(job.line, { attempts: charged ? 1 : 0, leases: 1 }, change);

@@ -10,7 +10,7 @@
 import { type Bytes, changeLine, decode, isUnreadable, parseLine } from "../record/codec.ts";
 import type { QueueContext } from "../context.ts";
 import type { StoredJob } from "../record/job.ts";
-import { placesIn, restorePlaces } from "../doctor/recount.ts";
+import { placesIn, restorePlaces, waitingSince } from "../doctor/recount.ts";
 import type { Expected } from "../io/atomic_operation.ts";
 import { type Counted, keySize, type Space } from "../record/keys.ts";
 import { type End, expired, UNREADABLE_END } from "../end/ended.ts";
@@ -55,6 +55,8 @@ interface Use {
   readonly entry: Deno.KvEntryMaybe<unknown>;
   held: number;
   waiting: number;
+  /** When the oldest that waits was due, or one before it. `undefined`: not known. */
+  sinceMs: number | undefined;
   readonly queue: Deno.KvEntry<Bytes>[];
   next: number;
 }
@@ -92,8 +94,7 @@ export class KeySlots {
       this.#transaction.put("r", withPlace(job), dueMs);
       return "ready";
     }
-    use.waiting++;
-    this.#transaction.put("q", job, dueMs, key);
+    this.#wait(use, job, dueMs);
     return "blocked";
   }
 
@@ -110,8 +111,7 @@ export class KeySlots {
       use.held++;
       return withPlace(job);
     }
-    use.waiting++;
-    this.#transaction.put("q", job, job.dueMs, extra.k);
+    this.#wait(use, job, job.dueMs);
     return undefined;
   }
 
@@ -140,6 +140,13 @@ export class KeySlots {
     await this.#fill(await this.#use(ordinal, key), limit);
   }
 
+  #wait(use: Use, job: StoredJob, dueMs: number): void {
+    if (use.waiting === 0) use.sinceMs = dueMs;
+    else if (use.sinceMs !== undefined) use.sinceMs = Math.min(use.sinceMs, dueMs);
+    use.waiting++;
+    this.#transaction.put("q", job, dueMs, use.key);
+  }
+
   async #fill(use: Use, limit: number): Promise<void> {
     const transaction = this.#transaction;
     let isGiven = false;
@@ -152,6 +159,10 @@ export class KeySlots {
       transaction.count(use.ordinal, "q", -1);
       use.waiting--;
       const waited = this.#read(next);
+      const behind = use.queue[use.next];
+      use.sinceMs = behind === undefined
+        ? waited.dueMs
+        : this.#context.keys.placeIn(behind.key).dueMs;
       if (isUnreadable(waited.line)) {
         transaction.end(waited, { ...UNREADABLE_END, attempt: 0, startedAtMs: undefined });
         continue;
@@ -165,7 +176,7 @@ export class KeySlots {
       }
       use.held++;
       isGiven = true;
-      transaction.put("r", withPlace(waited), transaction.atMs);
+      transaction.put("r", withPlace(unblocked(waited)), transaction.atMs);
       transaction.signals = true;
     }
   }
@@ -180,11 +191,12 @@ export class KeySlots {
 
   /** Adds the changed records to the commit. Called once, by it. */
   write(): void {
-    for (const { ordinal, key, entry, held, waiting } of this.#uses.values()) {
+    for (const { ordinal, key, entry, held, waiting, sinceMs } of this.#uses.values()) {
       const at = this.#context.keys.of("k", ordinal, key);
       this.#transaction.check(entry);
       if (held <= 0 && waiting <= 0) this.#transaction.delete(at);
-      else this.#transaction.set(at, [held, waiting]);
+      else if (waiting <= 0 || sinceMs === undefined) this.#transaction.set(at, [held, waiting]);
+      else this.#transaction.set(at, [held, waiting, sinceMs]);
     }
   }
 
@@ -202,7 +214,8 @@ export class KeySlots {
       places = placesIn(entry.value) ?? places;
     }
     const [held, waiting] = places;
-    const use = { ordinal, key, entry, held, waiting, queue: [], next: 0 };
+    const sinceMs = waitingSince(entry.value);
+    const use: Use = { ordinal, key, entry, held, waiting, sinceMs, queue: [], next: 0 };
     this.#uses.set(name, use);
     this.#transaction.reserve(at, RECORD_BYTES + keySize(at)); // it is checked, too
     return use;
@@ -228,6 +241,12 @@ export class KeySlots {
     const text = decode(entry.value);
     return { ordinal, segment, index: first, dueMs, line: parseLine(text), text };
   }
+}
+
+/** A job that was blocked until now. */
+export function unblocked(job: StoredJob): StoredJob {
+  const line = changeLine(job.line, {}, { v: job.line[3]?.v ?? job.dueMs });
+  return { ...plain(job), line, text: JSON.stringify(line) };
 }
 
 function withPlace(job: StoredJob): StoredJob {

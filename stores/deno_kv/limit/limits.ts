@@ -10,6 +10,7 @@ import type { HeldPart, KvJob, StoredJob } from "../record/job.ts";
 import { numberAt, textAt } from "../record/keys.ts";
 import type { KvLane } from "../record/lanes.ts";
 import { jobsIn } from "../claim/promote.ts";
+import { unblocked } from "./key_slots.ts";
 import { Transaction } from "../transaction.ts";
 
 /** Records of keys read at once. */
@@ -31,7 +32,7 @@ export async function unblock(context: QueueContext, lane: KvLane, nowMs: number
       transaction.check(entry);
       transaction.delete(entry.key);
       await transaction.slots.leave(job);
-      transaction.put("r", job, transaction.atMs);
+      transaction.put("r", unblocked(job), transaction.atMs);
       transaction.count(lane.ordinal, "q", -1);
     }
     transaction.signals = true;

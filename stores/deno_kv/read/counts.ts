@@ -18,6 +18,8 @@ export interface CountsReading extends Readonly<CounterSums> {
   readonly versions: Readonly<Record<Counted, string>>;
   /** When the oldest ready job became claimable. */
   readonly oldestReadyAtMs: number;
+  /** When the oldest blocked job was due. */
+  readonly oldestBlockedAtMs: number;
   /** When the next delayed job is due. */
   readonly nextDueAtMs: number;
   /** When a job at the head may have expired. */
@@ -48,6 +50,8 @@ interface Move {
 /** Counts of one lane. */
 export class LiveCounts implements LaneCounts {
   blocked = 0;
+  /** When the oldest of those was due. `Infinity` while it is not known. */
+  oldestBlockedAtMs = Infinity;
   delayed = 0;
   nextDueAtMs = Infinity;
   /** Ready jobs that nobody has leased. */
@@ -101,6 +105,7 @@ export class LiveCounts implements LaneCounts {
       ? Math.min(reading.nextDueAtMs, this.nextDueAtMs)
       : reading.nextDueAtMs;
     this.headExpiresAtMs = reading.headExpiresAtMs;
+    this.oldestBlockedAtMs = reading.oldestBlockedAtMs;
     if (this.free === 0) this.headCache.clear(reading.asOf);
   }
 
@@ -113,11 +118,13 @@ export class LiveCounts implements LaneCounts {
     if (version > seen.l) this.leased = Math.max(0, this.leased + l);
     if (this.free === 0) this.headAtMs = Infinity;
     if (this.delayed === 0) this.nextDueAtMs = Infinity;
+    if (this.blocked === 0) this.oldestBlockedAtMs = Infinity;
   }
 
   /** Notes when jobs that an own commit put down became or become claimable. */
   sees(space: Space, dueMs: number): void {
     if (space === "r") this.headAtMs = Math.min(this.headAtMs, dueMs);
+    if (space === "q") this.oldestBlockedAtMs = Math.min(this.oldestBlockedAtMs, dueMs);
     if (space === "z") this.nextDueAtMs = Math.min(this.nextDueAtMs, dueMs);
   }
 }

@@ -16,6 +16,7 @@ import {
   NO_VERSIONS,
   noSums,
 } from "./counts.ts";
+import { OldestBlocked } from "./oldest_blocked.ts";
 import type { LaneTable } from "../record/lanes.ts";
 import { expireHead, promote } from "../claim/promote.ts";
 import { recountKept, recountLane } from "../doctor/recount.ts";
@@ -48,12 +49,14 @@ export class Reader {
   #truth = 0; // `counts.changes` when what is known now was read
   /** Versions of the counters as they were read, by lane and space. */
   readonly #versions = new Map<string, string>();
+  readonly #blocked: OldestBlocked;
   /** What the latest look at a head was made for: no head at that version of its counter, or "" without one. */
   readonly #looked = new Map<string, string>();
 
   /** Reads for one queue. */
   constructor(context: QueueContext) {
     this.#context = context;
+    this.#blocked = new OldestBlocked(context);
   }
 
   /** Counts by lane, due jobs moved up: the same live objects each time. `anew`: read in any case. */
@@ -150,6 +153,7 @@ export class Reader {
     const head = ready === undefined ? undefined : keys.placeIn(ready.key);
     return {
       ...tally,
+      oldestBlockedAtMs: await this.#blocked.read(ordinal, tally.q, nowMs),
       oldestReadyAtMs: Math.min(head?.dueMs ?? nowMs, nowMs),
       nextDueAtMs: delayed === undefined ? Infinity : keys.placeIn(delayed.key).dueMs,
       headExpiresAtMs: head?.expiresAtMs || Infinity, // 0: none expires

@@ -34,6 +34,8 @@ export interface LineExtra {
   g?: number;
   /** When it was stamped again, because it was added by a clock that was ahead. */
   a?: number;
+  /** When it was due, if it was blocked from then until it is claimable. */
+  v?: number;
   /** How long after its adding it was first due: set once it has left its first place. */
   o?: number;
   /** How long after its adding it was first due since it was revived. */
@@ -168,7 +170,7 @@ export function isLine(line: unknown): line is JobLine {
 }
 
 const TEXTS = ["t", "k", "d", "f", "n", "p", "e"];
-const NUMBERS = ["x", "s", "g", "a", "o", "b", "c"];
+const NUMBERS = ["x", "s", "g", "a", "v", "o", "r", "b", "c"];
 
 function isExtra(extra: unknown): boolean {
   if (typeof extra !== "object" || extra === null || Array.isArray(extra)) return false;

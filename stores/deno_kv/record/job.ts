@@ -143,6 +143,9 @@ export class KvJob implements StoredJob, Leased {
   get readyAtMs(): number {
     return this.part.dueMs;
   }
+  get dueAtMs(): number | undefined {
+    return this.line[3]?.v;
+  }
   get firstReadyAtMs(): number {
     return this.createdAtMs + (this.line[3]?.r ?? delayOf(this));
   }
@@ -225,7 +228,8 @@ export function recordOf(job: StoredJob, details: RecordDetails): JobRecord {
     attempt: state === "running" ? attempts + 1 : attempts,
     traceparent: extra?.p,
     state,
-    dueAtMs: job.dueMs,
+    dueAtMs: extra?.v ?? job.dueMs,
+    readyAtMs: state === "ready" || state === "running" ? job.dueMs : undefined,
     startedAtMs: details.startedAtMs ?? extra?.s,
     error: extra?.e,
     dedupeKey: extra?.d,

@@ -156,6 +156,7 @@ const READING = {
   ...NO_MOVE,
   versions: { r: "05", z: "", q: "", l: "" },
   oldestReadyAtMs: 0,
+  oldestBlockedAtMs: Infinity,
   nextDueAtMs: Infinity,
   headExpiresAtMs: Infinity,
   asOf: 0,

@@ -64,6 +64,7 @@ Deno.test("MemoryQueue shows a job to JSON and console as a plain record", () =>
     attempt: 0,
     state: "ready",
     dueAtMs: NOW,
+    readyAtMs: NOW,
   });
   assert.match(Deno.inspect(added), /state: "ready"/);
   assert.doesNotMatch(Deno.inspect(added), /home|holder/);

@@ -51,7 +51,7 @@ for (
 
     for (let look = 0; look < 3; look++) await beside.count(NOW + 4 + look);
 
-    assert.deepEqual((await kv.get([...P, "k", 0, "same"])).value, [1, 1]);
+    assert.deepEqual((await kv.get([...P, "k", 0, "same"])).value, [1, 1, NOW]);
     assert.deepEqual(await audit(kv, "p"), []);
     if (part === "l") {
       const [first, ...rest] = await beside.lease([2], NOW + 9);
