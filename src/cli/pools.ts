@@ -9,13 +9,13 @@ import type { LaneJson, PoolJson } from "../admin/http/wire.ts";
 import { lanesOverTarget, PRESSING_CODES } from "../explain/diagnose.ts";
 import { counted, duration, rate } from "../base/format.ts";
 import { shellWord } from "../base/shell_word.ts";
-import type { StopReport } from "../runtime/handles.ts";
 import { breakerText, whyOf } from "../explain/reason.ts";
 import { call, type RemoteOptions, there } from "./client.ts";
+import { drain, type DrainOptions } from "./drain.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { bold, type Cell, json, line, table, time } from "./print.ts";
-import { confirmed, durationMs, type Tools, wholeNumber, withRemote, withYes } from "./verb.ts";
+import { durationMs, type Tools, wholeNumber, withRemote, withYes } from "./verb.ts";
 
 /** Adds the verb. */
 export function addPools(program: Command, { io }: Tools): void {
@@ -64,11 +64,6 @@ interface LaneOptions extends RemoteOptions {
 
 interface KeyOptions extends RemoteOptions {
   readonly key?: string;
-}
-
-interface DrainOptions extends RemoteOptions {
-  readonly yes?: boolean;
-  readonly deadline?: string;
 }
 
 interface ScaleOptions extends RemoteOptions {
@@ -198,21 +193,6 @@ async function closeBreaker(io: Io, pool: string, options: KeyOptions): Promise<
   line(io, done.closed ? `${of}: jobs start again` : `${of}: no circuit breaker is open`);
 }
 
-async function drain(io: Io, pool: string, options: DrainOptions): Promise<void> {
-  const deadlineMs = durationMs("--deadline", options.deadline);
-  confirmed(
-    io,
-    options,
-    `Drain pool "${pool}"? It accepts no more jobs until the process restarts`,
-  );
-  const report = await call(io, options, "POST /api/pools/:pool/drain", "waiting", {
-    at: { pool },
-    body: deadlineMs === undefined ? {} : { deadlineMs },
-  });
-  if (options.json) return json(io, report);
-  line(io, `Pool "${pool}" is drained: ${reportOf(report)}`);
-}
-
 async function scale(io: Io, pool: string, options: ScaleOptions): Promise<void> {
   const min = wholeNumber("--min", options.min);
   const max = wholeNumber("--max", options.max);
@@ -238,19 +218,6 @@ async function scale(io: Io, pool: string, options: ScaleOptions): Promise<void>
         time(done.override.untilMs)
       }; "sluice pools scale ${shellWord(pool)} --clear${there(options)}" ends it`,
   );
-}
-
-/** What a stop came to, in words. */
-export function reportOf(report: StopReport): string {
-  const stuck = report.stuck.length > 0
-    ? `, ${counted(report.stuck.length, "job")} still running because the handler ignores its abort`
-    : "";
-  const unstored = report.unstored > 0
-    ? `, ${counted(report.unstored, "job")} whose end could not be stored`
-    : "";
-  return `${
-    counted(report.handedBack.length, "job")
-  } handed back, ${report.waiting} waiting${unstored}${stuck}`;
 }
 
 function targetOf({ stopped, target }: PoolJson): Cell {

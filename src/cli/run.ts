@@ -13,7 +13,7 @@ import type { Sluice } from "../runtime/handles.ts";
 import { eventLogger } from "./events.ts";
 import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
-import { reportOf } from "./pools.ts";
+import { reportOf } from "./report.ts";
 import { json, line } from "./print.ts";
 import { reloadOn } from "./reload_on.ts";
 import { watchStrays } from "./strays.ts";

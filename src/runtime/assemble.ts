@@ -42,6 +42,8 @@ import { Wall } from "../time/wall.ts";
 export interface PoolContext {
   /** Where jobs live. */
   readonly store: Store;
+  /** It keeps jobs when the process ends. */
+  readonly durable: boolean;
   /** Real or virtual time. */
   readonly clock: Clock;
   /** Observers. */
@@ -104,7 +106,7 @@ export interface PoolParts {
 
 /** Makes the parts of a pool; nothing runs before its loop is opened. */
 export function assemble(settings: PoolSettings, queue: Queue, context: PoolContext): PoolParts {
-  const { clock, hub, log, seed, store, telemetry, redaction, seats, breakers } = context;
+  const { clock, hub, log, seed, store, durable, telemetry, redaction, seats, breakers } = context;
   const now = (): number => clock.nowMs();
   const changed = (): void => loop.schedule();
   const instances = makeInstances(settings, { seed, log });
@@ -164,7 +166,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     cooldown,
   };
   const loop = new PoolLoop({ ...core, ...parts, signals, pauses });
-  const drain = new Drain({ ...core, ...parts, intake, loop });
+  const drain = new Drain({ ...core, ...parts, intake, loop, durable });
   return {
     core,
     cooldown,

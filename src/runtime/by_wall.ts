@@ -19,6 +19,7 @@ export function snapshotOf(parts: PoolParts, schedules: readonly ScheduleView[])
     schedules,
     degraded: slots.degraded,
     draining: drain.begun,
+    drain: drain.view,
     stopped: drain.ended,
     paused: pauses.pool,
     breakers: cooldown.views(state.nowMs),
@@ -37,11 +38,17 @@ export function snapshotOf(parts: PoolParts, schedules: readonly ScheduleView[])
 /** The distances of its times stay. */
 function snapshotByWall(snapshot: PoolSnapshot, aheadMs: number): PoolSnapshot {
   if (aheadMs === 0) return snapshot;
-  const { nowMs, workers, override, decision, holdUntilMs, breakers, storeRefusedAtMs } = snapshot;
+  const { nowMs, workers, drain, override, decision, holdUntilMs, breakers, storeRefusedAtMs } =
+    snapshot;
   return Object.freeze({
     ...snapshot,
     nowMs: nowMs + aheadMs,
     workers: Object.freeze(workers.map((worker) => workerByWall(worker, aheadMs))),
+    drain: drain && {
+      ...drain,
+      sinceMs: drain.sinceMs + aheadMs,
+      untilMs: drain.untilMs + aheadMs,
+    },
     override: override && { ...override, untilMs: override.untilMs + aheadMs },
     decision: decision && decisionByWall(decision, aheadMs),
     holdUntilMs: holdUntilMs && holdUntilMs + aheadMs, // 0: nothing is held

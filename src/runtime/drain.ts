@@ -17,7 +17,7 @@ import type { PoolLoop } from "./pool_loop.ts";
 import type { PoolCore } from "./pool_core.ts";
 import type { Runner } from "./runner.ts";
 import type { Settler } from "./settler.ts";
-import type { StopReport } from "./handles.ts";
+import type { PoolSnapshot, StopReport } from "./handles.ts";
 import type { Steering } from "./steering.ts";
 import type { Queue } from "../contract/store.ts";
 import type { StoreGuard } from "./store_guard.ts";
@@ -43,13 +43,15 @@ export interface DrainParts extends PoolCore {
   readonly cooldown: Cooldown;
   readonly rates: StartRates;
   readonly steering: Steering;
+  /** Its store keeps jobs when the process ends. */
+  readonly durable: boolean;
 }
 
 /** Drains one pool, once. */
 export class Drain {
   readonly #parts: DrainParts;
   #report: Promise<StopReport> | undefined;
-
+  #view: PoolSnapshot["drain"];
   #ended = false;
 
   /** Begins nothing yet. */
@@ -62,6 +64,11 @@ export class Drain {
     return this.#report !== undefined;
   }
 
+  /** What is shown of it. `undefined`: it has not begun. */
+  get view(): PoolSnapshot["drain"] {
+    return this.#view;
+  }
+
   /** True once nothing runs any more. */
   get ended(): boolean {
     return this.#ended;
@@ -69,7 +76,12 @@ export class Drain {
 
   /** Stops claiming, waits for running jobs until the deadline, hands back the rest. */
   run(deadlineMs: number): Promise<StopReport> {
-    this.#report ??= this.#drain(deadlineMs);
+    if (this.#report === undefined) {
+      const { clock, durable } = this.#parts;
+      const sinceMs = clock.nowMs();
+      this.#view = { sinceMs, untilMs: sinceMs + deadlineMs, durable };
+      this.#report = this.#drain(deadlineMs);
+    }
     return this.#report;
   }
 

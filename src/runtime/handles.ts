@@ -34,6 +34,13 @@ export interface PoolSnapshot extends PoolView {
   readonly degraded: boolean;
   /** True after `drain`. */
   readonly draining: boolean;
+  /**
+   * The drain: when it began, when jobs that still run are aborted and go back, ms since epoch, and
+   * whether the store keeps those that wait until the next start. `undefined`: there was none.
+   */
+  readonly drain:
+    | { readonly sinceMs: number; readonly untilMs: number; readonly durable: boolean }
+    | undefined;
   /** True once a drain has ended: nothing runs any more, until the process is restarted. */
   readonly stopped: boolean;
   /** True while the whole pool is paused. */

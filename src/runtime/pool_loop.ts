@@ -9,7 +9,7 @@
  * | made     |                | nothing: it has not joined its queue                                        |
  * | opening  | `open`         | turns and ticks; grows for no arrival, since what others have is not known  |
  * | running  | the first plan | all of it                                                                   |
- * | stopping | `stopSteering` | turns and renews, plans no more                                             |
+ * | stopping | `stopSteering` | turns, renews and counts, plans no more                                     |
  * | closed   | `close`        | nothing                                                                     |
  *
  * A turn is in one of these states. One that is asked for while another is taken follows it, if there is
@@ -44,6 +44,9 @@ import type { StoreGuard } from "./store_guard.ts";
 import { Ticks } from "./ticks.ts";
 import { TurnQueue } from "./turn_queue.ts";
 
+/** While a pool drains, it is looked at this often, ms. */
+const LOOK_EVERY_MS = 1_000;
+
 /** The parts that a loop drives. */
 export interface LoopParts extends PoolCore {
   readonly queue: Queue;
@@ -75,6 +78,7 @@ export class PoolLoop {
   /** What came since it was last acted upon: jobs, and news of other members. */
   #hasArrived = false;
   #isWoken = false;
+  #lookAtMs = Infinity; // while it stops: what is shown goes on
 
   /** Drives `parts` once `open` was called. */
   constructor(parts: LoopParts) {
@@ -165,6 +169,7 @@ export class PoolLoop {
     this.#phase = "stopping";
     this.#parts.permits.stop();
     this.#ticks.set(Infinity);
+    this.#lookAtMs = this.#readClock();
   }
 
   /** Stops for good. */
@@ -203,6 +208,7 @@ export class PoolLoop {
     permits.attend(nowMs);
     this.#parts.cooldown.attend(nowMs);
     if (this.#steers) rates.attend(nowMs);
+    else if (nowMs >= this.#lookAtMs) this.#look(nowMs);
     this.#endTurn();
     this.#arm(nowMs);
     this.afterTurn?.();
@@ -261,6 +267,12 @@ export class PoolLoop {
     this.#recount(nowMs);
   }
 
+  #look(nowMs: number): void {
+    this.#lookAtMs = nowMs + LOOK_EVERY_MS;
+    this.#recount(nowMs);
+    this.#parts.steering.look(nowMs);
+  }
+
   /** Reads the counts within a turn; an answer that comes later asks for another. */
   #recount(nowMs: number): void {
     let atOnce = true;
@@ -292,6 +304,7 @@ export class PoolLoop {
       cooldown.nextLookMs(),
       guard.nextAtMs(nowMs),
       settler.nextAtMs(nowMs),
+      this.#lookAtMs,
     );
     if (this.#steers) {
       const { counting, dispatch, crew, rates } = this.#parts;

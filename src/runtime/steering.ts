@@ -101,6 +101,12 @@ export class Steering {
     this.history.tick(this.#state, plan, this.quiet);
   }
 
+  /** A look at a pool that drains: its rates and its history go on. */
+  look(nowMs: number): void {
+    this.#state.update(nowMs);
+    this.history.draining(this.#state);
+  }
+
   /** The pool has stopped: its history ends with what is left. */
   stopped(nowMs: number): void {
     this.#state.update(nowMs);

@@ -85,7 +85,8 @@ export async function supervise(
     wall: clock.wall ?? new Wall(),
     random: randomStream(seed, "breakers"),
   });
-  const context = { store, clock, hub, log, seed, telemetry, redaction, seats, breakers };
+  const { durable = true } = settings.store.plugin ?? {};
+  const context = { store, durable, clock, hub, log, seed, telemetry, redaction, seats, breakers };
   const pools: Pool[] = [];
   try {
     for (const pool of settings.pools) pools.push(await openPool(pool, context));

@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import type { PoolHandle } from "../../src/runtime/handles.ts";
 import type { Sample } from "../../src/planning/history.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
+import { whyOf } from "../../src/explain/reason.ts";
 import { type PoolParts, sleeper, withPool } from "../_virtual.ts";
 
 /** 50 jobs of 20 ms at each full second: 50/s, 1 worker busy on average, and the last of a burst waits. */
@@ -101,5 +102,49 @@ Deno.test("What comes after a long rest is drawn as it came, not over the rest",
     assert.equal(perSec.filter((one) => one > 40).length, 3, `${perSec}`);
     assert.equal(perSec.filter((one) => one > 0 && one < 40).length, 0, `${perSec}`);
     assert.equal(samples.at(-1)?.arrivals, 150);
+  }, { clock });
+});
+
+Deno.test("A pool that drains lives on: rates, samples and what runs, until it has ended", async () => {
+  const clock = new VirtualClock();
+  const parts = { size: { min: 3, max: 3 }, lanePolicy: "strict-priority", admission: "admit-all" };
+  await withPool({ handler: sleeper(() => clock), ...parts }, async ({ pool }) => {
+    for (let atMs = 0; atMs < 20_000; atMs += 100) {
+      pool.post({ lane: "high", payload: 200 });
+      await clock.advance(100);
+    }
+    for (const ms of [4_500, 90_000, 90_000, 1_000, 1_000]) pool.post({ lane: "low", payload: ms });
+    await clock.advance(1_000);
+    const startedAtMs = clock.nowMs();
+    const drained = pool.drain(10_000);
+    const shown = [];
+    for (let second = 1; second <= 9; second++) {
+      await clock.advance(1_000);
+      const { window, lanes, drain, nowMs } = pool.snapshot();
+      shown.push({
+        running: lanes[1]!.running,
+        done: window.completionsPerSec,
+        leftMs: drain!.untilMs - nowMs,
+        text: whyOf(pool.snapshot()),
+      });
+    }
+
+    assert.deepEqual(shown.map(({ running }) => running), [3, 3, 3, 2, 2, 2, 2, 2, 2]);
+    assert.ok(shown[0]!.done > 5 && shown[8]!.done < shown[0]!.done / 2, JSON.stringify(shown));
+    assert.deepEqual(shown.map(({ leftMs }) => leftMs / 1_000), [9, 8, 7, 6, 5, 4, 3, 2, 1]);
+    assert.equal(
+      shown[4]!.text,
+      "Draining for 5 s: 2 jobs run: they have 5 s to end, or go back without a counted attempt; " +
+        "2 wait and will be lost with this process: its store is in memory",
+    );
+    const during = pool.history().samples.filter(({ atMs }) => atMs > startedAtMs);
+    assert.ok(during.length >= 8, `${during.length}`);
+    const running = during.map(({ lanes }) => lanes[1]!.running).slice(0, 8);
+    assert.deepEqual(running, [3, 3, 3, 2, 2, 2, 2, 2]);
+    assert.ok(during.every(({ target }) => target === 0));
+    await clock.advance(2_000);
+    const { handedBack, waiting } = await drained;
+    assert.deepEqual([handedBack.length, waiting], [2, 4]);
+    assert.equal(pool.history().samples.at(-1)?.live, 0);
   }, { clock });
 });

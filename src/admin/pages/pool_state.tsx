@@ -112,7 +112,7 @@ function late(pool: ShownPool): readonly PoolMark[] {
 function holds(pool: ShownPool): readonly PoolMark[] {
   return [
     pool.draining && !pool.stopped &&
-    warn("draining", "It accepts no more jobs; running jobs may end."),
+    warn("draining", "It accepts no more jobs and starts none."),
     pool.paused && warn("paused", "No job starts until it is resumed."),
     pool.override !== undefined && warn("overridden"),
     pool.holdUntilMs > 0 && warn("cooling down", coolingOf(pool)),
