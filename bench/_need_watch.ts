@@ -4,7 +4,8 @@
  * @module
  */
 
-import { bind, defineAdmission, defineController, type Plugin } from "../src/contract/plugin.ts";
+import { bind } from "../src/contract/bind.ts";
+import { defineAdmission, defineController, type Plugin } from "../src/contract/plugin.ts";
 
 /** The count that a process aims for, from a time on, ms since its pool began. */
 export interface Aim {

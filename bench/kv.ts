@@ -8,7 +8,8 @@
 import { start } from "../mod.ts";
 import type { Leased, Queue } from "../src/contract/store.ts";
 import { quantile } from "../src/base/stats.ts";
-import { bind } from "../src/contract/plugin.ts";
+import { bind } from "../src/contract/bind.ts";
+import type {} from "../src/contract/plugin.ts";
 import { silentLogger } from "../src/runtime/log.ts";
 import { denoKv } from "../stores/deno_kv/mod.ts";
 import type { Bench, Figures } from "./_bench.ts";

@@ -21,6 +21,8 @@ const Options = v.strictObject({
 export const fixedCap: Plugin<"cap", FixedCapOptions> = defineCap({
   name: "fixed-cap",
   options: Options,
+  variants: ({ workers }) =>
+    [workers / 2, workers * 1.5, workers * 2].map((count) => ({ workers: Math.ceil(count) })),
   create: ({ workers }) => {
     const limit = Object.freeze({ workers, reason: `fixed at ${workers}` });
     return () => limit;

@@ -67,6 +67,12 @@ export const ageScaler: Plugin<"controller", AgeScalerOptions> = defineControlle
   name: "age-scaler",
   reads: ["startWithinMs"],
   options: Options,
+  variants: ({ rule, grow, lookBackMs, maxLookBackMs }) =>
+    rule === "step" ? [] : [
+      ...[0.25, 0.5, 0.75].filter((share) => share !== grow).map((share) => ({ grow: share })),
+      { lookBackMs: lookBackMs / 2 },
+      { lookBackMs: Math.min(maxLookBackMs, lookBackMs * 2) },
+    ],
   create: ({ rule, growStep, idleMs, ...deadline }) => {
     if (rule === "step") {
       return stepRule({ growStep, idleMs, steers: causesGrowth, pressed: isOld });

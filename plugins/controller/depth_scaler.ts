@@ -41,6 +41,12 @@ const Options = v.strictObject({
 export const depthScaler: Plugin<"controller", DepthScalerOptions> = defineController({
   name: "depth-scaler",
   options: Options,
+  variants: ({ growAbove, growStep, idleMs }) => [
+    { growAbove: Math.floor(growAbove / 2) },
+    { growAbove: growAbove * 2 },
+    { growStep: growStep * 2 },
+    { idleMs: idleMs * 2 },
+  ],
   create: ({ growAbove, growStep, idleMs }) =>
     stepRule({ growStep, idleMs, steers: hasTarget, pressed: (view) => isDeep(view, growAbove) }),
 });

@@ -28,6 +28,8 @@ export const fixed: Plugin<"controller", FixedOptions> = defineController({
   name: "fixed",
   constant: true,
   options: Options,
+  variants: ({ workers }, { size }) =>
+    [0.5, 0.75, 1.25].map((factor) => ({ workers: Math.ceil((workers ?? size.max) * factor) })),
   create: ({ workers }, { size }) => {
     const proposal = workers === undefined
       ? { workers: size.max, reason: `fixed at size.max ${size.max}` }

@@ -52,6 +52,11 @@ const Options = v.strictObject({
 export const littlesLaw: Plugin<"controller", LittlesLawOptions> = defineController({
   name: "littles-law",
   options: Options,
+  variants: ({ beta, downMs }) => [
+    ...[0, 0.5, 1, 2].filter((other) => other !== beta).map((other) => ({ beta: other })),
+    { downMs: downMs / 2 },
+    { downMs: downMs * 2 },
+  ],
   create: ({ beta, windowMs, downMs }) => {
     const inflow = new WindowedRate();
     const holds = new Holds();

@@ -33,6 +33,11 @@ const Options = v.strictObject({
 export const dedicatedLanes: Plugin<"lane-policy", DedicatedLanesOptions> = defineLanePolicy({
   name: "dedicated-lanes",
   options: Options,
+  variants: ({ workers }) =>
+    Object.entries(workers).flatMap(([lane, count]) =>
+      [count - 1, count + 1, count * 2].filter((other) => other >= 1)
+        .map((other) => ({ workers: { ...workers, [lane]: other } }))
+    ),
   create: ({ workers }, context) => dedicate(sharesOf(workers, context)),
 });
 

@@ -49,6 +49,14 @@ const Options = v.strictObject({
 export const reservedLane: Plugin<"lane-policy", ReservedLaneOptions> = defineLanePolicy({
   name: "reserved-lane",
   options: Options,
+  variants: ({ reserve }, { lanes, size }) =>
+    lanes.slice(0, -1).flatMap((lane) => {
+      const kept = reserve === "auto" ? {} : reserve;
+      const now = kept[lane] ?? 0;
+      return [now - 2, now - 1, now + 1, now + 2, now * 2]
+        .filter((count) => count >= 0 && count < size.max)
+        .map((count) => ({ reserve: { ...kept, [lane]: count } }));
+    }),
   create: ({ reserve }, context) =>
     reserve === "auto"
       ? keep(context.lanes.length, autoReserve(context.lanes.length - 1))

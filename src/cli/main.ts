@@ -12,7 +12,7 @@ import { builtins, defaults } from "../../plugins/mod.ts";
 import { ConfigError, messageOf } from "../contract/errors.ts";
 import { resolveConfig } from "../config/resolve.ts";
 import { schemaText } from "../config/schema.ts";
-import { simulate } from "../simulate/mod.ts";
+import { simulate, tune } from "../simulate/mod.ts";
 import { nearest } from "../base/suggest.ts";
 import { visible } from "../base/escape.ts";
 import { addCheck, faultsOf } from "./check.ts";
@@ -33,6 +33,7 @@ import { addRun } from "./run.ts";
 import { addSchema } from "./schema.ts";
 import { addSimulate } from "./simulate.ts";
 import { addTop } from "./top.ts";
+import { addTune } from "./tune.ts";
 import { note, whole } from "./print.ts";
 import type { Tools } from "./verb.ts";
 
@@ -53,6 +54,7 @@ export async function main(args: readonly string[], io: Io = systemIo()): Promis
     start: (file, options) => start(file, options),
     resolve: (file, env) => resolveConfig(file, { builtins, defaults, env }),
     simulate,
+    tune,
     schemaText: () => schemaText(builtins),
   };
   try {
@@ -84,6 +86,7 @@ function programOf(tools: Tools): Command {
       addRun,
       addReload,
       addSimulate,
+      addTune,
       addRecord,
       addPools,
       addExplain,

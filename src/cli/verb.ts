@@ -12,6 +12,8 @@ import type { ReadEnv } from "../config/secrets.ts";
 import type { AdminSettings, Settings } from "../config/settings.ts";
 import type { PlayOptions } from "../simulate/play.ts";
 import type { Report } from "../simulate/report.ts";
+import type { TuneOptions } from "../simulate/tune/mod.ts";
+import type { TuneReport } from "../simulate/tune/report.ts";
 import type { Sluice } from "../runtime/handles.ts";
 import { DEFAULT_URL, TOKEN_VARIABLE, URL_VARIABLE } from "./client.ts";
 import { CliError } from "./failure.ts";
@@ -46,6 +48,8 @@ export interface Tools {
     scenario: string,
     options: PlayOptions & { readonly seed: number | undefined },
   ): Promise<Report>;
+  /** Searches for a config that keeps a goal. @throws {ConfigError} If a file has faults. @throws {GoalError} If the goal cannot be read. */
+  tune(file: string, scenario: string, options: TuneOptions): Promise<TuneReport>;
   /** The JSON Schema of config files, as text. */
   schemaText(): string;
 }

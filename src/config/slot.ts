@@ -6,14 +6,8 @@
 
 import { isAbsolute, resolve } from "node:path";
 import { messageOf, OptionError } from "../contract/errors.ts";
-import {
-  bind,
-  type Bound,
-  type Instances,
-  type Kind,
-  type Plugin,
-  type PluginContext,
-} from "../contract/plugin.ts";
+import { bind } from "../contract/bind.ts";
+import type { Bound, Instances, Kind, Plugin, PluginContext } from "../contract/plugin.ts";
 import { nearest } from "../base/suggest.ts";
 import { allIssues, optionIssue } from "./check.ts";
 import { display, isRecord, type Path, toPointer, unknownKey } from "./faults.ts";

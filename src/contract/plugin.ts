@@ -1,13 +1,13 @@
 /**
  * Plugins: a name, an options schema and a factory, for one kind. The define helpers exist for
- * inference; `use` pairs a plugin with its options; `bind` is the one validation, for code and JSON.
+ * inference; `use` pairs a plugin with its options.
  *
  * @module
  */
 
 import type { StoreExamination } from "./doctor.ts";
 import type { Job, JobContext, Logger } from "./job.ts";
-import type { InputOf, OutputOf, StandardIssue, StandardSchema } from "./standard_schema.ts";
+import type { InputOf, OutputOf, StandardSchema } from "./standard_schema.ts";
 import type { MaybePromise, Store } from "./store.ts";
 import type { Admission, Cap, Controller, LanePolicy, Retirement } from "./strategy.ts";
 
@@ -73,6 +73,8 @@ export interface Plugin<K extends Kind = Kind, Input = unknown, Payload = unknow
   readonly options: StandardSchema<Input, unknown> | undefined;
   /** Makes an instance from checked options. @throws {OptionError} If the options do not fit the pool. */
   create(options: unknown, context: PluginContext): Instances[K];
+  /** Options near checked ones that `sluice tune` tries, each of one key. @default {none} */
+  variants?(options: unknown, pool: VariantContext): readonly Readonly<Record<string, unknown>>[];
   /** Where a cap holds unless its slot says otherwise. Only caps have it. @default {"process"} */
   readonly scope?: Scope | undefined;
   /** True: it tries other sizes to see what comes of them. Only caps have it. @default {false} */
@@ -139,6 +141,13 @@ export interface Bound<K extends Kind = Kind> {
   create(context: PluginContext): Instances[K];
 }
 
+/**
+ * What a plugin may know of the pool that other options are tried for.
+ *
+ * @internal
+ */
+export type VariantContext = Pick<PluginContext, "lanes" | "size">;
+
 /** What a define helper takes: name, options schema, factory. */
 export interface Definition<K extends Kind, Schema extends StandardSchema> {
   /** `kebab-case`, as written after `use` in a config. */
@@ -147,6 +156,16 @@ export interface Definition<K extends Kind, Schema extends StandardSchema> {
   readonly options?: Schema | undefined;
   /** Makes an instance from checked options. */
   readonly create: (options: OutputOf<Schema>, context: PluginContext) => Instances[K];
+  /**
+   * Options near the checked ones that `sluice tune` tries in a simulation, each of one key: a step up
+   * and a step down. What does not fit the pool is left out by it. Omitted: none are tried.
+   */
+  readonly variants?:
+    | ((
+      options: OutputOf<Schema>,
+      pool: VariantContext,
+    ) => readonly Readonly<Record<string, unknown>>[])
+    | undefined;
 }
 
 /**
@@ -323,41 +342,6 @@ export function use<K extends Kind, Input, Payload>(
   return options[0] === undefined ? { use: plugin } : { use: plugin, with: options[0] };
 }
 
-/** What came of checking options. */
-export type Binding<K extends Kind> =
-  | { readonly ok: true; readonly bound: Bound<K> }
-  | { readonly ok: false; readonly issues: readonly StandardIssue[] };
-
-/**
- * Checks options against a plugin's schema.
- *
- * @param plugin The plugin.
- * @param options Options with secrets resolved. `undefined`: none given.
- * @param given Options as may be shown. @default {options}
- * @throws {TypeError} If the schema answers with a promise.
- */
-export function bind<K extends Kind>(
-  plugin: Plugin<K>,
-  options: unknown,
-  given: unknown = options,
-): Binding<K> {
-  const checked = checkOptions(plugin, options);
-  if (checked.issues !== undefined) return { ok: false, issues: checked.issues };
-  const value = checked.value;
-  return {
-    ok: true,
-    bound: {
-      kind: plugin.kind,
-      name: plugin.name,
-      given,
-      options: value,
-      schema: plugin.options,
-      plugin,
-      create: (context) => plugin.create(value, context),
-    },
-  };
-}
-
 /** True if `value` is a plugin of `kind`. */
 export function isPlugin<K extends Kind>(value: unknown, kind: K): value is Plugin<K> {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === kind &&
@@ -369,28 +353,14 @@ function define<K extends Kind, Schema extends StandardSchema>(
   kind: K,
   definition: Definition<K, Schema>,
 ): Plugin<K, InputOf<Schema>> {
+  const { variants } = definition;
   return {
     kind,
     name: definition.name,
+    ...(variants && {
+      variants: (options, pool) => variants(options as OutputOf<Schema>, pool), // checked by `bind`
+    }),
     options: definition.options as StandardSchema<InputOf<Schema>, unknown> | undefined, // the schema's own input
     create: (options, context) => definition.create(options as OutputOf<Schema>, context), // checked by `bind`
   };
-}
-
-function checkOptions(
-  plugin: Plugin,
-  options: unknown,
-): { readonly value?: unknown; readonly issues?: readonly StandardIssue[] | undefined } {
-  if (plugin.options === undefined) {
-    const empty = options === undefined ||
-      (typeof options === "object" && options !== null && Object.keys(options).length === 0);
-    return empty ? { value: {} } : { issues: [{ message: `"${plugin.name}" takes no options` }] };
-  }
-  const result = plugin.options["~standard"].validate(options ?? {});
-  if (result instanceof Promise) {
-    throw new TypeError(
-      `The options schema of "${plugin.name}" is asynchronous: use one that answers at once`,
-    );
-  }
-  return result;
 }

@@ -39,12 +39,26 @@ import { play, type PlayOptions } from "./play.ts";
 import { readScenario } from "./read_scenario.ts";
 import type { Report } from "./report.ts";
 import type { ScenarioInput } from "./scenario.ts";
+import { readSource } from "../config/source.ts";
+import { type TuneOptions, tuneSource } from "./tune/mod.ts";
+import type { TuneReport } from "./tune/report.ts";
 
 export type { PlayOptions } from "./play.ts";
 export type { Quantiles } from "./quantiles.ts";
 export type * from "./report.ts";
 export type * from "./scenario.ts";
 export type { Watch } from "./time.ts";
+export type { Path } from "../config/faults.ts";
+export type { Edit } from "./tune/edit.ts";
+export {
+  type Clause,
+  GoalError,
+  type Miss,
+  type ShareClause,
+  type WaitClause,
+} from "./tune/goal.ts";
+export type { TuneOptions } from "./tune/mod.ts";
+export type * from "./tune/report.ts";
 
 /** How a simulation is run. */
 export interface SimulateOptions extends PlayOptions {
@@ -82,4 +96,33 @@ export async function simulate(
   });
   const read = await readScenario(scenario, settings);
   return await play(settings, seed === undefined ? read : { ...read, seed }, rest);
+}
+
+/**
+ * Searches for a config that keeps a goal under the load of a scenario: sizes, reserves, targets,
+ * strategies and their options, by simulations. Rates and connections of what is behind the pools are
+ * facts and stay. The same config, scenario, goal and runs give the same report.
+ *
+ * @param config As that of `simulate`.
+ * @param scenario As that of `simulate`: its seed is the first that the search sees.
+ * @throws {ConfigError} If config or scenario have faults.
+ * @throws {GoalError} If the goal cannot be read.
+ */
+export async function tune(
+  config: string | URL | ConfigInput,
+  scenario: string | URL | ScenarioInput,
+  options: TuneOptions & Pick<SimulateOptions, "plugins" | "env">,
+): Promise<TuneReport> {
+  const { plugins, env, ...rest } = options;
+  const resolve = { builtins, defaults, plugins, env, simulated: true };
+  await resolveConfig(config, resolve); // faults have their places in the file
+  const source = await readSource(config);
+  const load = await readSource(scenario, "scenario");
+  const folder = source.folder();
+  return await tuneSource({
+    config: source.value,
+    plugins: builtins,
+    resolve: (edited) => resolveConfig(edited as ConfigInput, { ...resolve, folder }),
+    read: (settings) => readScenario(load.value as ScenarioInput, settings),
+  }, rest);
 }

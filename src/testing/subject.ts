@@ -6,14 +6,8 @@
 
 import assert from "node:assert/strict";
 import type { Logger } from "../contract/job.ts";
-import {
-  bind,
-  type Bound,
-  type Kind,
-  type Plugin,
-  type PluginContext,
-  type Slot,
-} from "../contract/plugin.ts";
+import { bind } from "../contract/bind.ts";
+import type { Bound, Kind, Plugin, PluginContext, Slot } from "../contract/plugin.ts";
 import { randomStream } from "../base/random.ts";
 
 /** What is to be checked: a plugin, a plugin with options by `use`, or one already bound. */

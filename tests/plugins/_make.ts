@@ -4,7 +4,8 @@
  * @module
  */
 
-import { bind, type Instances, type Kind, type Plugin } from "../../src/contract/plugin.ts";
+import { bind } from "../../src/contract/bind.ts";
+import type { Instances, Kind, Plugin } from "../../src/contract/plugin.ts";
 import { randomStream } from "../../src/base/random.ts";
 
 /** What a test may say of the pool that a plugin is made for. */

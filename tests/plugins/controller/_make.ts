@@ -5,7 +5,8 @@
  */
 
 import assert from "node:assert/strict";
-import { bind, type Plugin, type PluginContext } from "../../../src/contract/plugin.ts";
+import { bind } from "../../../src/contract/bind.ts";
+import type { Plugin, PluginContext } from "../../../src/contract/plugin.ts";
 import type { Controller } from "../../../src/contract/strategy.ts";
 
 const silent = () => {};

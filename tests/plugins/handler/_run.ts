@@ -6,7 +6,8 @@
 
 import assert from "node:assert/strict";
 import type { Job, JobContext, Logger } from "../../../src/contract/job.ts";
-import { bind, type Handler, type Plugin } from "../../../src/contract/plugin.ts";
+import { bind } from "../../../src/contract/bind.ts";
+import type { Handler, Plugin } from "../../../src/contract/plugin.ts";
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { denoKv, type DenoKvOptions } from "../../../stores/deno_kv/mod.ts";
 import { silentLogger } from "../../../src/runtime/log.ts";
-import { bind } from "../../../src/contract/plugin.ts";
+import { bind } from "../../../src/contract/bind.ts";
+import type {} from "../../../src/contract/plugin.ts";
 import { randomStream } from "../../../src/base/random.ts";
 import type {
   JobEntry,
