@@ -11,6 +11,7 @@ export {
   type Idempotency,
   IDEMPOTENT_FOR_MS,
   type Job,
+  type JobAttempt,
   type JobRecord,
   type JobState,
   type Outcome,

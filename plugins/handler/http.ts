@@ -9,7 +9,7 @@ import { Fatal, RetryLater } from "../../src/contract/errors.ts";
 import type { Job, JobContext } from "../../src/contract/job.ts";
 import { defineHandler, type Plugin } from "../../src/contract/plugin.ts";
 import { retryAfterMs } from "./_retry_after.ts";
-import { originOf, send } from "./_send.ts";
+import { placeOf, send, type SentAnswer, withoutHeaders } from "./_send.ts";
 
 /** Options of `http`. */
 export interface HttpOptions {
@@ -73,7 +73,7 @@ type Settings = v.InferOutput<typeof Options>;
  * `{ status }`; 408, 425, 429, 503 and 529 defer the job by `Retry-After`, or by a second without one,
  * and are the receiver's word: caps hear it, and the pool cools down. Any other 4xx or 5xx with a `Retry-After` defers
  * this job only. Without one other 4xx are fatal, as redirects are; the rest, silence and network
- * faults are failures.
+ * faults are failures. Errors have the status, the path and how the body begins, but no query.
  *
  * `idempotency-key` is the same for every attempt of a job. `sluice-job-id`, `sluice-lane` and
  * `sluice-attempt` say which job it is.
@@ -90,9 +90,10 @@ async function deliver(
   context: JobContext,
 ): Promise<{ readonly status: number }> {
   const { url, downstream } = options;
-  const { status, headers } = await counted(options, job, context);
+  const { status, headers, excerpt } = await counted(options, job, context);
   if (status >= 200 && status < 300) return { status };
-  const answer = `${originOf(url)} answered ${status}`;
+  const place = `${placeOf(url)} answered ${status}`;
+  const answer = excerpt === "" ? place : `${place}: ${withoutHeaders(excerpt, options.headers)}`;
   const askedMs = retryAfterMs(headers);
   if (DEFERRING.has(status)) {
     if (askedMs !== undefined || OVERLOADED.has(status)) context.overloaded(askedMs, downstream);
@@ -101,11 +102,11 @@ async function deliver(
   if (status >= 400 && askedMs !== undefined) throw new RetryLater(askedMs, answer);
   if (status >= 500) throw new Error(answer);
   if (status >= 400) throw new Fatal(answer, { gone: status === 410 });
-  throw new Fatal(`${answer}: redirects are not followed, set "url" to the final address`);
+  throw new Fatal(`${place}: redirects are not followed, set "url" to the final address`);
 }
 
 /** Sends the request. Where the downstream has a name, its use is counted. */
-async function counted(options: Settings, job: Job, context: JobContext): Promise<Response> {
+async function counted(options: Settings, job: Job, context: JobContext): Promise<SentAnswer> {
   const { url, method, timeoutMs, downstream } = options;
   const fromMs = performance.now();
   let ok = false;

@@ -48,6 +48,7 @@ const FAULTS: ReadonlySet<PoolEvent["kind"]> = new Set([
 /** Makes the observer that writes events to a log. */
 export function eventLogger(log: Logger): Observer {
   const last = new Map<string, { atMs: number; more: number }>();
+  const stacks = new Map<string, string>();
   return (event) => {
     if (event.kind === "audit") return; // the admin API writes these itself, for those without an observer
     const { kind, atMs, ...rest } = rounded(event);
@@ -61,6 +62,11 @@ export function eventLogger(log: Logger): Observer {
       }
       if (before !== undefined && before.more > 0) more = before.more;
       last.set(key, { atMs, more: 0 });
+    }
+    if ("stack" in rest && "lane" in rest && rest.stack !== undefined) {
+      const lane = `${rest.pool} ${rest.lane}`;
+      if (stacks.get(lane) === rest.stack) delete rest.stack;
+      else stacks.set(lane, rest.stack);
     }
     const fields = "decision" in rest
       ? {

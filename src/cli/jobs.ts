@@ -7,7 +7,7 @@
 import type { Command } from "commander";
 import type { ChangedJson, JobPageJson } from "../admin/http/wire.ts";
 import { agreeing, counted, duration } from "../base/format.ts";
-import type { JobRecord } from "../contract/job.ts";
+import type { JobAttempt, JobRecord } from "../contract/job.ts";
 import { call, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
@@ -126,6 +126,32 @@ export async function showJob(io: Io, id: string, options: RemoteOptions): Promi
   if (job.result !== undefined) line(io, `result ${JSON.stringify(job.result)}`);
   if (job.resultError !== undefined) line(io, red(`no result: ${job.resultError}`));
   if (job.error !== undefined) line(io, red(`error ${job.error}`));
+  if (job.revived !== undefined) {
+    const { attempts, atMs } = job.revived;
+    line(io, `retried by hand ${time(atMs)}, after ${counted(attempts, "attempt")}`);
+  }
+  for (const attempt of job.history ?? []) showAttempt(io, attempt, job.error);
+}
+
+/** Prints an attempt. `known`: the error that was printed already. */
+function showAttempt(io: Io, attempt: JobAttempt, known: string | undefined): void {
+  const { end, error, stack, log = [], progress, times = 1 } = attempt;
+  const often = times === 1 ? "" : ` ${times} times in a row`;
+  line(
+    io,
+    bold(`attempt ${attempt.attempt}`),
+    ` ${end}${often} after ${duration(attempt.ms)}, ${attempt.worker}, started ${
+      time(attempt.startedAtMs)
+    }`,
+  );
+  const indented = (text: string): void =>
+    text.split("\n").forEach((each) => line(io, `  ${each}`));
+  if (error !== undefined && error !== known) line(io, "  ", red(error));
+  if (stack !== undefined) indented(stack);
+  if (progress !== undefined) indented(`progress ${JSON.stringify(progress)}`);
+  for (const { afterMs, level, text } of log) {
+    indented(`+${duration(afterMs).padEnd(8)} ${level.padEnd(5)} ${text}`);
+  }
 }
 
 /** Endpoints that change a job. */

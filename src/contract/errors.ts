@@ -202,6 +202,40 @@ export function messageOf(thrown: unknown, hide?: (text: string) => string): str
   return `${message.slice(0, LONGEST_MESSAGE)}… (${left} more characters)`;
 }
 
+/** Longest stack that is kept, in characters, and most causes that it names. */
+const LONGEST_STACK = 2000;
+const MOST_CAUSES = 3;
+
+/**
+ * Where something was thrown, without its message, and the messages and places of its causes. Cut to a
+ * length that can be stored and read. Never throws.
+ *
+ * @param hide Takes out what may not be shown, before the cut.
+ * @returns `undefined` for what has no stack.
+ */
+export function stackOf(thrown: unknown, hide: (text: string) => string): string | undefined {
+  try {
+    const parts: string[] = [];
+    for (let at = thrown; at instanceof Error && parts.length <= MOST_CAUSES; at = at.cause) {
+      const frames = framesOf(at.stack ?? "").join("\n");
+      const name = parts.length === 0 ? at.name : `Caused by ${at.name}: ${messageOf(at)}`;
+      parts.push(frames === "" ? name : `${name}\n${frames}`);
+    }
+    if (parts.length === 0) return undefined;
+    const text = hide(parts.join("\n").slice(0, LONGEST_SEARCHED));
+    return text.length <= LONGEST_STACK ? text : `${text.slice(0, LONGEST_STACK)}…`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The lines of a stack that say where, as far as the handler: how it came to be called is always the same. */
+function framesOf(stack: string): readonly string[] {
+  const frames = stack.split("\n").filter((line) => /^\s+at /.test(line));
+  const own = frames.findIndex((line) => /\bruntime[/\\]runner\.[jt]s:/.test(line));
+  return own === -1 ? frames : frames.slice(0, own);
+}
+
 function textOf(thrown: unknown): unknown {
   if (typeof thrown === "string") return thrown;
   if (typeof thrown !== "object" || thrown === null) return `Thrown: ${String(thrown)}`;

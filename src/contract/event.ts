@@ -108,6 +108,8 @@ export type PoolEvent =
     readonly kind: "job-failed";
     readonly attempt: number;
     readonly error: string;
+    /** Where it was thrown: in this process only, no event stream has it. */
+    readonly stack?: string | undefined;
     readonly retryInMs: number;
     readonly serviceMs: number;
   })
@@ -123,6 +125,8 @@ export type PoolEvent =
     readonly kind: "job-dead";
     readonly reason: DeadReason;
     readonly error: string | undefined;
+    /** Where it was thrown: in this process only, no event stream has it. */
+    readonly stack?: string | undefined;
     /** How long its last attempt ran, ms. `undefined`: none was running. */
     readonly serviceMs: number | undefined;
   })

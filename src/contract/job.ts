@@ -109,8 +109,52 @@ export interface JobRecord extends Job {
   readonly resultError?: string | undefined;
   /** Why it is dead. */
   readonly reason?: DeadReason | undefined;
-  /** Message of the latest failure. */
+  /** Message of the latest failure. None once it is done: that is in `history`. */
   readonly error?: string | undefined;
+  /**
+   * Its last attempts, at most 5 and 12,000 bytes, the oldest first. Only where there is something to tell:
+   * an attempt failed, was deferred, or wrote to its log.
+   */
+  readonly history?:
+    | readonly {
+      /** Its number: from 1, and from 1 again once the dead job was retried. */
+      readonly attempt: number;
+      /** When it started. */
+      readonly startedAtMs: number;
+      /** How long it ran, ms. */
+      readonly ms: number;
+      /** Name of the worker that ran it, in its process. */
+      readonly worker: string;
+      /** How it ended. `running`: it has not. */
+      readonly end: "done" | "failed" | "deferred" | "cancelled" | "running";
+      /** Message of what it threw, cut after 1,000 characters. What may not be shown is hidden. */
+      readonly error?: string | undefined;
+      /** Where it was thrown, and by what it was caused, cut after 2,000 characters. Only of failures. */
+      readonly stack?: string | undefined;
+      /** The last 100 lines of its log. Those of earlier attempts go first where there is no room. */
+      readonly log?:
+        | readonly {
+          /** How long after the start of its attempt, ms. */
+          readonly afterMs: number;
+          /** How much it matters. */
+          readonly level: "debug" | "info" | "warn" | "error";
+          /** Message and fields in one line, cut after 500 characters. What may not be shown is hidden. */
+          readonly text: string;
+        }[]
+        | undefined;
+      /** What it reported last by `progress`, up to 1,000 characters of JSON. */
+      readonly progress?: unknown;
+      /** How many deferrals in a row had the same reason: this is the latest. Omitted: one. */
+      readonly times?: number | undefined;
+    }[]
+    | undefined;
+  /** That it was dead and someone retried it: its attempts count from 1 again. `undefined`: nobody has. */
+  readonly revived?: {
+    /** When it was retried last. */
+    readonly atMs: number;
+    /** Attempts that were charged before. */
+    readonly attempts: number;
+  } | undefined;
   /** What its handler last reported, while it runs in this process. */
   readonly progress?: unknown;
   /** True once a cancel has asked its handler to end, while it still runs in this process. */
@@ -118,6 +162,12 @@ export interface JobRecord extends Job {
   /** The key that makes others its duplicates. */
   readonly dedupeKey?: string | undefined;
 }
+
+/** One attempt of a job, as it ended. */
+export type JobAttempt = NonNullable<JobRecord["history"]>[number];
+
+/** A line that a handler wrote to `context.log`. */
+export type LogLine = NonNullable<JobAttempt["log"]>[number];
 
 /** How a job ended. */
 export interface Outcome {

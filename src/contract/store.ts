@@ -5,7 +5,15 @@
  * @module
  */
 
-import type { DeadReason, Idempotency, Job, JobRecord, JobState, Outcome } from "./job.ts";
+import type {
+  DeadReason,
+  Idempotency,
+  Job,
+  JobAttempt,
+  JobRecord,
+  JobState,
+  Outcome,
+} from "./job.ts";
 
 /** A value, or a promise of it: a store in memory answers at once. */
 export type MaybePromise<T> = T | Promise<T>;
@@ -140,6 +148,8 @@ export interface Leased extends Job {
   readonly fence: number;
   /** Not started from then on: the answer of a lease may come later. Omitted: it never expires. */
   readonly expiresAtMs?: number | undefined;
+  /** What is kept of its attempts. Omitted: nothing. */
+  readonly history?: readonly JobAttempt[] | undefined;
 }
 
 /** How a leased job leaves its worker. */
@@ -168,6 +178,11 @@ export interface Settlement {
   readonly reason: DeadReason | undefined;
   /** Message of the failure. */
   readonly error: string | undefined;
+  /**
+   * What is kept of its attempts from now on: JSON, given with the next lease and in records, also of a job
+   * that was revived. A store may keep less of it, or nothing. Omitted: what was kept stays.
+   */
+  readonly history?: readonly JobAttempt[] | undefined;
 }
 
 /** Counts of one lane, whole store. May be live: read it, do not keep it. */
@@ -229,7 +244,7 @@ export interface JobPage {
 }
 
 /**
- * A change to one job. `revive`: a dead one is ready again, or blocked, and its attempts count from 0;
+ * A change to one job. `revive`: a dead one is ready again, or blocked, and its attempts count from 0 (`revived` says so);
  * `remove`: one that has ended is forgotten.
  */
 export type Change = "cancel" | "revive" | "remove";

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { attemptOf } from "./attempt_note.ts";
+import { withAttempt } from "../base/history.ts";
 import { checkChange, checkId, checkQuery } from "./called.ts";
 import type { JobRecord } from "../contract/job.ts";
 import type { Dispatch } from "./dispatch.ts";
@@ -42,10 +44,16 @@ export class JobAccess {
     const record = await storeCall(clock, () => queue.find(id));
     if (record?.state !== "running") return record;
     const worker = runner.workerOf(id);
-    const progress = worker?.run?.reported;
+    const run = worker?.run;
+    const progress = run?.reported;
+    const { now, state: { wall } } = this.#context;
+    const history = worker === undefined || run?.lines === undefined
+      ? undefined
+      : withAttempt(record.history, attemptOf(run, "running", { worker, nowMs: now(), wall }));
     return {
       ...record,
       ...(progress === undefined ? {} : { progress }),
+      ...(history === undefined ? {} : { history }),
       ...(worker?.aborted === "cancelled" ? { cancelling: true } : {}),
     };
   }

@@ -5,14 +5,21 @@
  */
 
 import { type AbortCause, AbortedError } from "../contract/errors.ts";
-import type { DeadReason, DownstreamCall, JobContext, Logger } from "../contract/job.ts";
+import type {
+  DeadReason,
+  DownstreamCall,
+  JobAttempt,
+  JobContext,
+  Logger,
+  LogLine,
+} from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
 import type { Leased, Settlement } from "../contract/store.ts";
 
 /** What an attempt needs of its pool. */
 export interface RunOwner {
   /** Where the handler of a job logs. */
-  logOf(job: Leased): Logger;
+  logOf(run: JobRun): Logger;
   /** A handler said that its downstream is overloaded. */
   overloaded(run: JobRun, retryAfterMs: number | undefined): void;
   /** A handler has used a downstream. */
@@ -36,6 +43,11 @@ export class JobRun implements JobContext, Settlement {
   resultError: string | undefined = undefined;
   reason: DeadReason | undefined = undefined;
   error: string | undefined = undefined;
+  /** Where that was thrown. */
+  stack: string | undefined = undefined;
+  /** What its handler logged. */
+  lines: LogLine[] | undefined = undefined;
+  history: readonly JobAttempt[] | undefined = undefined;
   /** How long it ran, ms: told to observers, and set only if there are any. */
   serviceMs = 0;
   /** The longest that the receiver asked for in `overloaded`, ms; 0 if no time. `undefined`: it was not called. */
@@ -55,6 +67,7 @@ export class JobRun implements JobContext, Settlement {
   readonly #owner: RunOwner;
   #controller: AbortController | undefined;
   #abortedBy: AbortedError | undefined;
+  #log: Logger | undefined;
 
   /** Begins an attempt. */
   constructor(job: Leased, lane: Lane, resource: unknown, startedAtMs: number, owner: RunOwner) {
@@ -80,14 +93,7 @@ export class JobRun implements JobContext, Settlement {
   }
 
   get log(): Logger {
-    const fields = { lane: this.lane.name, job: this.job.id, attempt: this.attempt };
-    const log = this.#owner.logOf(this.job);
-    return {
-      debug: (message, more) => log.debug(message, { ...fields, ...more }),
-      info: (message, more) => log.info(message, { ...fields, ...more }),
-      warn: (message, more) => log.warn(message, { ...fields, ...more }),
-      error: (message, more) => log.error(message, { ...fields, ...more }),
-    };
+    return this.#log ??= this.#owner.logOf(this);
   }
 
   progress(value: unknown): Promise<void> {

@@ -41,7 +41,7 @@ const encoder = new TextEncoder();
 export function prettyLogger(options: LogOptions = {}): Logger {
   return loggerOf(options, (level, message, fields, atMs) => {
     const time = new Date(atMs).toISOString().slice(11, 23);
-    const shown = Object.entries(fields).map(([key, value]) => ` ${key}=${bare(value)}`).join("");
+    const shown = fieldsText(fields);
     const color = options.color === true ? COLORS[level] : "";
     const name = color === "" ? level : `${color}${level}\x1b[0m`;
     return `${time} ${name} ${visible(message)}${visible(shown)}`;
@@ -69,6 +69,15 @@ export function withFields(log: Logger, fields: LogFields): Logger {
     warn: (message, more) => log.warn(message, { ...fields, ...more }),
     error: (message, more) => log.error(message, { ...fields, ...more }),
   };
+}
+
+/** A message with its fields, as one line. */
+export function textOfLine(message: string, fields: LogFields = {}): string {
+  return `${message}${fieldsText(fields)}`;
+}
+
+function fieldsText(fields: LogFields): string {
+  return Object.entries(fields).map(([key, value]) => ` ${key}=${bare(value)}`).join("");
 }
 
 type Format = (level: LogLevel, message: string, fields: LogFields, atMs: number) => string;

@@ -6,7 +6,9 @@
 
 import type { Cooldown } from "./cooldown.ts";
 import { Crew, type CrewContext } from "./crew.ts";
-import type { AbortCause } from "../contract/errors.ts";
+import { isNoted, keepingLog, noteAttempt } from "./attempt_note.ts";
+import { addLine } from "../base/history.ts";
+import { type AbortCause, AbortedError } from "../contract/errors.ts";
 import type { DownstreamCall, Job, Logger } from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
 import { dueAtOf, wasBlocked } from "../base/due.ts";
@@ -20,6 +22,7 @@ import type { PoolState } from "./pool_state.ts";
 import type { Settler } from "./settler.ts";
 import type { Leased } from "../contract/store.ts";
 import { isPromise } from "./store_guard.ts";
+import { withFields } from "./log.ts";
 import type { Redaction } from "../config/redaction.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Worker, WorkerOwner } from "./worker.ts";
@@ -69,10 +72,16 @@ export class Runner implements WorkerOwner, RunOwner {
     return this.#nextLimitAtMs;
   }
 
-  /** Where the handler of a job logs. */
-  logOf({ payload }: Leased): Logger {
-    const { redaction, log } = this.#context;
-    return redaction.logger(log, payload);
+  /** Where the handler of a job logs: with what it is about, and what may be shown is kept with the attempt. */
+  logOf(run: JobRun): Logger {
+    const { redaction, log, now } = this.#context;
+    const { lane, job, attempt, startedAtMs } = run;
+    const own = withFields(log, { lane: lane.name, job: job.id, attempt });
+    const keeping = keepingLog(
+      own,
+      (line) => addLine(run.lines ??= [], { afterMs: Math.round(now() - startedAtMs), ...line }),
+    );
+    return redaction.logger(keeping, job.payload);
   }
 
   /** Begins an attempt on an idle worker. */
@@ -262,9 +271,11 @@ export class Runner implements WorkerOwner, RunOwner {
     const failed = this.#judge(
       worker,
       run,
-      new Error(abortMessage(worker.aborted ?? "timeout", worker)),
+      abortedError(worker),
       nowMs,
     );
+    const { wall } = this.#state;
+    if (isNoted(run)) noteAttempt(run, { worker, nowMs, wall });
     this.#context.cooldown.ended(run, nowMs, failed);
     run.lane.ended(nowMs, run.startedAtMs, failed);
     this.#state.totals.busy(nowMs, -1);
@@ -330,7 +341,8 @@ export class Runner implements WorkerOwner, RunOwner {
   #end(worker: Worker, run: JobRun, nowMs: number, measured: boolean): void {
     this.#context.cooldown.ended(run, nowMs, measured);
     const serviceMs = nowMs - run.startedAtMs;
-    const { totals, traffic } = this.#state;
+    const { totals, traffic, wall } = this.#state;
+    if (isNoted(run)) noteAttempt(run, { worker, nowMs, wall });
     run.lane.ended(nowMs, run.startedAtMs, measured);
     totals.busy(nowMs, -1);
     if (measured) {
@@ -353,6 +365,11 @@ interface Call {
   readonly run: JobRun;
   readonly handler: Handler;
   readonly job: Job;
+}
+
+function abortedError(worker: Worker): AbortedError {
+  const why = worker.aborted ?? "timeout";
+  return new AbortedError(why, abortMessage(why, worker));
 }
 
 function abortMessage(why: AbortCause, { timeoutMs }: Worker): string {

@@ -130,6 +130,7 @@ export class Settler {
           ...base,
           reason: run.reason ?? "fatal",
           error: run.error,
+          ...(run.stack === undefined ? {} : { stack: run.stack }),
           serviceMs: run.reason === "late" || run.reason === "expired" ? undefined : serviceMs,
         };
       case "cancelled":
@@ -140,7 +141,11 @@ export class Settler {
         const error = run.error ?? "";
         const retryInMs = Math.max(0, run.dueAtMs - this.#state.wall.at(atMs));
         return run.charged
-          ? { kind: "job-failed", ...base, attempt, error, retryInMs, serviceMs }
+          ? {
+            ...{ kind: "job-failed" as const, ...base, attempt, error },
+            ...(run.stack === undefined ? {} : { stack: run.stack }),
+            ...{ retryInMs, serviceMs },
+          }
           : { kind: "job-deferred", ...base, reason: error, retryInMs, serviceMs };
       }
     }

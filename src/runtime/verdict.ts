@@ -4,7 +4,15 @@
  * @module
  */
 
-import { type AbortCause, Fatal, messageOf, RetryExactly, RetryLater } from "../contract/errors.ts";
+import {
+  type AbortCause,
+  AbortedError,
+  Fatal,
+  messageOf,
+  RetryExactly,
+  RetryLater,
+  stackOf,
+} from "../contract/errors.ts";
 import { LONGEST_DELAY_MS } from "../contract/job.ts";
 import type { JobRun } from "./job_run.ts";
 
@@ -55,6 +63,9 @@ export function judge(run: JobRun, given: Throw): ThrowKind {
     if (fate === "back") run.charged = false;
     return "ended";
   }
+  // A deferral is no fault, and that of an abort is always the same.
+  const isFault = fate !== "deferred" && !(thrown instanceof AbortedError);
+  if (isFault) run.stack = stackOf(thrown, hide);
   const { backoff } = run.lane.settings;
   const jitter = backoff.jitter * random(); // drawn for each: runs of one seed stay the same
   if (fate === "dead") {

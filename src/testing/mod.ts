@@ -12,6 +12,7 @@ export type {
   DownstreamCall,
   Idempotency,
   Job,
+  JobAttempt,
   JobContext,
   JobRecord,
   JobState,

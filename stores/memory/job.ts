@@ -7,7 +7,13 @@
  * @module
  */
 
-import type { Idempotency, JobRecord, JobState, Outcome } from "../../src/contract/job.ts";
+import type {
+  Idempotency,
+  JobAttempt,
+  JobRecord,
+  JobState,
+  Outcome,
+} from "../../src/contract/job.ts";
 import { outcomeOf } from "../../src/contract/outcome.ts";
 import type { Added, JobEntry, Leased } from "../../src/contract/store.ts";
 import { type EndWaiter, MemoryEnd } from "./end.ts";
@@ -55,6 +61,14 @@ const STATES: readonly JobState[] = [
   "cancelled",
 ];
 
+/** What has become of a job before. */
+export interface JobPast {
+  /** Its last attempts. */
+  readonly history?: readonly JobAttempt[] | undefined;
+  /** That it was revived. */
+  readonly revived?: JobRecord["revived"];
+}
+
 /** What few jobs have. */
 export interface JobExtra {
   /** Name of the handler; empty for the only one. */
@@ -77,6 +91,8 @@ export interface JobExtra {
   dueAtMs: number | undefined;
   /** Message of the latest failure. */
   error: string | undefined;
+  /** What has become of it before. */
+  past: JobPast | undefined;
   /** Why what the handler returned is not kept. */
   resultError: string | undefined;
   /** True once a cancel was asked for while it ran. */
@@ -171,6 +187,11 @@ export class MemoryJob implements Leased, Added {
     return this.extra?.traceparent;
   }
 
+  /** Its last attempts. */
+  get history(): readonly JobAttempt[] | undefined {
+    return this.extra?.past?.history;
+  }
+
   /** When it was enqueued. */
   get createdAtMs(): number {
     return this.extra?.createdAtMs ?? this.readyAtMs;
@@ -236,6 +257,7 @@ export class MemoryJob implements Leased, Added {
       firstReadyAtMs: undefined,
       dueAtMs: undefined,
       error: undefined,
+      past: undefined,
       resultError: undefined,
       cancelling: false,
       keepsSlot: false,
@@ -288,6 +310,7 @@ export class MemoryJob implements Leased, Added {
       resultError: this.extra?.resultError,
       reason: end?.reason,
       error: this.extra?.error,
+      ...this.extra?.past,
       dedupeKey: this.extra?.dedupeKey,
     };
   }
@@ -324,6 +347,7 @@ export function extraOf(entry: JobEntry): JobExtra | undefined {
     firstReadyAtMs: undefined,
     dueAtMs: undefined,
     error: undefined,
+    past: undefined,
     resultError: undefined,
     cancelling: false,
     keepsSlot: false,

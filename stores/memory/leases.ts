@@ -18,6 +18,9 @@ export function settleLease(
 ): boolean {
   if (!settlement.charged) job.attempt--;
   if (settlement.error !== undefined) job.ownExtra().error = settlement.error;
+  else if (settlement.to === "done" && job.extra !== undefined) job.extra.error = undefined;
+  const { history } = settlement;
+  if (history !== undefined) job.ownExtra().past = { ...job.extra?.past, history };
   if (settlement.resultError !== undefined) job.ownExtra().resultError = settlement.resultError;
   const goesOn = settlement.to === "retry" || settlement.to === "back";
   const to = goesOn && job.extra?.cancelling === true ? "cancelled" : settlement.to;

@@ -212,6 +212,9 @@ export class MemoryPool implements LanePool {
     if (!this.#owners.retake(job, nowMs)) return false;
     this.#ended.leave(job);
     const revived = this.replace(job);
+    const past = revived.extra?.past;
+    const attempts = (past?.revived?.attempts ?? 0) + revived.attempt;
+    revived.ownExtra().past = { ...past, revived: { atMs: nowMs, attempts } };
     revived.attempt = 0;
     if (revived.extra !== undefined) {
       revived.extra.expiresAtMs += nowMs - revived.createdAtMs;

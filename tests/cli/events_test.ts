@@ -108,3 +108,19 @@ Deno.test("watchStrays() keeps the process alive, logs and counts, until it is e
     ],
   );
 });
+
+Deno.test("eventLogger() writes a stack with pool, lane and job, and the same one of a lane once", () => {
+  const { log, lines } = recorder();
+  const observe = eventLogger(log);
+  const dead = { kind: "job-dead", pool: "mail", lane: "urgent", reason: "fatal" } as const;
+
+  for (const [atMs, stack] of [[1, "at a"], [2_001, "at a"], [4_001, "at b"]] as const) {
+    observe({ ...dead, atMs, id: `${atMs}`, error: "no", stack, serviceMs: 1 });
+  }
+
+  assert.deepEqual(lines.map(([, , { id, lane, stack }]) => [id, lane, stack]), [
+    ["1", "urgent", "at a"],
+    ["2001", "urgent", undefined],
+    ["4001", "urgent", "at b"],
+  ]);
+});

@@ -34,7 +34,10 @@ Deno.test("jobs ls, show, cancel and retry", async () => {
   assert.equal(none.out, "No such jobs\n");
   assert.match(shown.out, /\npayload \{"password":"\[redacted\]"\}\n/);
   assert.match(shownDead.out, /^\S+ {2}dead \(attempts\)\npool mail, lane urgent, attempt 1\n/);
-  assert.match(shownDead.out, /\nerror no way\n$/);
+  assert.match(
+    shownDead.out,
+    /\nerror no way\nattempt 1 failed after 0 ms, w1, started .*\n +Error\n +at [^\n]*\n$/,
+  );
   assert.equal(cancelled.out, `Job ${waiting.id} is cancelled\n`);
   assert.deepEqual([again.code, again.err], [
     1,
@@ -150,7 +153,10 @@ Deno.test("jobs ls shows no error of a job that is done after a failure, jobs sh
 
   assert.match(listed.out, new RegExp(`^${id} +urgent +done +2 `, "m"));
   assert.doesNotMatch(listed.out, /try again/);
-  assert.match(shown.out, /\nerror try again\n$/);
+  assert.match(
+    shown.out,
+    /\nattempt 1 failed .*\n +try again\n +Error\n +at .*\nattempt 2 done .*\n$/,
+  );
 });
 
 Deno.test("dlq ls, retry and discard --all act on dead jobs only, discard asks", async () => {

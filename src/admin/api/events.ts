@@ -78,16 +78,21 @@ export function eventHandlers(
   };
 }
 
-/** Makes the JSON of an event: what someone changed goes through the redaction list. */
+/** Makes the JSON of an event: what someone changed goes through the redaction list, stacks are left out. */
 export function eventText(show: AdminContext["show"]): (event: PoolEvent) => string {
-  return (event) =>
-    JSON.stringify(
-      event.kind === "audit"
-        ? { ...event, before: show(event.before), after: show(event.after) }
-        : event.kind === "reloaded"
-        ? { ...rounded(event), changes: show(event.changes) }
-        : rounded(event),
-    );
+  return (event) => {
+    switch (event.kind) {
+      case "audit":
+        return JSON.stringify({ ...event, before: show(event.before), after: show(event.after) });
+      case "reloaded":
+        return JSON.stringify({ ...rounded(event), changes: show(event.changes) });
+      case "job-failed":
+      case "job-dead":
+        return JSON.stringify({ ...rounded(event), stack: undefined });
+      default:
+        return JSON.stringify(rounded(event));
+    }
+  };
 }
 
 function stream(

@@ -5,12 +5,13 @@
  */
 
 import type { Context } from "hono";
-import type { JobRecord } from "../../contract/job.ts";
+import type { JobAttempt, JobRecord } from "../../contract/job.ts";
 import type { PoolHandle } from "../../runtime/handles.ts";
 import type { Change } from "../../contract/store.ts";
 import { isState, JOB_STATES } from "../../base/states.ts";
 import type { JobEndpoints } from "../http/endpoints.ts";
 import { LONGEST_WAIT_MS } from "../http/wire.ts";
+import type { Actor } from "../access/actor.ts";
 import { audit } from "./audit.ts";
 import type { AdminContext } from "./context.ts";
 import { openCursor, sealCursor } from "./cursor.ts";
@@ -76,9 +77,10 @@ export function jobHandlers(context: AdminContext): Handlers<JobEndpoints> {
     },
     "GET /api/jobs/:id": {
       query: { waitMs: wholeNumber({ max: LONGEST_WAIT_MS }) },
-      run: async ({ id, query }) => {
+      run: async ({ c, id, query }) => {
         const job = await ends.until(id, query.waitMs ?? 0);
-        return job === undefined ? noJob(id) : answer(shownJob(job, context), 200);
+        if (job === undefined) return noJob(id);
+        return answer(shownWhole(job, context, context.identify(c)), 200);
       },
     },
     "GET /api/jobs/:id/waiting": {
@@ -169,12 +171,34 @@ export function noJobText(id: string): string {
   return `No job has the id ${shown}: ended jobs are deleted after a while, see "keep" in the config`;
 }
 
-/** A job as it may be shown. */
+/** A job with what is kept of its attempts, as someone may see it: stacks are for those who may change it. */
+export function shownWhole(
+  job: JobRecord,
+  context: AdminContext,
+  actor: Actor | undefined,
+): JobRecord {
+  const { payload } = job;
+  const history = job.history?.map(({ error, stack, log, progress, ...attempt }): JobAttempt => ({
+    ...rounded(attempt),
+    ...(error === undefined ? {} : { error: String(context.show(error, payload)) }),
+    ...(stack === undefined || actor?.role !== "admin"
+      ? {}
+      : { stack: String(context.show(stack, payload)) }),
+    ...(log === undefined ? {} : {
+      log: log.map((line) => ({ ...line, text: String(context.show(line.text, payload)) })),
+    }),
+    ...(progress === undefined ? {} : { progress: context.show(progress, payload) }),
+  }));
+  return { ...shownJob(job, context), ...(history === undefined ? {} : { history }) };
+}
+
+/** A job as a list may show it: without what is kept of its attempts. */
 export function shownJob(job: JobRecord, context: AdminContext): JobRecord {
+  const { history: _, ...shown } = job;
   const { payload, result, cursor, progress, error } = job;
   const { createdAtMs, dueAtMs, startedAtMs, endedAtMs } = job;
   return {
-    ...job,
+    ...shown,
     ...rounded({ createdAtMs, dueAtMs, startedAtMs, endedAtMs }),
     payload: context.show(payload, payload),
     ...(result === undefined ? {} : { result: context.show(result, payload) }),

@@ -11,12 +11,14 @@ import type { BlankEnv } from "hono/types";
 import type { Child, FC } from "hono/jsx";
 import type { JobRecord } from "../../contract/job.ts";
 import type { PoolSettings } from "../../config/settings.ts";
+import { counted } from "../../base/format.ts";
 import { visible } from "../../base/escape.ts";
 import type { Waiting } from "../../explain/waiting.ts";
 import type { AdminContext } from "../api/context.ts";
+import { AttemptList } from "./attempt_list.tsx";
 import { JobActions } from "./job_actions.tsx";
 import { ago, attemptsOf, REASONS, StateMark, textOf } from "./job_state.tsx";
-import { findJob, noJobText, shownJob } from "../api/jobs.ts";
+import { findJob, noJobText, shownWhole } from "../api/jobs.ts";
 import { answerPage, frameOf, type FrameProps, Layout, mayWrite } from "./layout.tsx";
 import { Time } from "./time.tsx";
 import { lookAtWaiting } from "../api/waiting.ts";
@@ -47,7 +49,7 @@ async function show(c: Context, id: string, context: AdminContext): Promise<Resp
   }
   const { handle } = found;
   const { nowMs } = handle.snapshot();
-  const job = shownJob(found.job, context);
+  const job = shownWhole(found.job, context, frame.actor);
   const waiting = await lookAtWaiting(found);
   return await answerPage(
     c,
@@ -82,6 +84,7 @@ const JobPage: FC<JobPageProps> = ({ base, actor, job, settings, nowMs, waiting 
   >
     {waiting !== undefined && <Why waiting={waiting} lane={job.lane} nowMs={nowMs} />}
     {(job.error !== undefined || job.reason !== undefined) && <Fault job={job} />}
+    <AttemptList job={job} nowMs={nowMs} stacks={mayWrite(actor)} />
     <Facts base={base} job={job} settings={settings} nowMs={nowMs} />
     <Value title="Payload" value={job.payload} />
     {job.progress !== undefined && <Value title="Progress" value={job.progress} />}
@@ -162,7 +165,11 @@ const Facts: FC<{ base: string; job: JobRecord; settings: PoolSettings; nowMs: n
       {job.key !== undefined && <Entry name="Key">{visible(job.key)}</Entry>}
       {job.dedupeKey !== undefined && <Entry name="Dedupe key">{visible(job.dedupeKey)}</Entry>}
       {job.traceparent !== undefined && <Entry name="Trace">{visible(job.traceparent)}</Entry>}
-      <Entry name="Attempts">{attemptsOf(job, settings)}</Entry>
+      <Entry name="Attempts">
+        {attemptsOf(job, settings)}
+        {job.revived !== undefined &&
+          `, and ${counted(job.revived.attempts, "attempt")} before it was retried by hand`}
+      </Entry>
       <When name="Created" atMs={job.createdAtMs} nowMs={nowMs} />
       <When name={job.dueAtMs > nowMs ? "Due" : "Due since"} atMs={job.dueAtMs} nowMs={nowMs} />
       <When name="Last start" atMs={job.startedAtMs} nowMs={nowMs} />

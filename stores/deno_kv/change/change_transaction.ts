@@ -153,7 +153,7 @@ export class ChangeTransaction {
   /** State of the revived job. `undefined`: its `dedupeKey` is another's by now. */
   async #revive({ entry, ended }: EndedAt): Promise<"ready" | "blocked" | undefined> {
     const { db, keys } = this.#context;
-    const [id, , , startedAtMs, , dueMs, line] = ended.row;
+    const [id, , , startedAtMs, attempts, dueMs, line] = ended.row;
     const { segment, ordinal, index } = ended.id;
     const transaction = this.#transaction;
     const dead: StoredJob = { ordinal, segment, index, dueMs, line, text: "" };
@@ -174,6 +174,7 @@ export class ChangeTransaction {
     const alive = changeLine(line, { attempts: -line[0], leases: 1 }, {
       o: delayOf(dead),
       r: Math.max(0, transaction.nowMs - createdIn(segment)),
+      y: (line[3]?.y ?? 0) + attempts,
       h: undefined,
       v: undefined,
       x: expiresAtMs,

@@ -18,7 +18,7 @@ import {
   parseLine,
 } from "../record/codec.ts";
 import { createdIn, formatId, type IdParts, parseId } from "../record/id.ts";
-import { idOf, payloadOf, type StoredJob } from "../record/job.ts";
+import { idOf, pastOf, payloadOf, type StoredJob } from "../record/job.ts";
 import { numberAt, textAt } from "../record/keys.ts";
 
 /** Longest message of a failure that is stored, characters. */
@@ -178,7 +178,8 @@ export function recordIn(
     result,
     resultError: row[10],
     reason: reason ?? undefined,
-    error: error ?? undefined,
+    error: state === "done" ? undefined : error ?? undefined, // that of an attempt before is none of its own
+    ...pastOf({ segment: id.segment, line }),
     dedupeKey: extra?.d,
   };
 }
@@ -188,8 +189,9 @@ export function shortened(error: string): string {
   return error.length <= LONGEST_ERROR ? error : `${error.slice(0, LONGEST_ERROR - 1)}…`;
 }
 
-/** Message of the latest failure. */
-export function errorOf(job: StoredJob, { error }: End): string | undefined {
+/** Message of the latest failure. None of a job that is done: it is of an attempt before. */
+export function errorOf(job: StoredJob, { error, state }: End): string | undefined {
+  if (state === "done") return undefined;
   return error === undefined ? job.line[3]?.e : shortened(error);
 }
 

@@ -4,8 +4,10 @@
  * @module
  */
 
+import { fitHistory } from "../../../src/base/history.ts";
+import type { JobAttempt } from "../../../src/contract/job.ts";
 import type { Settlement } from "../../../src/contract/store.ts";
-import { changeLine } from "../record/codec.ts";
+import { byteLength, changeLine } from "../record/codec.ts";
 import type { QueueContext } from "../context.ts";
 import { LARGEST_RECORD, recordSize } from "./done.ts";
 import { resultOf, shortened } from "./ended.ts";
@@ -21,6 +23,9 @@ import { TooLarge } from "../io/atomic_operation.ts";
 
 /** Most jobs of one commit. */
 const MOST_JOBS = 5000;
+
+/** Most bytes of a job with its history: there is room for the longest message besides. */
+const LARGEST_WITH_HISTORY = 56_000;
 
 /** What is left of a message with which an end is too large, characters. */
 const SHORT_ERROR = 100;
@@ -171,7 +176,9 @@ class EndBatch implements CommitParticipant {
       const ends = endsOf(transaction, parts, job);
       const mark = membership.marked.size === 0 ? "" : markOf(job.segment, job.index);
       const isMarked = mark !== "" && membership.marked.has(mark);
-      if (settlement.to === "done" && settlement.charged && job.isPlain && !isMarked && !unkept) {
+      const isPlain = settlement.to === "done" && settlement.charged && job.isPlain &&
+        settlement.history === undefined;
+      if (isPlain && !isMarked && !unkept) {
         const end = endOf(job, settlement);
         const size = recordSize(job, end, job.part.isAscii);
         if (size <= LARGEST_RECORD) {
@@ -227,7 +234,10 @@ class EndBatch implements CommitParticipant {
   /** An end of which less is stored. `undefined`: no less can be. */
   #lessen(item: Item, { message }: TooLarge): Item | undefined {
     const { settlement, job, unkept } = item;
-    const { result, error } = settlement;
+    const { result, error, history } = settlement;
+    if (history !== undefined && history.length > 0) {
+      return { ...item, settlement: { ...settlement, history: [] } };
+    }
     const resultError = `The result cannot be stored: ${message}`;
     if (result !== undefined) {
       return { ...item, settlement: { ...settlement, result: undefined, resultError } };
@@ -253,7 +263,7 @@ class EndBatch implements CommitParticipant {
     settlement: Settlement,
     unkept: boolean | undefined,
   ): Promise<void> {
-    const { to, charged, dueAtMs, error, keepsSlot } = settlement;
+    const { to, charged, dueAtMs, error, keepsSlot, history } = settlement;
     const { startedAtMs } = job.part;
     const { nowMs } = transaction;
     const attempt = job.line[0] + (charged ? 1 : 0);
@@ -265,6 +275,7 @@ class EndBatch implements CommitParticipant {
         g: to === "retry" && nowMs > startedAtMs + AHEAD_MS ? nowMs : undefined,
         ...(to === "retry" ? { v: undefined } : {}),
         ...(error === undefined ? {} : { e: shortened(error) }),
+        ...(history === undefined ? {} : { l: historyBeside(job, history) }),
       };
       const line = changeLine(job.line, { attempts: charged ? 1 : 0, leases: 1 }, change);
       const again = storedWith(job, line);
@@ -277,7 +288,11 @@ class EndBatch implements CommitParticipant {
     const { reason } = settlement;
     const result = to === "done" ? resultOf(settlement) : {};
     const end = { state: to, attempt, startedAtMs, ...result, reason, error, told: true };
-    transaction.end(job, end, unkept);
+    transaction.end(
+      history === undefined ? job : withHistory(job, to, history, result.resultText),
+      end,
+      unkept,
+    );
   }
 
   /** A job that keeps the slot of its key has it while it is delayed, and is ready with it once it is due. */
@@ -313,6 +328,27 @@ function answer(items: readonly Item[], count: number, accepted: boolean): numbe
 
 function cancelled(settlement: Settlement): Settlement {
   return { ...settlement, to: "cancelled" };
+}
+
+/** The history that fits into a value beside the rest of its job, and what is stored with it. */
+function historyBeside(
+  { line: [, , , extra], text }: StoredJob,
+  history: readonly JobAttempt[],
+  besideBytes = 0,
+): readonly JobAttempt[] | undefined {
+  const before = extra?.l === undefined ? 0 : byteLength(JSON.stringify(extra.l));
+  return fitHistory(history, LARGEST_WITH_HISTORY - besideBytes - (byteLength(text) - before));
+}
+
+function withHistory(
+  job: StoredJob,
+  to: Settlement["to"],
+  history: readonly JobAttempt[],
+  resultText = "",
+): StoredJob {
+  const l = historyBeside(job, history, byteLength(resultText));
+  const e = to === "done" ? undefined : job.line[3]?.e;
+  return storedWith(job, changeLine(job.line, {}, { l, e }));
 }
 
 function storedWith(

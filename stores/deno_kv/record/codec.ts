@@ -6,6 +6,7 @@
  * @module
  */
 
+import type { JobAttempt } from "../../../src/contract/job.ts";
 import type { JobEntry } from "../../../src/contract/store.ts";
 
 /** What few jobs have. Short names: a backlog is made of these. */
@@ -40,6 +41,10 @@ export interface LineExtra {
   o?: number;
   /** How long after its adding it was first due since it was revived. */
   r?: number;
+  /** Attempts that were charged before that. */
+  y?: number;
+  /** Its last attempts. */
+  l?: readonly JobAttempt[];
   /** Its payload is in this many parts of its own. */
   b?: number;
   /** Checksum of those parts. */
@@ -170,7 +175,7 @@ export function isLine(line: unknown): line is JobLine {
 }
 
 const TEXTS = ["t", "k", "d", "f", "n", "p", "e"];
-const NUMBERS = ["x", "s", "g", "a", "v", "o", "r", "b", "c"];
+const NUMBERS = ["x", "s", "g", "a", "v", "o", "r", "y", "b", "c"];
 
 function isExtra(extra: unknown): boolean {
   if (typeof extra !== "object" || extra === null || Array.isArray(extra)) return false;

@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { JobRecord, JobState } from "../../../src/contract/job.ts";
+import { readHistory } from "../../../src/base/history.ts";
+import type { JobAttempt, JobRecord, JobState } from "../../../src/contract/job.ts";
 import type { Added, Leased } from "../../../src/contract/store.ts";
 import { type Bytes, isUnreadable, type JobLine } from "./codec.ts";
 import { createdIn, formatId } from "./id.ts";
@@ -140,6 +141,9 @@ export class KvJob implements StoredJob, Leased {
   get attempt(): number {
     return this.line[0] + 1;
   }
+  get history(): readonly JobAttempt[] | undefined {
+    return readHistory(this.line[3]?.l);
+  }
   get readyAtMs(): number {
     return this.part.dueMs;
   }
@@ -232,7 +236,23 @@ export function recordOf(job: StoredJob, details: RecordDetails): JobRecord {
     readyAtMs: state === "ready" || state === "running" ? job.dueMs : undefined,
     startedAtMs: details.startedAtMs ?? extra?.s,
     error: extra?.e,
+    ...pastOf(job),
     dedupeKey: extra?.d,
+  };
+}
+
+/** What has become of a job before. */
+export function pastOf(
+  { segment, line: [, , , extra] }: Pick<StoredJob, "segment" | "line">,
+): Pick<JobRecord, "history" | "revived"> {
+  if (extra?.l === undefined && extra?.y === undefined) return {};
+  const history = readHistory(extra.l);
+  const { r: delayMs = 0, y: attempts } = extra;
+  return {
+    ...(history === undefined ? {} : { history }),
+    ...(attempts === undefined
+      ? {}
+      : { revived: { atMs: createdIn(segment) + delayMs, attempts } }),
   };
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Hono } from "hono";
-import { start } from "../../../mod.ts";
+import { type JobContext, start } from "../../../mod.ts";
 import { admin } from "../../../src/admin/mod.ts";
 import { Time } from "../../../src/admin/pages/time.tsx";
 import { LONGEST_DELAY_MS } from "../../../src/contract/job.ts";
@@ -69,7 +69,58 @@ Deno.test("GET /jobs shows no error of a job that is done after a failure, its o
   assert.match(failed, /<p class="soft">try again<\/p>/);
   assert.match(done, /<span class="mark good">done<\/span>/);
   assert.doesNotMatch(done, /try again/);
-  assert.match(await look(`/jobs/${id}`), /Its latest failure<\/h2>.*try again/);
+  const page = await look(`/jobs/${id}`);
+  assert.doesNotMatch(page, /Its latest failure/);
+  assert.match(page, /Attempts<\/h2>.*<strong>2<\/strong>.*>done<.*<strong>1<\/strong>.*>failed</s);
+  assert.match(page, /Error of attempt 1">try again</);
+});
+
+Deno.test("GET /jobs/:id shows what was logged and reported, and stacks to those who may change it", async () => {
+  const handler = async (_: unknown, context: JobContext): Promise<void> => {
+    context.log.warn("almost <there>", { page: 7 });
+    await context.progress({ pages: 7 });
+    throw new RangeError("too far");
+  };
+  const lanes = [{ name: "urgent", attempts: 1 }];
+  await using sluice = await start({
+    pools: { mail: { handler, size: { min: 1, max: 1 }, lanes } },
+  });
+  const app = admin(sluice, TOKENS);
+  const { id, done } = await sluice.enqueue("mail", { lane: "urgent", payload: 1 });
+  await done;
+  const at = async (token: string, path: string): Promise<string> => {
+    const headers = { authorization: `Bearer ${token}` };
+    return await (await app.request(path, { headers })).text();
+  };
+
+  const page = await at(TOKENS.adminToken, `/jobs/${id}`);
+  assert.match(
+    page,
+    /<span class="mark bad">failed<\/span> after .* on w1, started .*1 line of log/,
+  );
+  assert.match(page, /Stack of attempt 1">RangeError\n +at .*jobs_page_test/);
+  assert.match(page, /warn +almost &lt;there&gt; page=7/);
+  assert.match(page, /&quot;pages&quot;: 7/);
+  const seen = await at(TOKENS.viewerToken, `/jobs/${id}`);
+  assert.match(seen, /almost &lt;there&gt;.*too far|too far.*almost &lt;there&gt;/s);
+  assert.match(seen, /Stacks are shown to those with the admin token/);
+  assert.doesNotMatch(seen, /jobs_page_test/);
+  const [admins, viewers] = await Promise.all(
+    Object.values(TOKENS).map(async (token) => JSON.parse(await at(token, `/api/jobs/${id}`))),
+  );
+  assert.match(admins.history[0].stack, /jobs_page_test/);
+  assert.deepEqual(
+    [viewers.history[0].stack, viewers.history[0].log.length, viewers.history[0].error],
+    [undefined, 1, "too far"],
+  );
+  const list = JSON.parse(await at(TOKENS.adminToken, "/api/pools/mail/jobs"));
+  assert.equal(list.jobs[0].history, undefined);
+
+  await sluice.pool("mail").change(id, "revive");
+  assert.match(
+    await at(TOKENS.viewerToken, `/jobs/${id}`),
+    /It was dead after 1 attempt and was retried by hand/,
+  );
 });
 
 Deno.test("GET /jobs/:id says when a job is due that is put off for as long as can be", async () => {

@@ -95,7 +95,7 @@ Deno.test("http defers the job by Retry-After in seconds, and tells the caps", a
 
       assert.ok(thrown instanceof RetryLater);
       assert.equal(thrown.ms, 7000);
-      assert.equal(thrown.message, `${origin} answered ${status}`);
+      assert.equal(thrown.message, `${origin}/secret answered ${status}: later`);
       assert.deepEqual(context.overloads, [7000]);
     });
   }
@@ -200,7 +200,7 @@ Deno.test("http gives a job up on any other 4xx", async () => {
     const thrown = await runOf({ url: `${origin}/hook?token=secret` }, jobOf(), context);
 
     assert.ok(thrown instanceof Fatal);
-    assert.equal(thrown.message, `${origin} answered 404`);
+    assert.equal(thrown.message, `${origin}/hook?… answered 404: no`);
     assert.deepEqual(context.overloads, []);
   });
 });
@@ -230,7 +230,7 @@ Deno.test("http fails on a 5xx, so that the job is tried again", async () => {
 
     assert.ok(thrown instanceof Error);
     assert.equal(thrown.name, "Error");
-    assert.equal(thrown.message, `${origin} answered 500`);
+    assert.equal(thrown.message, `${origin} answered 500: oops`);
   });
 });
 
@@ -352,4 +352,29 @@ Deno.test("http says what it used of the downstream that it names, and that it r
     assert.deepEqual(context.uses, ["mailer true", "mailer false", "mailer false", "mailer false"]);
     assert.deepEqual(context.overloads, [undefined]);
   });
+});
+
+// D6
+Deno.test("http says how the body of a failure begins, and neither query, keys nor its own headers", async () => {
+  const bodies: readonly (readonly [string, string, string])[] = [
+    ["text/html; charset=utf-8", "<h1>Bad\n\tgateway</h1>", ": <h1>Bad gateway</h1>"],
+    ["application/problem+json", '{"detail":"no \u00fc"}', ': {"detail":"no ü"}'],
+    ["text/plain", "x".repeat(70_000), `: ${"x".repeat(299)}…`],
+    ["text/plain", "you sent Bearer s3cret-token", ": you sent [redacted]"],
+    ["text/plain", "bad token s3cret-token", ": bad token [redacted]"],
+    ["text/plain", "", ""],
+    ["image/png", "binary", ""],
+  ];
+  for (const [type, body, told] of bodies) {
+    const receive = (): Response =>
+      new Response(body, { status: 502, headers: { "content-type": type } });
+
+    await withReceiver(receive, async (origin) => {
+      const url = `${origin}/services/T1/abcdefgh12345678?token=hunter2`;
+      const thrown = await runOf({ url, headers: { authorization: "Bearer s3cret-token" } });
+
+      assert.ok(thrown instanceof Error);
+      assert.equal(thrown.message, `${origin}/services/T1/…?… answered 502${told}`);
+    });
+  }
 });
