@@ -30,6 +30,7 @@ export const DOCUMENT: URL = new URL("../src/admin/openapi/openapi.json", import
 const TAGS: Readonly<Record<string, string>> = {
   PoolEndpoints: "Pools",
   JobEndpoints: "Jobs",
+  ScheduleEndpoints: "Schedules",
   OperationEndpoints: "Operations",
   SystemEndpoints: "System",
   SessionEndpoints: "Session",

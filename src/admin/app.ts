@@ -14,11 +14,13 @@ import { identifier } from "./access/actor.ts";
 import { type Endpoints, OPEN_ROUTES, type SessionEndpoints } from "./http/endpoints.ts";
 import type { RoutesOf } from "./http/hc.ts";
 import { assetRoutes } from "./pages/assets.ts";
+import { auditPageRoutes } from "./pages/audit_page.tsx";
 import { configPageRoutes } from "./pages/config_page.tsx";
 import { type AdminContext, targets } from "./api/context.ts";
 import { deadPageRoutes } from "./pages/dead_page.tsx";
 import { EventFeed, MOST_STREAMS } from "./api/event_feed.ts";
-import { eventHandlers, eventText } from "./api/events.ts";
+import { eventHandlers, shownEvent } from "./api/events.ts";
+import { EventTrail } from "./api/event_trail.ts";
 import { guard } from "./access/guard.ts";
 import { jobPageRoutes } from "./pages/job_page.tsx";
 import { jobHandlers } from "./api/jobs.ts";
@@ -29,12 +31,14 @@ import { Operations } from "./api/operations.ts";
 import { ListLimit } from "./api/list_limit.ts";
 import { loginHandlers, loginPageRoutes } from "./pages/login.tsx";
 import { MOUNTED_START, overviewRoutes } from "./pages/overview.tsx";
+import { schedulesPageRoutes } from "./pages/schedules_page.tsx";
 import { poolPageRoutes } from "./pages/pool_page.tsx";
 import { poolHandlers } from "./api/pools.ts";
 import { BodyReads } from "./http/reads.ts";
 import { configRedactor, redactor } from "../config/redaction.ts";
 import { refused } from "./pages/refusal.tsx";
 import { reloadHandlers } from "./api/reload.ts";
+import { scheduleHandlers } from "./api/schedules.ts";
 import { Sessions } from "./access/session.ts";
 import { systemHandlers } from "./api/system.ts";
 import { checkTokens, hasToken, type Tokens } from "./access/tokens.ts";
@@ -121,11 +125,16 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     identify: identifier(tokens, sessions, clock),
     feed: new EventFeed({
       observe: (observer) => sluice.observe(observer),
-      textOf: eventText(show),
+      textOf: (event) => JSON.stringify(shownEvent(event, show)),
       clock,
       maxStreams: options.maxStreams ?? MOST_STREAMS,
       signal,
     }),
+    trail: new EventTrail(
+      (observer) => sluice.observe(observer, { jobs: false }),
+      sluice.pools[0]?.snapshot().nowMs ?? clock.nowMs(),
+      signal,
+    ),
     lists: new ListLimit(signal),
     operations: new Operations(() => clock.nowMs(), signal),
     body: { reads: new BodyReads(clock, signal), maxBytes: options.maxBodyBytes ?? 1_048_576 },
@@ -156,6 +165,7 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
   const handlers: Handlers<Omit<Endpoints, keyof SessionEndpoints>> = {
     ...jobHandlers(context),
     ...poolHandlers(context),
+    ...scheduleHandlers(context),
     ...operationHandlers(context),
     ...eventHandlers(context),
     ...reloadHandlers(context),
@@ -170,6 +180,8 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     .route("/", jobsPageRoutes(context))
     .route("/", jobPageRoutes(context))
     .route("/", deadPageRoutes(context))
+    .route("/", schedulesPageRoutes(context))
+    .route("/", auditPageRoutes(context))
     .route("/", configPageRoutes(context))
     .route("/", overviewRoutes(context))
     .route("/", poolPageRoutes(context))

@@ -32,8 +32,11 @@ export type Route = keyof Endpoints;
 export type Call<To extends Route = Route> =
   & {
     /** Query parameters; `undefined` ones are left out. */
-    readonly query?: Endpoints[To] extends { query: infer Query }
-      ? { readonly [Name in keyof Query]?: string | number | undefined }
+    readonly query?: Endpoints[To] extends { query: infer Query } ? {
+        readonly [Name in keyof Query]?: Query[Name] extends readonly string[] | undefined
+          ? readonly string[] | undefined
+          : string | number | undefined;
+      }
       : undefined;
     /** Body, sent as JSON. */
     readonly body?: Endpoints[To] extends { body: infer Body } ? Body : undefined;

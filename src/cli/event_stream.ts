@@ -32,10 +32,9 @@ const RETRY_MS = 500;
 export async function* eventStream(
   io: Io,
   options: RemoteOptions,
-  kinds: readonly string[],
+  query: { readonly kind?: readonly string[]; readonly pool?: readonly string[] },
   signal: AbortSignal,
 ): AsyncGenerator<Heard, void> {
-  const query = { kind: kinds };
   let lastId: string | undefined;
   let tries = 0;
   while (!signal.aborted) {

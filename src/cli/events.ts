@@ -7,6 +7,7 @@
 import { rounded } from "../admin/http/rounded.ts";
 import type { Observer, PoolEvent } from "../contract/event.ts";
 import type { Logger } from "../contract/job.ts";
+import { EVENT_SENTENCES } from "../admin/http/event_text.ts";
 
 /** Kinds that come with every job: at most one line a second each, so that a burst floods nothing. */
 const FREQUENT: ReadonlySet<PoolEvent["kind"]> = new Set([
@@ -100,40 +101,5 @@ function levelOf(event: PoolEvent): keyof Logger {
 
 function sentenceOf(event: Exclude<PoolEvent, { readonly kind: "audit" }>): string {
   if (event.kind === "decided") return event.decision.sentence;
-  return SENTENCES[event.kind];
+  return EVENT_SENTENCES[event.kind];
 }
-
-const SENTENCES: Readonly<Record<Exclude<PoolEvent["kind"], "decided" | "audit">, string>> = {
-  "job-added": "A job was stored",
-  "job-unstored": "A posted job could not be stored",
-  "job-shed": "A job was rejected",
-  "job-started": "A job started",
-  "job-done": "A job is done",
-  "job-failed": "A job failed and will be retried",
-  "job-deferred": "A job was deferred",
-  "job-dead": "A job is dead",
-  "job-cancelled": "A job was cancelled",
-  "job-handed-back": "A job was returned to its lane",
-  "lease-lost": "The result of a job was discarded: another process runs it",
-  "jobs-reaped": "Jobs of dead processes were returned to their lanes",
-  "worker-stuck": "A handler ignores its abort: its worker is stuck",
-  "cooldown-began": 'The receiver says "not now": its jobs wait until the circuit breaker closes',
-  "cooldown-ended": "The circuit breaker is closed: jobs start again",
-  "worker-failed": "A worker could not be started",
-  "plugin-failed": "A strategy failed: the last plan stays in use",
-  "plugin-recovered": "A strategy works again",
-  "shadow-differs": "The shadow wants another number of workers than the controller",
-  "shadow-agrees": "The shadow wants as many workers as the controller again",
-  "store-failed": "The store could not be reached",
-  "store-failing": "A call to the store fails again and again",
-  "store-recovered": "The store answers again",
-  "clock-stepped":
-    "The wall clock was changed, or the machine slept: due times and schedules follow it",
-  "paused": "Paused",
-  "resumed": "Resumed",
-  "override-set": "The bounds are overridden",
-  "override-ended": "The override has ended: the bounds are the config's again",
-  "reloaded": "The config was reloaded",
-  "draining": "The pool is draining",
-  "stopped": "The pool has stopped",
-};

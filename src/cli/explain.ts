@@ -6,9 +6,10 @@
 
 import type { Command } from "commander";
 import type { DecisionJson } from "../admin/http/wire.ts";
+import { isoTime } from "../time/iso_time.ts";
 import { call, type RemoteOptions } from "./client.ts";
 import type { Io } from "./io.ts";
-import { bold, json, line, time } from "./print.ts";
+import { bold, json, line } from "./print.ts";
 import { showShadow } from "./shadow.ts";
 import { type Tools, wholeNumber, withRemote } from "./verb.ts";
 
@@ -39,10 +40,10 @@ function showDecision(io: Io, decision: DecisionJson): void {
   const change = decision.from === decision.to
     ? `stays at ${decision.to}`
     : `${decision.from} -> ${decision.to}`;
-  line(io, bold(time(decision.atMs)), `  ${change}, bound by ${decision.boundBy}`);
+  line(io, bold(isoTime(decision.atMs)), `  ${change}, bound by ${decision.boundBy}`);
   line(io, `  ${decision.sentence}`);
   if (decision.latest !== undefined && decision.latest !== decision.sentence) {
-    line(io, `  Until ${time(decision.untilMs)}: ${decision.latest}`);
+    line(io, `  Until ${isoTime(decision.untilMs)}: ${decision.latest}`);
   }
   for (const part of decision.proposals) {
     const workers = part.workers === null ? "no bound" : String(part.workers);

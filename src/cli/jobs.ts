@@ -7,11 +7,12 @@
 import type { Command } from "commander";
 import type { ChangedJson, JobPageJson } from "../admin/http/wire.ts";
 import { agreeing, counted, duration } from "../base/format.ts";
+import { isoTime } from "../time/iso_time.ts";
 import type { JobAttempt, JobRecord } from "../contract/job.ts";
 import { call, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { bold, json, line, note, red, table, time } from "./print.ts";
+import { bold, json, line, note, red, table } from "./print.ts";
 import { confirmed, type Tools, wholeNumber, withRemote, withYes } from "./verb.ts";
 
 /** Which jobs to list. */
@@ -81,7 +82,7 @@ export async function listJobs(io: Io, pool: string, options: JobsOptions): Prom
       job.lane,
       job.reason === undefined ? job.state : `${job.state} (${job.reason})`,
       job.attempt,
-      time((dead ? job.endedAtMs : undefined) ?? job.createdAtMs),
+      isoTime((dead ? job.endedAtMs : undefined) ?? job.createdAtMs),
       job.state === "done" ? "" : oneLine(job.error ?? ""),
     ]),
   );
@@ -118,8 +119,8 @@ export async function showJob(io: Io, id: string, options: RemoteOptions): Promi
       job.type === "" ? "" : `, type ${job.type}`
     }, attempt ${job.attempt}`,
   );
-  line(io, `created ${time(job.createdAtMs)}, due ${time(job.dueAtMs)}`);
-  if (job.startedAtMs !== undefined) line(io, `started ${time(job.startedAtMs)}${ranFor(job)}`);
+  line(io, `created ${isoTime(job.createdAtMs)}, due ${isoTime(job.dueAtMs)}`);
+  if (job.startedAtMs !== undefined) line(io, `started ${isoTime(job.startedAtMs)}${ranFor(job)}`);
   if (job.key !== undefined) line(io, `key ${job.key}`);
   if (job.dedupeKey !== undefined) line(io, `dedupe key ${job.dedupeKey}`);
   line(io, `payload ${JSON.stringify(job.payload)}`);
@@ -128,7 +129,7 @@ export async function showJob(io: Io, id: string, options: RemoteOptions): Promi
   if (job.error !== undefined) line(io, red(`error ${job.error}`));
   if (job.revived !== undefined) {
     const { attempts, atMs } = job.revived;
-    line(io, `retried by hand ${time(atMs)}, after ${counted(attempts, "attempt")}`);
+    line(io, `retried by hand ${isoTime(atMs)}, after ${counted(attempts, "attempt")}`);
   }
   for (const attempt of job.history ?? []) showAttempt(io, attempt, job.error);
 }
@@ -141,7 +142,7 @@ function showAttempt(io: Io, attempt: JobAttempt, known: string | undefined): vo
     io,
     bold(`attempt ${attempt.attempt}`),
     ` ${end}${often} after ${duration(attempt.ms)}, ${attempt.worker}, started ${
-      time(attempt.startedAtMs)
+      isoTime(attempt.startedAtMs)
     }`,
   );
   const indented = (text: string): void =>
@@ -194,10 +195,11 @@ export async function changeJobs(
 
 function ranFor(job: JobRecord): string {
   if (job.endedAtMs === undefined || job.startedAtMs === undefined) return "";
-  return `, ended ${time(job.endedAtMs)} after ${duration(job.endedAtMs - job.startedAtMs)}`;
+  return `, ended ${isoTime(job.endedAtMs)} after ${duration(job.endedAtMs - job.startedAtMs)}`;
 }
 
-function oneLine(text: string): string {
+/** The beginning of a text, in one line of a table. */
+export function oneLine(text: string): string {
   const flat = text.replaceAll(/\s+/g, " ");
   return flat.length > 60 ? `${flat.slice(0, 60)}…` : flat;
 }

@@ -20,6 +20,7 @@ import { addCompletions } from "./completions.ts";
 import { addDlq } from "./dlq.ts";
 import { addDoctor } from "./doctor.ts";
 import { addEnqueue } from "./enqueue.ts";
+import { addEvents } from "./event_list.ts";
 import { addExplain } from "./explain.ts";
 import { CliError } from "./failure.ts";
 import { addInit } from "./init.ts";
@@ -30,6 +31,7 @@ import { addPools } from "./pools.ts";
 import { addRecord } from "./record.ts";
 import { addReload } from "./reload.ts";
 import { addRun } from "./run.ts";
+import { addSchedules } from "./schedules.ts";
 import { addSchema } from "./schema.ts";
 import { addSimulate } from "./simulate.ts";
 import { addTop } from "./top.ts";
@@ -94,6 +96,8 @@ function programOf(tools: Tools): Command {
       addEnqueue,
       addJobs,
       addDlq,
+      addSchedules,
+      addEvents,
       addPlugins,
       addTop,
       addCompletions,

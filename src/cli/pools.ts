@@ -8,13 +8,14 @@ import type { Command } from "commander";
 import type { LaneJson, PoolJson } from "../admin/http/wire.ts";
 import { lanesOverTarget, PRESSING_CODES } from "../explain/diagnose.ts";
 import { counted, duration, rate } from "../base/format.ts";
+import { isoTime } from "../time/iso_time.ts";
 import { shellWord } from "../base/shell_word.ts";
 import { breakerText, whyOf } from "../explain/reason.ts";
 import { call, type RemoteOptions, there } from "./client.ts";
 import { drain, type DrainOptions } from "./drain.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { bold, type Cell, json, line, table, time } from "./print.ts";
+import { bold, type Cell, json, line, table } from "./print.ts";
 import { durationMs, type Tools, wholeNumber, withRemote, withYes } from "./verb.ts";
 
 /** Adds the verb. */
@@ -148,7 +149,7 @@ async function describe(io: Io, name: string, options: RemoteOptions): Promise<v
   if (pool.override !== undefined) {
     const { untilMs, ...bounds } = pool.override;
     const shown = Object.entries(bounds).map(([key, value]) => `${key} ${value}`).join(", ");
-    line(io, `Override: ${shown} until ${time(untilMs)}`);
+    line(io, `Override: ${shown} until ${isoTime(untilMs)}`);
   }
   for (const breaker of pool.breakers) line(io, breakerText(breaker, pool.nowMs));
   line(io);
@@ -215,7 +216,7 @@ async function scale(io: Io, pool: string, options: ScaleOptions): Promise<void>
     done.override === null
       ? `Pool "${pool}" has the bounds of its config`
       : `Pool "${pool}" has other bounds until ${
-        time(done.override.untilMs)
+        isoTime(done.override.untilMs)
       }; "sluice pools scale ${shellWord(pool)} --clear${there(options)}" ends it`,
   );
 }

@@ -95,11 +95,3 @@ export function bold(text: string): Styled {
 export function red(text: string): Styled {
   return { text, style: "red" };
 }
-
-/** Latest time that a date can say, ms. A store may hold a later one. */
-const LAST_MS = 8.64e15;
-
-/** A time as ISO text. */
-export function time(atMs: number): string {
-  return atMs > LAST_MS ? "never" : new Date(atMs).toISOString();
-}

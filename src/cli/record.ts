@@ -112,7 +112,7 @@ async function listen(io: Io, options: RecordOptions, { pools, forMs }: Wanted):
   let [startMs, latestMs, isLast] = [0, 0, false];
   let trouble: string | undefined;
   try {
-    for await (const heard of eventStream(io, options, KINDS, stop.signal)) {
+    for await (const heard of eventStream(io, options, { kind: KINDS }, stop.signal)) {
       if (heard.kind === "beat" || heard.kind === "event") {
         latestMs = Math.max(latestMs, heard.kind === "beat" ? heard.atMs : heard.event.atMs);
       }

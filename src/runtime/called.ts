@@ -7,6 +7,7 @@
 import { display, isRecord } from "../config/faults.ts";
 import type { AuditEntry } from "../contract/event.ts";
 import type { ReloadOptions } from "./handles.ts";
+import type { ScheduleChange } from "./schedules.ts";
 import type { Change, JobQuery } from "../contract/store.ts";
 import { isState, JOB_STATES } from "../base/states.ts";
 import { quoted } from "../base/suggest.ts";
@@ -22,6 +23,15 @@ export function checkId(id: unknown): void {
 export function checkChange(id: unknown, change: unknown): void {
   checkId(id);
   requireThat(CHANGES.some((one) => one === change), `one of ${quoted(CHANGES)}`, change);
+}
+
+const SCHEDULE_CHANGES: readonly ScheduleChange[] = ["run", "pause", "resume"];
+
+/** @throws {TypeError} If there is no such change of a schedule. */
+export function checkScheduleChange(id: unknown, change: unknown): void {
+  requireThat(typeof id === "string", "the id of a schedule", id);
+  const isKnown = SCHEDULE_CHANGES.some((one) => one === change);
+  requireThat(isKnown, `one of ${quoted(SCHEDULE_CHANGES)}`, change);
 }
 
 /** @throws {TypeError} If a field of a query is of another kind. */

@@ -277,7 +277,7 @@ export class Cooldown implements BreakerOwner, BreakerUser {
 
   #tellOpened(breaker: CircuitBreaker, nowMs: number, downstream?: string): void {
     const { state: { pool }, hub } = this.#context;
-    if (!hub.active) return;
+    if (!hub.watched) return;
     const { key, cause, untilMs } = breaker;
     const { count = 0 } = breaker.view(nowMs) ?? {};
     const whose = downstream === undefined ? { key } : { key, downstream };
@@ -291,7 +291,7 @@ export class Cooldown implements BreakerOwner, BreakerUser {
     by: ClosedBy,
   ): void {
     const { state: { pool }, hub } = this.#context;
-    if (!hub.active) return;
+    if (!hub.watched) return;
     hub.emit({ kind: "cooldown-ended", atMs: nowMs, pool, ...whose, forMs, by });
   }
 

@@ -206,7 +206,7 @@ export class Crew {
     const { hub, state, log } = this.#context;
     const error = messageOf(thrown);
     log.error("A worker could not be started", { pool: state.pool, worker: worker.id, error });
-    if (hub.active) hub.emit({ kind: "worker-failed", atMs: nowMs, pool: state.pool, error });
+    if (hub.watched) hub.emit({ kind: "worker-failed", atMs: nowMs, pool: state.pool, error });
     this.#remove(worker);
   }
 

@@ -89,7 +89,7 @@ export class Drain {
     const { state, clock, hub, crew, runner, settler, dispatch, intake, loop, steering } =
       this.#parts;
     const emit = (kind: "draining" | "stopped"): void => {
-      if (hub.active) hub.emit({ kind, atMs: clock.nowMs(), pool: state.pool });
+      if (hub.watched) hub.emit({ kind, atMs: clock.nowMs(), pool: state.pool });
     };
     emit("draining");
     intake.close(`pool "${state.pool}" is stopping and accepts no jobs until the process restarts`);

@@ -67,18 +67,26 @@ export interface PoolSnapshot extends PoolView {
 
 /** Jobs that come by themselves. */
 export interface ScheduleView {
+  /** Unique within its pool; the same in all processes, until a reload changes the schedule. */
+  readonly id: string;
   /** Lane that they go to. */
   readonly lane: string;
+  /** Their type. Empty: the pool has one handler. */
+  readonly type: string;
   /** When they come. */
   readonly cron: string;
   /** Time zone of `cron`. */
   readonly timezone: string;
   /** Which missed times are made up for: none, the last one, or all. */
   readonly catchUp: "none" | "last" | "all";
-  /** The next time, ms since epoch. `undefined`: it never comes again. */
+  /** True: someone has paused it, in any process; its times pass without a job. */
+  readonly paused: boolean;
+  /** The next time, ms since epoch. `undefined`: it is paused, or never comes again. */
   readonly nextAtMs: number | undefined;
   /** The latest time that was dealt with, ms since epoch; before the first, when it began. `undefined`: not read yet. */
   readonly lastAtMs: number | undefined;
+  /** Id of its latest job. `undefined`: it has none yet, or is not read yet. */
+  readonly lastJob: string | undefined;
 }
 
 /** Bounds to hold for a while. */
@@ -181,6 +189,16 @@ export interface PoolHandle<Submit extends NewJob = NewJob> {
   override(bounds: Override, expiresInMs: number): void;
   /** Ends the override: the bounds are the config's again. */
   clearOverride(): void;
+  /** The schedules, as the store knows them: a snapshot has what this process last read. */
+  schedules(): Promise<readonly ScheduleView[]>;
+  /**
+   * Adds a job of a schedule now, past admission; or lets its times pass without a job, in all processes;
+   * or not any more: its times begin again then. `undefined`: no schedule has the id.
+   */
+  changeSchedule(
+    id: string,
+    change: "run" | "pause" | "resume",
+  ): Promise<ScheduleView | undefined>;
   /** Looks a job up. */
   find(id: string): Promise<JobRecord | undefined>;
   /** Lists jobs: oldest first, or with `order` those that ended last. */
@@ -214,8 +232,11 @@ export interface Sluice<Jobs extends Record<string, NewJob> = Record<string, New
    * and enqueued later. `undefined`: there is none, or nothing is traced.
    */
   traceparent(): string | undefined;
-  /** Tells `observer` of every event until the function it returns is called. */
-  observe(observer: Observer): () => void;
+  /**
+   * Tells `observer` of every event until the function it returns is called. With `jobs: false` only of
+   * what comes with no job and no decision: then these events need not be made.
+   */
+  observe(observer: Observer, options?: { readonly jobs?: boolean }): () => void;
   /** Tells the observers what someone did from outside: an `audit` event. */
   audit(entry: AuditEntry): void;
   /**

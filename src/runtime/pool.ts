@@ -7,7 +7,7 @@
 import { type Adoption, prepareAdoption } from "./adopt.ts";
 import { storeCall, storeChange } from "./store_call.ts";
 import { assemble, type PoolContext, type PoolParts } from "./assemble.ts";
-import { checkedCount, checkedList, checkMs } from "./called.ts";
+import { checkedCount, checkedList, checkMs, checkScheduleChange } from "./called.ts";
 import { type Clock, wallMs } from "../time/clock.ts";
 import type { Decision } from "../contract/decision.ts";
 import { diagnose, type Finding } from "../explain/diagnose.ts";
@@ -20,9 +20,16 @@ import type { JobRecord, NewJob } from "../contract/job.ts";
 import { checkOverride } from "./override.ts";
 import { waitOut } from "./slice.ts";
 import { decisionByWall, historyByWall, snapshotOf } from "./by_wall.ts";
-import { Schedules } from "./schedules.ts";
+import { type ScheduleChange, Schedules } from "./schedules.ts";
 import type { PoolSettings } from "../config/settings.ts";
-import type { JobHandle, Override, PoolHandle, PoolSnapshot, StopReport } from "./handles.ts";
+import type {
+  JobHandle,
+  Override,
+  PoolHandle,
+  PoolSnapshot,
+  ScheduleView,
+  StopReport,
+} from "./handles.ts";
 import type {
   Added,
   Change,
@@ -213,6 +220,15 @@ export class Pool implements PoolHandle {
     this.#parts.loop.steer();
   }
 
+  async schedules(): Promise<readonly ScheduleView[]> {
+    return await this.#schedules.read();
+  }
+
+  async changeSchedule(id: string, change: ScheduleChange): Promise<ScheduleView | undefined> {
+    checkScheduleChange(id, change);
+    return await storeChange(this.#clock, () => this.#schedules.change(id, change));
+  }
+
   find(id: string): Promise<JobRecord | undefined> {
     return this.#jobs.find(id);
   }
@@ -275,7 +291,7 @@ export class Pool implements PoolHandle {
 
   #emit(kind: "paused" | "resumed", lane: string | undefined): void {
     const { hub } = this.#context;
-    if (hub.active) hub.emit({ kind, lane, atMs: this.#clock.nowMs(), pool: this.name });
+    if (hub.watched) hub.emit({ kind, lane, atMs: this.#clock.nowMs(), pool: this.name });
   }
 }
 

@@ -106,6 +106,8 @@ export class Renewals {
     this.reaped += reaped;
     if (reaped === 0) return;
     came();
-    if (hub.active) hub.emit({ kind: "jobs-reaped", atMs: nowMs, pool: state.pool, count: reaped });
+    if (hub.watched) {
+      hub.emit({ kind: "jobs-reaped", atMs: nowMs, pool: state.pool, count: reaped });
+    }
   }
 }

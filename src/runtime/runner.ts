@@ -284,7 +284,8 @@ export class Runner implements WorkerOwner, RunOwner {
     const { id } = run.job;
     if (!hub.active) {
       log.warn("A handler ignores its abort: its worker is stuck", { job: id, worker: worker.id });
-    } else {
+    }
+    if (hub.watched) {
       const { pool } = this.#state;
       const lane = run.lane.name;
       hub.emit({ kind: "worker-stuck", atMs: nowMs, pool, lane, id, worker: worker.id });

@@ -12,6 +12,7 @@ import type { PoolCore } from "./pool_core.ts";
 import type { ScheduleSettings } from "../config/settings.ts";
 import type { ScheduleView } from "./handles.ts";
 import type { Added, JobEntry, StateEntry, Store } from "../contract/store.ts";
+import { type Mark, markIn, scheduleId } from "./schedule_mark.ts";
 
 /** A time that is missed by more, ms, is made up for only as `catchUp` says. */
 const LATE_MS = 300_000;
@@ -37,19 +38,19 @@ export interface SchedulesContext extends PoolCore {
   readonly add: (entry: JobEntry) => Promise<Added>;
 }
 
-/** What the store knows of a schedule. */
-interface Mark {
-  /** Its latest time that was dealt with, ms since epoch. */
-  readonly atMs: number;
-}
+/** What can be done with a schedule from outside. */
+export type ScheduleChange = "run" | "pause" | "resume";
 
 interface Schedule {
+  readonly id: string;
   readonly settings: ScheduleSettings;
   readonly times: CronTimes;
   readonly key: string;
-  /** Its latest time that was dealt with. `undefined`: not read yet. */
-  lastAtMs: number | undefined;
+  /** What the store was last seen to know of it. `undefined`: not read yet. */
+  mark: Mark | undefined;
   nextAtMs: number | undefined;
+  /** Its job that was stored just now: the store is to know its id. */
+  added: string | undefined;
   /** The version of a mark that is ahead, or may be, and since when it is known, in the clock's time. */
   ahead: { readonly version: string | undefined; readonly sinceMs: number } | undefined;
 }
@@ -73,10 +74,34 @@ export class Schedules {
 
   /** The schedules, in config order. */
   get views(): readonly ScheduleView[] {
-    return this.#schedules.map(({ settings, lastAtMs, nextAtMs }) => {
-      const { lane, cron, timezone, catchUp } = settings;
-      return { lane, cron, timezone, catchUp, nextAtMs, lastAtMs };
-    });
+    return this.#schedules.map(viewOf);
+  }
+
+  /** Reads what the store knows of them: other processes have a say too. */
+  async read(): Promise<readonly ScheduleView[]> {
+    const { store, clock } = this.#context;
+    for (const schedule of this.#schedules) {
+      const entry = await storeCall(clock, () => store.get(schedule.key));
+      schedule.mark = markIn(entry) ?? schedule.mark;
+    }
+    return this.views;
+  }
+
+  /** Adds a job of it now, or lets its times pass without one, or not any more. `undefined`: none has the id. */
+  async change(id: string, change: ScheduleChange): Promise<ScheduleView | undefined> {
+    const schedule = this.#schedules.find((one) => one.id === id);
+    if (schedule === undefined) return undefined;
+    if (change === "run") {
+      const { clock, add } = this.#context;
+      const { id: job } = await storeCall(clock, () => add(this.#jobOf(schedule)));
+      await this.#mark(schedule, (mark) => ({ ...mark, job }));
+    } else if (change === "pause") {
+      await this.#mark(schedule, (mark) => ({ ...mark, paused: true }));
+    } else {
+      const nowMs = this.#wallMs();
+      await this.#mark(schedule, ({ paused, ...mark }) => paused ? { ...mark, atMs: nowMs } : mark);
+    }
+    return viewOf(schedule);
   }
 
   /** Looks what is due, and goes on. */
@@ -95,7 +120,7 @@ export class Schedules {
   stepped(byMs: number): void {
     for (const schedule of this.#schedules) {
       if (byMs < 0) schedule.ahead = { version: undefined, sinceMs: -Infinity };
-      schedule.lastAtMs = undefined;
+      schedule.mark = undefined;
     }
     this.#alarm.cancel();
     if (this.#open) this.#look();
@@ -122,13 +147,11 @@ export class Schedules {
     const nowMs = this.#wallMs();
     const known = new Map(this.#schedules.map((schedule) => [schedule.key, schedule]));
     this.#schedules = state.settings.schedules.map((settings) => {
-      const { lane, type, cron, timezone, payload } = settings;
-      const key = `schedule/${state.pool}/${
-        hash(JSON.stringify([lane, type, cron, timezone, payload]))
-      }`;
-      const times = readCron(cron, timezone);
-      const { lastAtMs, nextAtMs = times.next(nowMs), ahead } = known.get(key) ?? {};
-      return { settings, times, key, lastAtMs, nextAtMs, ahead };
+      const id = scheduleId(settings);
+      const key = `schedule/${state.pool}/${id}`;
+      const times = readCron(settings.cron, settings.timezone);
+      const { mark, nextAtMs = times.next(nowMs), added, ahead } = known.get(key) ?? {};
+      return { id, settings, times, key, mark, nextAtMs, added, ahead };
     });
   }
 
@@ -164,8 +187,8 @@ export class Schedules {
     }
   }
 
-  #isDue({ lastAtMs, nextAtMs, ahead }: Schedule): boolean {
-    return lastAtMs === undefined || (nextAtMs !== undefined && nextAtMs <= this.#wallMs()) ||
+  #isDue({ mark, nextAtMs, ahead }: Schedule): boolean {
+    return mark === undefined || (nextAtMs !== undefined && nextAtMs <= this.#wallMs()) ||
       (ahead !== undefined && ahead.sinceMs + UNMOVED_MS <= this.#context.clock.nowMs());
   }
 
@@ -188,12 +211,18 @@ export class Schedules {
         await storeCall(clock, () => store.commit({ [key]: entry?.version }, begins));
         continue;
       }
+      if (mark.paused) {
+        schedule.mark = mark;
+        schedule.ahead = undefined;
+        schedule.nextAtMs = times.next(nowMs); // whether it still is, is looked at then
+        return;
+      }
       if (this.#isToCorrect(schedule, mark, entry)) {
-        const begins = { [key]: { atMs: nowMs } };
+        const begins = { [key]: { ...mark, atMs: nowMs } };
         await storeCall(clock, () => store.commit({ [key]: entry?.version }, begins));
         continue;
       }
-      schedule.lastAtMs = mark.atMs;
+      schedule.mark = await this.#withJob(schedule, mark, entry);
       const [due] = this.#dueOf(schedule, nowMs);
       if (due === undefined) {
         schedule.nextAtMs = times.next(Math.max(nowMs, mark.atMs));
@@ -231,9 +260,9 @@ export class Schedules {
   }
 
   /** Times to deal with, oldest first. Only the last one comes without a job. */
-  #dueOf({ settings, times, lastAtMs = 0 }: Schedule, nowMs: number): readonly Due[] {
+  #dueOf({ settings, times, mark }: Schedule, nowMs: number): readonly Due[] {
     const most = settings.catchUp === "all" ? MOST_MISSED : 1;
-    const missed = times.between(lastAtMs, nowMs, most);
+    const missed = times.between(mark?.atMs ?? 0, nowMs, most);
     return missed.map((atMs) => ({
       atMs,
       runs: settings.catchUp !== "none" || nowMs - atMs <= LATE_MS,
@@ -241,20 +270,31 @@ export class Schedules {
   }
 
   async #deal(
-    { settings, key }: Schedule,
+    schedule: Schedule,
     { atMs, runs }: Due,
     entry: StateEntry | undefined,
   ): Promise<void> {
-    const { store, state, clock, add } = this.#context;
-    const value: Mark = { atMs };
+    const { store, clock, add } = this.#context;
+    const { key } = schedule;
+    const value: Mark = { ...schedule.mark, atMs };
     if (!runs) {
       await storeCall(clock, () => store.commit({ [key]: entry?.version }, { [key]: value }));
       return;
     }
+    // What is stored late after all keeps others from its time: the mark goes with it.
+    const precondition = { key, version: entry?.version, value };
+    const { id, duplicate } = await storeCall(
+      clock,
+      () => add({ ...this.#jobOf(schedule), precondition }),
+    );
+    if (!duplicate) schedule.added = id;
+  }
+
+  #jobOf({ settings }: Schedule): JobEntry {
+    const { state } = this.#context;
     const lane = state.lanes.find(({ name }) => name === settings.lane)!; // the config was checked
     const nowMs = this.#wallMs();
-    // What is stored late after all keeps others from its time: the mark goes with it.
-    const job: JobEntry = {
+    return {
       lane: lane.index,
       type: settings.type,
       payload: settings.payload,
@@ -263,9 +303,34 @@ export class Schedules {
       expiresAtMs: nowMs + lane.settings.ttlMs,
       dedupeKey: undefined,
       traceparent: undefined,
-      precondition: { key, version: entry?.version, value },
     };
-    await storeCall(clock, () => add(job));
+  }
+
+  /** The mark with the id of the job that this process stored last, by which its end is found. */
+  async #withJob(schedule: Schedule, mark: Mark, entry: StateEntry | undefined): Promise<Mark> {
+    const { key, added } = schedule;
+    schedule.added = undefined;
+    if (added === undefined) return mark;
+    const { store, clock } = this.#context;
+    const known = { ...mark, job: added };
+    const sets = { [key]: known };
+    const commit = () => store.commit({ [key]: entry?.version }, sets);
+    const isKept = await storeCall(clock, commit).catch(() => false); // the job is stored all the same
+    return isKept ? known : mark; // or another process has dealt with its next time
+  }
+
+  /** Changes what the store knows of a schedule. */
+  async #mark(schedule: Schedule, change: (mark: Mark) => Mark): Promise<void> {
+    const { store, clock } = this.#context;
+    const { key } = schedule;
+    for (;;) {
+      const entry = await storeCall(clock, () => store.get(key));
+      const mark = change(markIn(entry) ?? { atMs: this.#wallMs() });
+      const sets = { [key]: mark };
+      if (!await storeCall(clock, () => store.commit({ [key]: entry?.version }, sets))) continue;
+      schedule.mark = mark;
+      return;
+    }
   }
 
   /** A store that fails keeps a mark that nobody reads. */
@@ -295,17 +360,13 @@ interface Due {
   readonly runs: boolean;
 }
 
-/** What is known of a schedule. `undefined`: nothing, or it was damaged in the store. */
-function markIn(entry: StateEntry | undefined): Mark | undefined {
-  const mark = entry?.value as Mark | null | undefined; // only this file writes the key
-  return typeof mark?.atMs === "number" ? mark : undefined;
-}
-
-/** Tells schedules of one pool apart in a short key. FNV-1a, 64 bits; Fowler, Noll and Vo. */
-function hash(text: string): string {
-  let value = 0xcbf29ce484222325n;
-  for (const byte of new TextEncoder().encode(text)) {
-    value = BigInt.asUintN(64, (value ^ BigInt(byte)) * 0x100000001b3n);
-  }
-  return value.toString(36);
+function viewOf({ id, settings, mark, nextAtMs }: Schedule): ScheduleView {
+  const { lane, type, cron, timezone, catchUp } = settings;
+  const paused = mark?.paused === true;
+  return {
+    ...{ id, lane, type, cron, timezone, catchUp, paused },
+    nextAtMs: paused ? undefined : nextAtMs,
+    lastAtMs: mark?.atMs,
+    lastJob: mark?.job,
+  };
 }

@@ -133,7 +133,7 @@ export class Shadow {
   #fails(error: string): void {
     this.#failed++;
     const { hub, state: { pool, nowMs: atMs } } = this.#context;
-    if (this.#error === undefined && hub.active) {
+    if (this.#error === undefined && hub.watched) {
       hub.emit({ kind: "plugin-failed", atMs, pool, plugin: this.#plugin, error });
     }
     this.#error = error;
@@ -143,7 +143,7 @@ export class Shadow {
     if (this.#error === undefined) return;
     this.#error = undefined;
     const { hub, state: { pool, nowMs: atMs } } = this.#context;
-    if (hub.active) hub.emit({ kind: "plugin-recovered", atMs, pool, plugin: this.#plugin });
+    if (hub.watched) hub.emit({ kind: "plugin-recovered", atMs, pool, plugin: this.#plugin });
   }
 
   /** Tells the candidate from the same controller where it is live. */

@@ -131,7 +131,7 @@ export class Steering {
     this.#applyOverride();
     const { hub } = this.#context;
     const kind = bounds === undefined ? "override-ended" : "override-set";
-    if (hub.active) hub.emit({ kind, atMs: nowMs, pool: this.#state.pool });
+    if (hub.watched) hub.emit({ kind, atMs: nowMs, pool: this.#state.pool });
   }
 
   /** Takes the bounds of the state's settings over, as far as no override holds others. */

@@ -217,7 +217,7 @@ export class StoreGuard {
     this.lastError = error;
     const isFirst = !this.#state.stale;
     this.#state.stale = true;
-    if (!this.#hub.active) return;
+    if (!this.#hub.watched) return;
     const base = { atMs: nowMs, pool: this.#state.pool, error };
     if (isFirst) this.#hub.emit({ kind: "store-failed", ...base });
     if (Number.isInteger(Math.log2(failures / REPEATED))) {
@@ -249,7 +249,7 @@ export class StoreGuard {
     }
     if (this.#failing.size > 0) return;
     this.#state.stale = false;
-    if (this.#hub.active) {
+    if (this.#hub.watched) {
       this.#hub.emit({ kind: "store-recovered", atMs: nowMs, pool: this.#state.pool });
     }
   }

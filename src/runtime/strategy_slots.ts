@@ -63,7 +63,7 @@ export class StrategySlots {
     const part = `${question} ${plugin}`;
     if (this.#failing.has(part)) return;
     this.#failing.set(part, plugin);
-    if (this.#hub.active) {
+    if (this.#hub.watched) {
       this.#hub.emit({ kind: "plugin-failed", atMs: this.#now(), pool: this.#pool, plugin, error });
     }
   }
@@ -71,7 +71,7 @@ export class StrategySlots {
   /** A strategy answered well. */
   works(question: StrategyCall, plugin: string): void {
     if (this.#failing.size === 0 || !this.#failing.delete(`${question} ${plugin}`)) return;
-    if (this.#hub.active) {
+    if (this.#hub.watched) {
       this.#hub.emit({ kind: "plugin-recovered", atMs: this.#now(), pool: this.#pool, plugin });
     }
   }

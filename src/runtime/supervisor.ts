@@ -169,15 +169,15 @@ export class Supervisor implements Sluice {
     return this.#running.context.telemetry?.traceparent();
   }
 
-  observe(observer: Observer): () => void {
+  observe(observer: Observer, { jobs = true }: { readonly jobs?: boolean } = {}): () => void {
     checkFunction("a function that takes events", observer);
-    return this.#running.context.hub.observe(observer);
+    return this.#running.context.hub.observe(observer, jobs);
   }
 
   audit(entry: AuditEntry): void {
     checkAudit(entry);
     const { hub, clock } = this.#running.context;
-    if (hub.active) hub.emit({ ...entry, kind: "audit", atMs: clock.nowMs() });
+    if (hub.watched) hub.emit({ ...entry, kind: "audit", atMs: clock.nowMs() });
   }
 
   reload(config?: ConfigSource, options: ReloadOptions = {}): Promise<ReloadReport> {
@@ -261,14 +261,14 @@ export class Supervisor implements Sluice {
   /** The wall clock was set: everything that goes by it is looked at again. */
   #stepped(byMs: number): void {
     const { hub, clock, log } = this.#running.context;
-    if (hub.active) hub.emit({ kind: "clock-stepped", atMs: clock.nowMs(), pool: "", byMs });
-    else log.warn("The wall clock was changed, or the machine slept", { byMs });
+    if (hub.watched) hub.emit({ kind: "clock-stepped", atMs: clock.nowMs(), pool: "", byMs });
+    if (!hub.active) log.warn("The wall clock was changed, or the machine slept", { byMs });
     for (const pool of [...this.#running.pools, ...this.#leaving.keys()]) pool.stepped(byMs);
   }
 
   #tell(changes: readonly ConfigChange[]): void {
     const { hub, clock } = this.#running.context;
-    if (!hub.active) return;
+    if (!hub.watched) return;
     for (const [pool, own] of Map.groupBy(changes, poolOf)) {
       hub.emit({ kind: "reloaded", atMs: clock.nowMs(), pool, changes: own });
     }

@@ -70,6 +70,7 @@ export async function running(options: AdminOptions = {}): Promise<Running> {
         lanes: [{ name: "only", maxRunningPerKey: 1 }],
         cooldown: { by: "key", after: 1 },
         shadow: { controller: "littles-law" },
+        schedules: [{ lane: "only", type: "send", cron: "@yearly", payload: { fail: "no" } }],
       },
     },
   }, { clock, seed: 1 });

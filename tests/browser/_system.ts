@@ -153,6 +153,10 @@ function usualPools(handler: (job: Job, context: JobContext) => unknown): Config
       handler,
       size: { min: 1, max: 2 },
       lanes: [{ name: "nightly", maxRunningPerKey: 1 }],
+      schedules: [
+        { lane: "nightly", cron: "@yearly", payload: { fail: "no route to host" } },
+        { lane: "nightly", cron: "0 4 29 2 *", timezone: "Europe/Berlin" },
+      ],
     },
   };
 }

@@ -30,6 +30,7 @@ const PAGES: Readonly<Record<string, (jobs: Filled) => readonly string[]>> = {
   "Pages of pools": () => ["/", "/pools/mail"],
   "Pages of jobs": ({ ready }) => ["/jobs", `/jobs/${ready}`],
   "Pages of dead letters, config and API": () => ["/dead", "/config", "/docs"],
+  "Pages of schedules and of what happened": () => ["/schedules", "/audit"],
 };
 
 for (const [name, pathsOf] of Object.entries(PAGES)) {
@@ -107,7 +108,7 @@ browserTest("An app that is mounted under a path has all its pages there", async
 
   await visit(system.url, async ({ page }) => {
     await page.goto(system.url);
-    for (const name of ["Jobs", "Dead letters", "Config", "Pools"]) {
+    for (const name of ["Jobs", "Dead letters", "Schedules", "Audit", "Config", "Pools"]) {
       await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name }).click();
       await page.getByRole("heading", { level: 1, name }).waitFor();
     }

@@ -19,7 +19,7 @@ Deno.test("completions bash prints a script by which bash completes verbs, optio
   const { code, out } = await sluice(["completions", "bash"]);
 
   assert.equal(code, 0);
-  assert.deepEqual(await offered(out, ["sluice", "sc"]), ["schema"]);
+  assert.deepEqual(await offered(out, ["sluice", "sche"]), ["schema", "schedules"]);
   assert.deepEqual(await offered(out, ["sluice", "pools", "p"]), ["pause"]);
   assert.deepEqual(await offered(out, ["sluice", "pools", "scale", "mail", "--m"]), [
     "--min",

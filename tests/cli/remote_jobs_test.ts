@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { start } from "../../mod.ts";
-import { time } from "../../src/cli/print.ts";
+import { isoTime } from "../../src/time/iso_time.ts";
 import { LONGEST_DELAY_MS } from "../../src/contract/job.ts";
 import { sluice } from "./_io.ts";
 import { type Served, served } from "./_served.ts";
@@ -56,7 +56,7 @@ Deno.test("jobs show says when a job is due that is put off for as long as can b
   const due = new Date(remote.system.clock.nowMs() + LONGEST_DELAY_MS).toISOString();
   assert.equal(code, 0);
   assert.ok(out.includes(`, due ${due}\n`));
-  assert.equal(time(2 ** 53), "never"); // later than any date
+  assert.equal(isoTime(2 ** 53), "never"); // later than any date
 });
 
 Deno.test("enqueue refuses to have a job wait for more than 100 years, before it sends any", async () => {

@@ -25,22 +25,32 @@ Deno.test("a schedule adds one job at each of its times, with its payload", asyn
   await withPool(parts(ran, schedules), async ({ clock, pool }) => {
     await clock.advance(20 * MINUTE);
     assert.deepEqual(ran, Array(4).fill({ report: "short" }));
-    assert.deepEqual(pool.snapshot().schedules, [
+    const [short, hourly] = pool.snapshot().schedules;
+    assert.equal((await pool.find(short?.lastJob ?? ""))?.state, "done");
+    assert.deepEqual([short, hourly], [
       {
+        id: short?.id,
         lane: "high",
+        type: "",
         cron: "*/5 * * * *",
         timezone: "UTC",
         catchUp: "none",
+        paused: false,
         nextAtMs: START + 25 * MINUTE,
         lastAtMs: START + 20 * MINUTE,
+        lastJob: short?.lastJob,
       },
       {
+        id: hourly?.id,
         lane: "low",
+        type: "",
         cron: "0 * * * *",
         timezone: "UTC",
         catchUp: "none",
+        paused: false,
         nextAtMs: START + 60 * MINUTE,
         lastAtMs: START,
+        lastJob: undefined,
       },
     ]);
     await clock.advance(40 * MINUTE);

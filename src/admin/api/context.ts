@@ -13,6 +13,7 @@ import { suggestion } from "../../base/suggest.ts";
 import type { Actor } from "../access/actor.ts";
 import type { ReadOptions } from "../http/body.ts";
 import type { EventFeed } from "./event_feed.ts";
+import type { EventTrail } from "./event_trail.ts";
 import type { ListLimit } from "./list_limit.ts";
 import type { Operations } from "./operations.ts";
 import { problem } from "../http/problem.ts";
@@ -46,6 +47,8 @@ export interface AdminContext {
   readonly identify: (c: Context) => Actor | undefined;
   /** Streams events. */
   readonly feed: EventFeed;
+  /** Keeps what happened. */
+  readonly trail: EventTrail;
   /** Reads lists of jobs, a few at once. */
   readonly lists: ListLimit;
   /** Runs bulk work. */

@@ -1,14 +1,15 @@
 /**
- * The endpoint of the event stream.
+ * Endpoints of events: as they happen, and those that are kept.
  *
  * @module
  */
 
 import type { PoolEvent } from "../../contract/event.ts";
 import type { SystemEndpoints } from "../http/endpoints.ts";
+import type { EventJson, PastEventsJson } from "../http/wire.ts";
 import type { AdminContext } from "./context.ts";
-import { API_HEADERS, problem } from "../http/problem.ts";
-import { names, text } from "./query.ts";
+import { answer, API_HEADERS, problem } from "../http/problem.ts";
+import { names, text, wholeNumber } from "./query.ts";
 import { rounded } from "../http/rounded.ts";
 import type { Answered, Exchange, Handlers } from "./route.ts";
 
@@ -62,37 +63,58 @@ const STREAM_HEADERS: Readonly<Record<string, string>> = {
 /** When a client that the limit rejected may come back, s. */
 const FULL_RETRY_S = 10;
 
-/** Handler of the event stream. */
+/** Handlers of the endpoints of events. */
 export function eventHandlers(
   context: AdminContext,
-): Pick<Handlers<SystemEndpoints>, "GET /api/events"> {
+): Pick<Handlers<SystemEndpoints>, "GET /api/events" | "GET /api/events/past"> {
+  const pool = names("pool", () => context.sluice.pools.map(({ name }) => name));
+  const kind = names("kind of event", () => EVENT_KINDS);
   return {
     "GET /api/events": {
-      query: {
-        pool: names("pool", () => context.sluice.pools.map(({ name }) => name)),
-        kind: names("kind of event", () => EVENT_KINDS),
-        after: text(),
-      },
+      query: { pool, kind, after: text() },
       run: (asked) => stream(asked, context),
+    },
+    "GET /api/events/past": {
+      query: { pool, kind, sinceMs: wholeNumber({}), limit: wholeNumber({ min: 1, max: 1_000 }) },
+      run: ({ query }) => answer(past(query, context), 200),
     },
   };
 }
 
-/** Makes the JSON of an event: what someone changed goes through the redaction list, stacks are left out. */
-export function eventText(show: AdminContext["show"]): (event: PoolEvent) => string {
-  return (event) => {
-    switch (event.kind) {
-      case "audit":
-        return JSON.stringify({ ...event, before: show(event.before), after: show(event.after) });
-      case "reloaded":
-        return JSON.stringify({ ...rounded(event), changes: show(event.changes) });
-      case "job-failed":
-      case "job-dead":
-        return JSON.stringify({ ...rounded(event), stack: undefined });
-      default:
-        return JSON.stringify(rounded(event));
-    }
+/** What is kept of what happened, as it may be shown. */
+export function past(
+  { pool = [], kind = [], sinceMs = 0, limit = 100 }: {
+    readonly pool?: readonly string[] | undefined;
+    readonly kind?: readonly string[] | undefined;
+    readonly sinceMs?: number | undefined;
+    readonly limit?: number | undefined;
+  },
+  { trail, show }: AdminContext,
+): PastEventsJson {
+  const events = trail.list({ pools: pool, kinds: kind, sinceMs, limit });
+  return {
+    keptSinceMs: Math.round(trail.sinceMs),
+    events: events.map((event) => shownEvent(event, show)),
   };
+}
+
+/** An event as it may be shown: what someone changed goes through the redaction list, stacks are left out. */
+export function shownEvent(event: PoolEvent, show: AdminContext["show"]): EventJson {
+  return shownParts(event, show) as EventJson; // the same shape; JSON writes what is unbounded as null
+}
+
+function shownParts(event: PoolEvent, show: AdminContext["show"]): object {
+  switch (event.kind) {
+    case "audit":
+      return { ...event, before: show(event.before), after: show(event.after) };
+    case "reloaded":
+      return { ...rounded(event), changes: show(event.changes) };
+    case "job-failed":
+    case "job-dead":
+      return { ...rounded(event), stack: undefined };
+    default:
+      return rounded(event);
+  }
 }
 
 function stream(

@@ -30,7 +30,10 @@ const HUNG_AFTER_MS = 60_000;
 /** Handlers of the endpoints of the whole, but for events and reload. */
 export function systemHandlers(
   context: AdminContext,
-): Omit<Handlers<SystemEndpoints>, "GET /api/events" | "POST /api/reload"> {
+): Omit<
+  Handlers<SystemEndpoints>,
+  "GET /api/events" | "GET /api/events/past" | "POST /api/reload"
+> {
   const { sluice } = context;
   const looks = new StoreLooks();
   return {

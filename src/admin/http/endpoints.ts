@@ -29,12 +29,14 @@ import type {
   OperationRequest,
   OverrideBody,
   OverrideJson,
+  PastEventsJson,
   PauseBody,
   PausedJson,
   PluginJson,
   PoolJson,
   Readiness,
   ReloadBody,
+  ScheduleJson,
   WaitingJson,
 } from "./wire.ts";
 
@@ -189,6 +191,38 @@ export interface JobEndpoints {
 }
 
 /**
+ * Schedules: look, run now, pause, resume.
+ *
+ * @internal
+ */
+export interface ScheduleEndpoints {
+  /** Schedules of all pools, each with how its latest job ended. */
+  "GET /api/schedules": {
+    query: {
+      /** Only those of this pool. */
+      pool?: string;
+    };
+    answers: { 200: readonly ScheduleJson[] };
+    problems: 400 | 503;
+  };
+  /** Adds a job of a schedule now; its times stay as they are. */
+  "POST /api/pools/:pool/schedules/:id/run": {
+    answers: { 200: ScheduleJson };
+    problems: 400 | 404 | 409 | 503;
+  };
+  /** Pauses a schedule in all processes: its times pass without a job. */
+  "POST /api/pools/:pool/schedules/:id/pause": {
+    answers: { 200: ScheduleJson };
+    problems: 400 | 404 | 503;
+  };
+  /** Resumes a schedule: its times begin again now, none of the pause is caught up. */
+  "POST /api/pools/:pool/schedules/:id/resume": {
+    answers: { 200: ScheduleJson };
+    problems: 400 | 404 | 503;
+  };
+}
+
+/**
  * Bulk operations: start, look, cancel.
  *
  * @internal
@@ -239,6 +273,25 @@ export interface SystemEndpoints {
     answers: { 200: Media<"text/event-stream"> };
     problems: 400 | 503;
   };
+  /**
+   * What people and the system did since the process began, newest first: changes through the admin API,
+   * each with who made it, and events that come with no job and no decision. The latest 200 of each kind
+   * are kept.
+   */
+  "GET /api/events/past": {
+    query: {
+      /** Only this pool, and events about no single one; may be given several times. */
+      pool?: readonly string[];
+      /** Only this kind of event, such as audit; may be given several times. */
+      kind?: readonly string[];
+      /** Only events since then, ms since epoch. */
+      sinceMs?: number;
+      /** Most entries, from 1; more than 1000 count as 1000. Default: 100. */
+      limit?: number;
+    };
+    answers: { 200: PastEventsJson };
+    problems: 400;
+  };
   /** The current config. */
   "GET /api/config": { answers: { 200: ConfigJson }; problems: 400 };
   /** The store and the plugins of each pool, with what their options may be. */
@@ -283,4 +336,10 @@ export interface SessionEndpoints {
  * @internal
  */
 export interface Endpoints
-  extends PoolEndpoints, JobEndpoints, OperationEndpoints, SystemEndpoints, SessionEndpoints {}
+  extends
+    PoolEndpoints,
+    JobEndpoints,
+    ScheduleEndpoints,
+    OperationEndpoints,
+    SystemEndpoints,
+    SessionEndpoints {}

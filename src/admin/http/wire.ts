@@ -9,7 +9,7 @@ import type { Decision, DecisionPart } from "../../contract/decision.ts";
 import type { Finding } from "../../explain/diagnose.ts";
 import type { PoolEvent } from "../../contract/event.ts";
 import type { JobRecord, JobState, Outcome } from "../../contract/job.ts";
-import type { Override, PoolSnapshot } from "../../runtime/handles.ts";
+import type { Override, PoolSnapshot, ScheduleView } from "../../runtime/handles.ts";
 import type { LaneView, Signal } from "../../contract/view.ts";
 import type { Waiting } from "../../explain/waiting.ts";
 
@@ -106,6 +106,14 @@ export type EventJson = PoolEvent extends infer Event
   : Event
   : never;
 
+/** What happened, as far as it is kept. */
+export interface PastEventsJson {
+  /** Since when events are kept: the start of the process, as a rule. ms since epoch. */
+  readonly keptSinceMs: number;
+  /** Newest first. */
+  readonly events: readonly EventJson[];
+}
+
 /** An accepted job. */
 export interface Accepted {
   /** Id of the job, or of the one it duplicates. */
@@ -182,6 +190,30 @@ export interface OverrideJson {
   readonly pool: string;
   /** Bounds and when they end. `null`: the config's hold. */
   readonly override: (Override & { readonly untilMs: number }) | null;
+}
+
+/** The latest job of a schedule. */
+export interface ScheduledJobJson {
+  /** Its id. */
+  readonly id: string;
+  /** Its state. `deleted`: it has ended, and is no longer kept. */
+  readonly state: JobState | "deleted";
+  /** When it was added. Left out: it is deleted. */
+  readonly createdAtMs?: number | undefined;
+  /** When it ended. Left out: it has not, or is deleted. */
+  readonly endedAtMs?: number | undefined;
+  /** Why it failed. Only of a dead job. */
+  readonly error?: string | undefined;
+}
+
+/** A schedule as shown. */
+export interface ScheduleJson extends Omit<ScheduleView, "lastJob" | "lastAtMs"> {
+  /** Name of its pool. */
+  readonly pool: string;
+  /** When its latest job was added, ms since epoch. Left out: it has none yet. */
+  readonly lastAtMs?: number | undefined;
+  /** Its latest job. Left out: it has none yet, or its process ended before it said which. */
+  readonly job?: ScheduledJobJson | undefined;
 }
 
 /** Long work on many jobs. */

@@ -28,7 +28,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** Places of the navigation. */
-export type PageName = "pools" | "jobs" | "dead" | "config";
+export type PageName = "pools" | "jobs" | "dead" | "schedules" | "audit" | "config";
 
 const PLACES: readonly {
   readonly place: PageName;
@@ -38,6 +38,8 @@ const PLACES: readonly {
   { place: "pools", path: "/", name: "Pools" },
   { place: "jobs", path: "/jobs", name: "Jobs" },
   { place: "dead", path: "/dead", name: "Dead letters" },
+  { place: "schedules", path: "/schedules", name: "Schedules" },
+  { place: "audit", path: "/audit", name: "Audit" },
   { place: "config", path: "/config", name: "Config" },
 ];
 

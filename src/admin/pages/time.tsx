@@ -7,13 +7,11 @@
 /** @jsxImportSource hono/jsx */
 
 import type { FC } from "hono/jsx";
-
-/** Latest time that a date can say, ms. A store may hold a later one. */
-const LAST_MS = 8.64e15;
+import { LAST_TIME_MS } from "../../time/iso_time.ts";
 
 /** A time, to the second. */
 export function Time({ atMs }: { atMs: number }): ReturnType<FC> {
-  if (atMs > LAST_MS) return <span>never</span>;
+  if (atMs > LAST_TIME_MS) return <span>never</span>;
   const iso = new Date(atMs).toISOString();
   return (
     <time datetime={iso} title={iso}>

@@ -23,6 +23,8 @@ const PAGES = [
   "/jobs",
   "/jobs/:id",
   "/dead",
+  "/schedules",
+  "/audit",
   "/config",
   "/login",
   "/assets/:name",
@@ -149,6 +151,14 @@ Deno.test("Answers have the shapes that the document gives them, field by field"
   await answered(system, "DELETE /api/pools/mail/override");
   const changed = { handler: "sleep", size: { min: 1, max: 2 }, lanes: [{ name: "urgent" }] };
   await answered(system, "POST /api/reload?dryRun=1", { config: { pools: { mail: changed } } });
+  await answered(system, "GET /api/schedules");
+  const schedule = system.sluice.pool("typed").snapshot().schedules[0]?.id;
+  await answered(system, `POST /api/pools/typed/schedules/${schedule}/pause`);
+  await answered(system, `POST /api/pools/typed/schedules/${schedule}/resume`);
+  await answered(system, `POST /api/pools/typed/schedules/${schedule}/run`);
+  await system.clock.advance(100_000);
+  await answered(system, "GET /api/schedules?pool=typed");
+  await answered(system, "GET /api/events/past");
   await answered(system, "GET /api/config");
   await answered(system, "GET /api/plugins");
   await answered(system, "GET /healthz");

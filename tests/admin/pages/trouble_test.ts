@@ -268,7 +268,8 @@ Deno.test("A fault inside shows people a page without its text", async () => {
   const broken = new Proxy(system.sluice, {
     get: (target, key) => {
       if (key === "pools" && isBroken) throw new Error("secret path /var/lib/x");
-      return Reflect.get(target, key, target);
+      const value = Reflect.get(target, key, target);
+      return typeof value === "function" ? value.bind(target) : value;
     },
   });
 
