@@ -11,6 +11,7 @@ import type { Logger } from "../contract/job.ts";
 import { silentLogger } from "../runtime/log.ts";
 import type { Sluice } from "../runtime/handles.ts";
 import { identifier } from "./access/actor.ts";
+import { compressed } from "./http/compressed.ts";
 import { type Endpoints, OPEN_ROUTES, type SessionEndpoints } from "./http/endpoints.ts";
 import type { RoutesOf } from "./http/hc.ts";
 import { assetRoutes } from "./pages/assets.ts";
@@ -154,9 +155,12 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
   const app = new Hono();
   const add = ({ method, path, handler }: EndpointEntry): void => {
     // Hint: Hono runs a route without middleware far faster than one with.
-    const answering: typeof handler = isOpen(method, path)
+    const checked: typeof handler = isOpen(method, path)
       ? (c, next) => withBody(c, context.body, handler(c, next))
       : (c, next) => withBody(c, context.body, refuse(c) ?? handler(c, next));
+    const answering: typeof handler = method === "GET"
+      ? (c, next) => compressed(c.req.raw, checked(c, next))
+      : checked;
     // Only an app that this one is mounted in needs it, and copies it: Hono's fast router cannot hold it.
     if (path === MOUNTED_START) {
       app.routes.push({ basePath: "/", method, path, handler: answering });
