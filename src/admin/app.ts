@@ -29,6 +29,7 @@ import { jobsPageRoutes } from "./pages/jobs_page.tsx";
 import { openApiRoutes } from "./openapi/routes.tsx";
 import { operationHandlers } from "./api/operation_routes.ts";
 import { Operations } from "./api/operations.ts";
+import { Failures } from "./api/failures.ts";
 import { ListLimit } from "./api/list_limit.ts";
 import { loginHandlers, loginPageRoutes } from "./pages/login.tsx";
 import { MOUNTED_START, overviewRoutes } from "./pages/overview.tsx";
@@ -118,6 +119,7 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     ? sluice.stopped
     : AbortSignal.any([options.signal, sluice.stopped]);
   const show = options.redact === undefined ? configRedactor(sluice) : redactor(options.redact);
+  const lists = new ListLimit(signal);
   const context: AdminContext = {
     sluice,
     log,
@@ -136,7 +138,8 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
       sluice.pools[0]?.snapshot().nowMs ?? clock.nowMs(),
       signal,
     ),
-    lists: new ListLimit(signal),
+    lists,
+    failures: new Failures({ lists, show, clock }),
     operations: new Operations(() => clock.nowMs(), signal),
     body: { reads: new BodyReads(clock, signal), maxBytes: options.maxBodyBytes ?? 1_048_576 },
     maxJobBytes: options.maxJobBytes ?? 65_536,

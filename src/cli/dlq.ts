@@ -6,16 +6,59 @@
 
 import { counted } from "../base/format.ts";
 import type { Command } from "commander";
-import type { RemoteOptions } from "./client.ts";
+import { call, type RemoteOptions } from "./client.ts";
+import { json, line, table } from "./print.ts";
+import { isoTime } from "../time/iso_time.ts";
+import { shellWord } from "../base/shell_word.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { changeJobs, type JobsOptions, listJobs, MATCHING, showJob } from "./jobs.ts";
 import { operate } from "./operation.ts";
 import { confirmed, type Tools, withRemote, withYes } from "./verb.ts";
 
+interface ListOptions extends Omit<JobsOptions, "group"> {
+  readonly group?: string | true;
+}
+
 interface ManyOptions extends JobsOptions {
   readonly all?: boolean;
   readonly yes?: boolean;
+}
+
+/** Prints why jobs are dead, those with most jobs first. */
+async function listGroups(
+  io: Io,
+  pool: string,
+  options: Omit<ListOptions, "group">,
+): Promise<void> {
+  const { lane, match, cursor } = options;
+  if (lane !== undefined || match !== undefined || cursor !== undefined) {
+    throw new CliError("--group without an error takes neither --lane, --match nor --cursor", 2);
+  }
+  const failures = await call(io, options, "GET /api/failures", "groups", { query: { pool } });
+  if (options.json) return json(io, failures);
+  const { groups, looked, hasMore, others } = failures;
+  if (looked === 0) return line(io, `No job of pool "${pool}" is dead`);
+  table(
+    io,
+    ["JOBS", "FIRST", "LAST", "LATEST JOB", "ERROR"],
+    groups.map(({ count, firstAtMs, lastAtMs, example, group }) => [
+      count,
+      isoTime(firstAtMs),
+      isoTime(lastAtMs),
+      example.id,
+      group,
+    ]),
+  );
+  if (others > 0) line(io, `${counted(others, "job")} in other groups`);
+  const older = hasMore ? ": there are older ones" : "";
+  line(io, `${hasMore ? "The latest " : ""}${counted(looked, "dead job")} looked at${older}`);
+  const [first] = groups;
+  if (first === undefined) return;
+  line(
+    io,
+    `Retry a group: sluice dlq retry ${shellWord(pool)} --all --group ${shellWord(first.group)}`,
+  );
 }
 
 /** Adds the verb. */
@@ -26,10 +69,13 @@ export function addDlq(program: Command, { io }: Tools): void {
   withRemote(dlq.command("ls").description("list dead jobs, newest first").argument("<pool>"))
     .option("--lane <lane>", "only this lane")
     .option("--match <text>", MATCHING)
+    .option("--group [error]", "groups by what errors have in common; with one: its jobs")
     .option("--limit <count>", "most jobs", "50")
     .option("--cursor <cursor>", "continue after the previous page")
-    .action((pool: string, options: JobsOptions) =>
-      listJobs(io, pool, { ...options, state: "dead" })
+    .action((pool: string, { group, ...options }: ListOptions) =>
+      group === true
+        ? listGroups(io, pool, options)
+        : listJobs(io, pool, { ...options, group, state: "dead" })
     );
   withRemote(dlq.command("show").description("show one job").argument("<id>"))
     .action((id: string, options: RemoteOptions) => showJob(io, id, options));
@@ -49,7 +95,8 @@ function many(command: Command): Command {
     .argument("[id...]", "which jobs")
     .option("--all", "all dead jobs of the pool")
     .option("--lane <lane>", "with --all: only this lane")
-    .option("--match <text>", `with --all: ${MATCHING}`);
+    .option("--match <text>", `with --all: ${MATCHING}`)
+    .option("--group <error>", 'with --all: only those of this group of "sluice dlq ls --group"');
 }
 
 async function retry(
@@ -70,28 +117,45 @@ async function discard(
   options: ManyOptions,
 ): Promise<void> {
   checkChoice(ids, options);
-  const what = options.all ? `all dead jobs${narrowed(options)}` : counted(ids.length, "dead job");
+  const many = options.all ? await manyOf(io, pool, options) : counted(ids.length, "dead job");
+  const what = options.all ? `${many}${narrowed(options)}` : many;
   confirmed(io, options, `Discard ${what} of pool "${pool}"?`);
   if (options.all) return await operate(io, pool, { discard: true, ...filterOf(options) }, options);
   await changeJobs(io, ids, "remove", options);
+}
+
+/** How many dead jobs there are to change, where that is known: of a group as a whole. */
+async function manyOf(io: Io, pool: string, options: ManyOptions): Promise<string> {
+  const { lane, match, group } = options;
+  if (group === undefined || (lane ?? match) !== undefined) return "all dead jobs";
+  const failures = await call(io, options, "GET /api/failures", "groups", { query: { pool } });
+  const count = failures.groups.find((one) => one.group === group)?.count;
+  if (count === undefined) return "all dead jobs";
+  return `${failures.hasMore ? "at least " : ""}${counted(count, "dead job")}`;
 }
 
 function checkChoice(ids: readonly string[], options: ManyOptions): void {
   if ((ids.length > 0) === (options.all === true)) {
     throw new CliError('Pass the ids of jobs, or --all; "sluice dlq ls" lists them', 2);
   }
-  if (!options.all && (options.lane !== undefined || options.match !== undefined)) {
-    throw new CliError("--lane and --match need --all, and no ids", 2);
+  const { lane, match, group } = options;
+  if (!options.all && (lane ?? match ?? group) !== undefined) {
+    throw new CliError("--lane, --match and --group need --all, and no ids", 2);
   }
 }
 
 function filterOf(
-  { lane, match }: ManyOptions,
-): { readonly lane?: string; readonly match?: string } {
-  return { ...(lane === undefined ? {} : { lane }), ...(match === undefined ? {} : { match }) };
+  { lane, match, group }: ManyOptions,
+): { readonly lane?: string; readonly match?: string; readonly group?: string } {
+  return {
+    ...(lane === undefined ? {} : { lane }),
+    ...(match === undefined ? {} : { match }),
+    ...(group === undefined ? {} : { group }),
+  };
 }
 
-function narrowed({ lane, match }: ManyOptions): string {
+function narrowed({ lane, match, group }: ManyOptions): string {
   const inLane = lane === undefined ? "" : ` in lane "${lane}"`;
-  return match === undefined ? inLane : `${inLane} with "${match}" in them`;
+  const having = match === undefined ? inLane : `${inLane} with "${match}" in them`;
+  return group === undefined ? having : `${having} with the error "${group}"`;
 }

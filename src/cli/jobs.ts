@@ -23,6 +23,8 @@ export interface JobsOptions extends RemoteOptions {
   readonly lane?: string | undefined;
   /** Only those with this text in them. */
   readonly match?: string | undefined;
+  /** Only those of this group of failures. */
+  readonly group?: string | undefined;
   /** Most jobs. */
   readonly limit?: string | undefined;
   /** Where the last page ended. */
@@ -95,10 +97,10 @@ async function fetchPage(
   options: JobsOptions,
   limit: number | undefined,
 ): Promise<JobPageJson> {
-  const { state, lane, match, cursor } = options;
+  const { state, lane, match, group, cursor } = options;
   return await call(io, options, "GET /api/pools/:pool/jobs", "jobs", {
     at: { pool },
-    query: { state, lane, match, limit, cursor },
+    query: { state, lane, match, group, limit, cursor },
   });
 }
 

@@ -218,7 +218,7 @@ Deno.test("dlq retry exits 2, when --lane or --match stands without --all", asyn
 
   assert.deepEqual([code, err], [
     2,
-    "--lane and --match need --all, and no ids\n",
+    "--lane, --match and --group need --all, and no ids\n",
   ]);
 });
 
@@ -244,4 +244,44 @@ Deno.test("what the state of things forbids (409) exits with 1: it may be done a
   ].map(({ code }) => code);
 
   assert.deepEqual(codes, [1, 1, 1, 1]);
+});
+
+Deno.test("dlq ls --group says why jobs are dead; retry and discard take a group by its error", async () => {
+  await using remote = await served();
+  const { sluice, clock } = remote.system;
+  for (const fail of ["no user 17", "it's down", "no user 18"]) {
+    await sluice.enqueue("mail", { lane: "urgent", payload: { fail } });
+    await clock.advance(1_000);
+  }
+
+  const groups = await remote.run(["dlq", "ls", "mail", "--group"]);
+  const listed = await remote.run(["dlq", "ls", "mail", "--group", "no user <n>", "--json"]);
+  const asked = await remote.run(["dlq", "discard", "mail", "--all", "--group", "no user <n>"]);
+  const gone = await remote.run([
+    "dlq",
+    "discard",
+    "mail",
+    "--all",
+    "--group",
+    "it's down",
+    "--yes",
+  ]);
+  const left = await remote.run(["dlq", "ls", "mail", "--group", "--json"]);
+  const both = await remote.run(["dlq", "ls", "mail", "--group", "--lane", "urgent"]);
+  const none = await remote.run(["dlq", "ls", "typed", "--group"]);
+
+  assert.match(
+    groups.out,
+    /^JOBS +FIRST +LAST +LATEST JOB +ERROR *\n +2 .* no user <n>\n +1 .* it's down\n/,
+  );
+  assert.match(
+    groups.out,
+    /3 dead jobs looked at\nRetry a group: sluice dlq retry mail --all --group 'no user <n>'\n$/,
+  );
+  assert.equal(JSON.parse(listed.out).jobs.length, 2);
+  assert.match(asked.err, /Discard 2 dead jobs with the error "no user <n>" of pool "mail"\?/);
+  assert.equal(gone.out, 'Pool "mail": 1 job forgotten\n');
+  assert.deepEqual(JSON.parse(left.out).groups.map(({ count }: { count: number }) => count), [2]);
+  assert.equal(both.code, 2);
+  assert.equal(none.out, 'No job of pool "typed" is dead\n');
 });

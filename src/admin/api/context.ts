@@ -14,6 +14,7 @@ import type { Actor } from "../access/actor.ts";
 import type { ReadOptions } from "../http/body.ts";
 import type { EventFeed } from "./event_feed.ts";
 import type { EventTrail } from "./event_trail.ts";
+import type { Failures } from "./failures.ts";
 import type { ListLimit } from "./list_limit.ts";
 import type { Operations } from "./operations.ts";
 import { problem } from "../http/problem.ts";
@@ -49,6 +50,8 @@ export interface AdminContext {
   readonly feed: EventFeed;
   /** Keeps what happened. */
   readonly trail: EventTrail;
+  /** Groups dead jobs by their errors. */
+  readonly failures: Failures;
   /** Reads lists of jobs, a few at once. */
   readonly lists: ListLimit;
   /** Runs bulk work. */

@@ -12,6 +12,7 @@ import { suggestion } from "../../base/suggest.ts";
 import type { AdminContext } from "./context.ts";
 import { LONGEST_CURSOR, openCursor, sealCursor } from "./cursor.ts";
 import { LIST_ORDER } from "./job_list.ts";
+import { LONGEST_GROUP } from "./shape.ts";
 import { shownJob } from "./jobs.ts";
 import { matcher } from "./match.ts";
 import { type ListPlace, pageOfPools, readPlace } from "./pools_list.ts";
@@ -21,7 +22,7 @@ import { queryFaults } from "../http/problem.ts";
 const PAGE = 50;
 
 /** Query parameters of such a page. */
-const FIELDS = ["pool", "lane", "state", "match", "cursor"];
+const FIELDS = ["pool", "lane", "state", "match", "group", "cursor"];
 
 /** What a page of jobs is asked for. */
 export interface JobFilter {
@@ -33,6 +34,8 @@ export interface JobFilter {
   readonly state: JobState | undefined;
   /** Text in id, key, type, error or payload. Empty: any. */
   readonly match: string;
+  /** A group of failures, as `Failures` names it. Empty: any. */
+  readonly group: string;
   /** Where to go on. Empty: at the beginning. */
   readonly cursor: string;
 }
@@ -81,6 +84,7 @@ export function readSearch(c: Context, context: AdminContext, state?: JobState):
     lane,
     state: state ?? (isState(given) ? given : undefined),
     match: read("match").slice(0, 200),
+    group: read("group", LONGEST_GROUP),
     cursor: read("cursor", LONGEST_CURSOR + 1),
   };
   if (filter.cursor !== "" && placeOf(filter) === undefined) {
@@ -99,10 +103,10 @@ export async function findJobs(
   { filter, pools }: JobSearch,
   context: AdminContext,
 ): Promise<FoundJobs> {
-  const { lane, state, match } = filter;
+  const { lane, state, match, group } = filter;
   const query = { ...LIST_ORDER, limit: PAGE, lane: lane || undefined, state };
   const place = placeOf(filter);
-  const matches = matcher(match || undefined, context.show);
+  const matches = matcher({ match, group }, context.show);
   const { jobs, next } = await context.lists.run(() => pageOfPools(pools, query, place, matches));
   return {
     jobs: jobs.map((job) => shownJob(job, context)),
@@ -112,8 +116,8 @@ export async function findJobs(
 
 /** The query that asks for the same with some of it changed. */
 export function queryOf(filter: JobFilter, changed: Partial<JobFilter> = {}): string {
-  const { pool, lane, state, match, cursor } = { ...filter, cursor: "", ...changed };
-  const entries = Object.entries({ pool, lane, state: state ?? "", match, cursor });
+  const { pool, lane, state, match, group, cursor } = { ...filter, cursor: "", ...changed };
+  const entries = Object.entries({ pool, lane, state: state ?? "", match, group, cursor });
   const query = new URLSearchParams(entries.filter(([, value]) => value !== ""));
   return query.size === 0 ? "" : `?${query}`;
 }
@@ -128,8 +132,8 @@ function placeOf(filter: JobFilter): ListPlace | undefined {
   return opened === undefined ? undefined : readPlace(opened);
 }
 
-function keyOf({ pool, lane, state, match }: JobFilter): readonly string[] {
-  return ["pages", pool, lane, state ?? "", match];
+function keyOf({ pool, lane, state, match, group }: JobFilter): readonly string[] {
+  return ["pages", pool, lane, state ?? "", match, group];
 }
 
 function quoted(text: string): string {

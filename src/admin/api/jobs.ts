@@ -66,6 +66,7 @@ export function jobHandlers(context: AdminContext): Handlers<JobEndpoints> {
             : laneFault(given, target.takes).detail
         ),
         match: text(),
+        group: text(),
         limit: wholeNumber({ min: 1, max: LONGEST_PAGE }),
         cursor: text((given, { c }) =>
           openCursor(listKeyOf(c), given) === undefined
@@ -74,6 +75,20 @@ export function jobHandlers(context: AdminContext): Handlers<JobEndpoints> {
         ),
       },
       run: (asked) => list(asked, context),
+    },
+    "GET /api/failures": {
+      query: {
+        pool: text((given) =>
+          context.target(given) === undefined
+            ? unknown("pool", given, sluice.pools.map(({ name }) => name))
+            : undefined
+        ),
+      },
+      run: async ({ query: { pool } }) => {
+        const all = sluice.pools;
+        const pools = pool === undefined ? all : all.filter(({ name }) => name === pool);
+        return answer(rounded(await context.failures.of(pools, all.length)), 200);
+      },
     },
     "GET /api/jobs/:id": {
       query: { waitMs: wholeNumber({ max: LONGEST_WAIT_MS }) },
@@ -101,12 +116,12 @@ async function list(
   { c, target, query }: Exchange<"GET /api/pools/:pool/jobs">,
   context: AdminContext,
 ): Promise<Answered<"GET /api/pools/:pool/jobs">> {
-  const { state, lane, match, limit = 50, cursor: given } = query;
+  const { state, lane, match, group, limit = 50, cursor: given } = query;
   const listed = listKeyOf(c);
   const cursor = given === undefined ? undefined : openCursor(listed, given);
   const asked = { ...LIST_ORDER, limit, lane, state, cursor };
   return await context.lists.run(async () => {
-    const page = await pageOf(target.handle, asked, matcher(match || undefined, context.show));
+    const page = await pageOf(target.handle, asked, matcher({ match, group }, context.show));
     return answer({
       jobs: page.jobs.map((job) => shownJob(job, context)),
       ...(page.cursor === undefined ? {} : { cursor: sealCursor(listed, page.cursor) }),
@@ -117,7 +132,13 @@ async function list(
 /** What a cursor is sealed with: it counts for the list that it was given for. */
 function listKeyOf(c: Context): readonly (string | undefined)[] {
   const { req } = c;
-  return [req.param("pool"), req.query("state"), req.query("lane"), req.query("match")];
+  return [
+    req.param("pool"),
+    req.query("state"),
+    req.query("lane"),
+    req.query("match"),
+    req.query("group"),
+  ];
 }
 
 /** A job with its pool. */
@@ -148,6 +169,7 @@ async function change(
     if (before === undefined) continue;
     const changed = await pool.change(id, to);
     if (changed.ok) {
+      if (before === "dead") context.failures.forget(pool);
       const { state } = changed;
       audit(c, context, { pool: pool.name, action: ACTIONS[to], target: id, before, after: state });
       const ends = to === "cancel" && state === "running";

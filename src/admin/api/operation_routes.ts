@@ -51,7 +51,7 @@ function start(
   context: AdminContext,
 ): Answered<"POST /api/pools/:pool/operations"> {
   const { operations } = context;
-  const { lane, state, match } = body;
+  const { lane, state, match, group } = body;
   const action = actionOf(body);
   const errors: ProblemError[] = [];
   if (lane !== undefined && !target.takes.lanes.has(lane)) {
@@ -67,11 +67,14 @@ function start(
     return problem(429, detail, { headers: { "retry-after": `${FULL_RETRY_S}` } });
   }
   const who = context.identify(c)?.who ?? "unknown";
-  const spec = { action, lane, state, match, matches: matcher(match, context.show) };
+  const spec = { action, lane, state, match, matches: matcher({ match, group }, context.show) };
   const started = operations.start(target.handle, spec, {
-    ended: (operation, thrown) => report(who, operation, thrown, context),
+    ended: (operation, thrown) => {
+      context.failures.forget(target.handle);
+      report(who, operation, thrown, context);
+    },
   });
-  const after = { lane, state, match };
+  const after = { lane, state, match, group };
   auditAs(who, context, {
     pool: started.pool,
     action: `${action} jobs`,

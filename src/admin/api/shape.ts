@@ -18,6 +18,9 @@ import type {
 /** Longest text that jobs are matched with, characters. */
 const LONGEST_MATCH = 200;
 
+/** Longest name of a group of failures, characters. */
+export const LONGEST_GROUP = 500;
+
 /** States that a bulk operation may ask for. */
 const OPERABLE = ["delayed", "ready", "blocked", "done", "dead", "cancelled"] as const;
 
@@ -69,6 +72,7 @@ export const operationShape: v.GenericSchema<OperationRequest> = v.pipe(
       ),
     ),
     match: v.optional(text("match", LONGEST_MATCH)),
+    group: v.optional(text("group", LONGEST_GROUP)),
   }),
   v.check(
     ({ retry, discard, purge }) => [retry, discard, purge].filter(Boolean).length === 1,

@@ -19,6 +19,7 @@ import type {
   ConfigJson,
   DecisionJson,
   DrainBody,
+  FailuresJson,
   HealthJson,
   JobPageJson,
   LoginBody,
@@ -160,6 +161,8 @@ export interface JobEndpoints {
       lane?: string;
       /** Only jobs with this text in id, key, type, error or payload, in any case. */
       match?: string;
+      /** Only jobs of this group of failures, as `GET /api/failures` names it. */
+      group?: string;
       /** Most entries, from 1; more than 500 count as 500. Default: 50. */
       limit?: number;
       /** Cursor of the page before, with the same filters. */
@@ -167,6 +170,18 @@ export interface JobEndpoints {
     };
     answers: { 200: JobPageJson };
     problems: 400 | 404 | 503;
+  };
+  /**
+   * Why jobs are dead, grouped by what their errors have in common. Looks at the latest dead jobs of each
+   * pool, 5,000 shared by all pools and 500 of each at least, and again after two seconds at the earliest.
+   */
+  "GET /api/failures": {
+    query: {
+      /** Only this pool. */
+      pool?: string;
+    };
+    answers: { 200: FailuresJson };
+    problems: 400 | 503;
   };
   /** One job. */
   "GET /api/jobs/:id": {

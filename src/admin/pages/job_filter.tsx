@@ -30,6 +30,7 @@ export function FilterForm(
   const { pools } = context.sluice;
   const chosen = pools.filter(({ name }) => filter.pool === "" || name === filter.pool);
   const isFiltered = filter.pool !== "" || filter.lane !== "" || filter.match !== "" ||
+    filter.group !== "" ||
     (states && filter.state !== undefined);
   return (
     <form class="filter" method="get" action={action} role="search">
@@ -68,6 +69,7 @@ export function FilterForm(
           autocomplete="off"
         />
       </div>
+      {filter.group !== "" && <input type="hidden" name="group" value={filter.group} />}
       <button type="submit">Show</button>
       {isFiltered && <a href={action}>Show all</a>}
     </form>

@@ -62,7 +62,7 @@ async function show(c: Context, context: AdminContext): Promise<Response> {
 
 /** True for a list that is read again and again: not for a search, which may look at many jobs. */
 export function isLive({ filter, faults }: JobSearch): boolean {
-  return filter.match === "" && faults.length === 0;
+  return filter.match === "" && filter.group === "" && faults.length === 0;
 }
 
 /** What is wrong with a query. */
@@ -97,9 +97,10 @@ const NoJobs: FC<{ filter: JobFilter; more: boolean }> = ({ filter, more }) => (
   <p class="card empty">
     {more
       ? NO_MATCH_YET
-      : filter.match !== ""
+      : filter.match !== "" && filter.group === ""
       ? "No job has that text in its id, key, type, error or payload."
-      : filter.pool !== "" || filter.lane !== "" || filter.state !== undefined
+      : filter.pool !== "" || filter.lane !== "" || filter.state !== undefined ||
+          filter.group !== ""
       ? "No such job now."
       : "There are no jobs yet. Post one, or wait for the first."}
   </p>

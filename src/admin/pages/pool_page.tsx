@@ -15,6 +15,8 @@ import type { History } from "../../planning/history.ts";
 import { suggestion } from "../../base/suggest.ts";
 import { whyOf } from "../../explain/reason.ts";
 import { Fact } from "./cells.tsx";
+import { FailureGroups } from "./failure_groups.tsx";
+import type { FailuresJson } from "../http/wire.ts";
 import { Charts } from "./charts.tsx";
 import type { AdminContext } from "../api/context.ts";
 import { DecisionLog } from "./decision_log.tsx";
@@ -26,6 +28,9 @@ import { oldestWaitMs } from "./pool_order.ts";
 import { findingClass, isWell, Marks, Meanings, type ShownPool } from "./pool_state.tsx";
 import { queryFaults, queryNumber } from "../http/problem.ts";
 import { badQuery } from "./trouble.tsx";
+
+/** Most groups of failures that the page has. */
+const MOST_FAILURES = 3;
 
 /** Without a script the page is reloaded after so long, s. */
 const REFRESH_SECONDS = 5;
@@ -39,27 +44,29 @@ export function poolPageRoutes(context: AdminContext): Hono<BlankEnv> {
   return new Hono().get("/pools/:pool", (c) => show(c, context));
 }
 
-function show(c: Context, context: AdminContext): Response | Promise<Response> {
+async function show(c: Context, context: AdminContext): Promise<Response> {
   const refresh = queryNumber(c, "refresh", { min: 0, max: 3_600, default: REFRESH_SECONDS });
   const decisions = queryNumber(c, "decisions", { min: 1, max: 1_000, default: 100 });
   const faults = queryFaults(c, ["refresh", "decisions"]);
-  if (typeof refresh === "object") return badQuery(c, context, [refresh, ...faults]);
-  if (typeof decisions === "object") return badQuery(c, context, [decisions, ...faults]);
-  if (faults.length > 0) return badQuery(c, context, faults);
+  if (typeof refresh === "object") return await badQuery(c, context, [refresh, ...faults]);
+  if (typeof decisions === "object") return await badQuery(c, context, [decisions, ...faults]);
+  if (faults.length > 0) return await badQuery(c, context, faults);
   const frame = frameOf(c, context);
   const name = c.req.param("pool") ?? "";
   const handle = context.target(name)?.handle;
   if (handle === undefined) {
     const names = context.sluice.pools.map((pool) => pool.name);
-    return answerPage(c, <Missing {...frame} name={name} names={names} />, 404);
+    return await answerPage(c, <Missing {...frame} name={name} names={names} />, 404);
   }
   const log = handle.explain(decisions + 1);
-  return answerPage(
+  const failures = await context.failures.soon(handle, context.sluice.pools.length);
+  return await answerPage(
     c,
     <PoolPage
       {...frame}
       pool={shownPool(handle)}
       history={handle.history()}
+      failures={failures}
       log={log.slice(0, decisions)}
       hasMore={log.length > decisions}
       reserve={reserveOf(handle.settings)}
@@ -81,6 +88,7 @@ const Missing: FC<FrameProps & { name: string; names: readonly string[] }> = (pr
 interface PoolPageProps extends FrameProps {
   readonly pool: ShownPool;
   readonly history: History;
+  readonly failures: FailuresJson | undefined;
   readonly log: readonly Decision[];
   readonly hasMore: boolean;
   readonly reserve: ReserveOf;
@@ -91,6 +99,18 @@ interface PoolPageProps extends FrameProps {
 const PoolPage: FC<PoolPageProps> = (props) => {
   const { base, actor, pool, history, log, hasMore, reserve, most, refresh } = props;
   const writes = mayWrite(actor) && !pool.draining;
+  // Old dead letters are below what the pool does now.
+  const isFailing = pool.diagnosis.some(({ code }) => code === "failing");
+  const failures = props.failures !== undefined && (
+    <FailureGroups
+      base={base}
+      failures={props.failures}
+      nowMs={pool.nowMs}
+      writes={writes}
+      pool={pool.pool}
+      most={MOST_FAILURES}
+    />
+  );
   return (
     <Layout
       base={base}
@@ -117,10 +137,12 @@ const PoolPage: FC<PoolPageProps> = (props) => {
       <OverrideNotice pool={pool} writes={writes} />
       <BreakerNotice pool={pool} writes={writes} />
       <Findings pool={pool} />
+      {isFailing && failures}
       <Facts pool={pool} />
       <Charts pool={pool} history={history} base={base} />
       <h2 id="lanes">Lanes</h2>
       <LaneTable pool={pool} reserve={reserve} writes={writes} />
+      {!isFailing && failures}
       <h2 id="decisions">Decisions</h2>
       <DecisionLog pool={pool.pool} log={log} hasMore={hasMore} />
     </Layout>

@@ -364,7 +364,7 @@ Deno.test("An operation is audited when it begins and when it ends", async () =>
   const { id } = await run(system, { retry: true, lane: "urgent" });
 
   assert.deepEqual(audits.map(({ action, target, after }) => [action, target, after]), [
-    ["retry jobs", id, { lane: "urgent", state: undefined, match: undefined }],
+    ["retry jobs", id, { lane: "urgent", state: undefined, match: undefined, group: undefined }],
     ["retry jobs done", id, { seen: 1, matched: 1, changed: 1 }],
   ]);
 });
