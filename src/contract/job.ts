@@ -161,6 +161,11 @@ export interface JobRecord extends Job {
   readonly cancelling?: boolean | undefined;
   /** The key that makes others its duplicates. */
   readonly dedupeKey?: string | undefined;
+  /**
+   * True while it is delayed and has a slot of its key: it waits for the rate of its key, or for its circuit
+   * breaker. Omitted: it is not.
+   */
+  readonly keepsSlot?: boolean | undefined;
 }
 
 /** One attempt of a job, as it ended. */

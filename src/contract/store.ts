@@ -28,12 +28,22 @@ export interface Keep {
   readonly forMs: number;
 }
 
+/** Starts of one key's jobs: no more than `starts` in any `perMs`. */
+export interface KeyRate {
+  /** A whole number, 1 to 100. */
+  readonly starts: number;
+  /** Length of the window, ms, > 0. */
+  readonly perMs: number;
+}
+
 /** What a store must know of a lane. */
 export interface LaneRules {
   /** Name, unique within the pool. */
   readonly name: string;
   /** How many jobs of one key may run at once, over all processes. `Infinity`: no bound. */
   readonly maxRunningPerKey: number;
+  /** What else holds for the jobs of each key, over all processes: all of them. Omitted: nothing. */
+  readonly keyRates?: readonly KeyRate[] | undefined;
 }
 
 /** What a store tells the pool that opened a queue. */
@@ -170,6 +180,11 @@ export interface Settlement {
    * it gives it up.
    */
   readonly keepsSlot?: boolean | undefined;
+  /**
+   * When its attempt began, by the wall clock: said where its lane has `keyRates`. Omitted: it did not
+   * begin, or that does not count.
+   */
+  readonly beganAtMs?: number | undefined;
   /** What the handler returned: JSON. Only when done. */
   readonly result: unknown;
   /** Why there is no `result` although the handler returned one. Omitted: it did not. */
@@ -272,6 +287,8 @@ export interface Queue {
    * Omitted: 1.
    */
   readonly leaseCalls?: number;
+  /** True if it holds the `keyRates` of lanes. Omitted: no pool with such a lane starts on it. */
+  readonly holdsKeyRates?: boolean;
   /** Counts by lane as the queue was opened. Omitted: they are known once `count` has answered. */
   readonly counts?: readonly LaneCounts[];
   /**

@@ -137,7 +137,7 @@ export const deadMemberChecks: readonly StoreCheck[] = [
   },
 ];
 /** Renews as a live member does until it is the only one. How many jobs were taken back meanwhile. */
-async function renewUntilAlone(trial: StoreTrial): Promise<number> {
+export async function renewUntilAlone(trial: StoreTrial): Promise<number> {
   let reaped = 0;
   for (let beat = 0; beat < 10; beat++) {
     const renewal = await trial.queue.renew(trial.nowMs);

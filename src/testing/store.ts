@@ -9,6 +9,7 @@ import { bindSubject, makeContext, type Subject } from "./subject.ts";
 import { changeChecks } from "./_store_changes.ts";
 import { idempotencyChecks } from "./_store_idempotency.ts";
 import { keyChecks } from "./_store_keys.ts";
+import { keyRateChecks } from "./_store_key_rates.ts";
 import { deadMemberChecks } from "./_store_dead_members.ts";
 import { leaseChecks } from "./_store_leases.ts";
 import { queueChecks } from "./_store_queue.ts";
@@ -53,6 +54,7 @@ export async function checkStore(
       ...leaseChecks,
       ...deadMemberChecks,
       ...keyChecks,
+      ...keyRateChecks,
       ...idempotencyChecks,
       ...changeChecks,
       ...reopenChecks,

@@ -85,6 +85,7 @@ export async function openQueue(options: QueueOptions, shares: QueueShares): Pro
 
 /** The jobs of one pool, as one member has them. */
 export class KvQueue implements Queue {
+  readonly holdsKeyRates = true;
   readonly #context: QueueContext;
   readonly #shares: QueueShares;
   readonly #adds: PendingAdds;

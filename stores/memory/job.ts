@@ -231,10 +231,10 @@ export class MemoryJob implements Leased, Added {
     this.readyAtMs = readyAtMs;
   }
 
-  /** It was blocked until now. */
-  unblock(nowMs: number): void {
+  /** It is blocked until then. */
+  unblock(atMs: number): void {
     this.ownExtra().dueAtMs ??= this.readyAtMs;
-    this.restamp(nowMs);
+    this.restamp(atMs);
   }
 
   /** Notes that it is deferred: the clock may have gone ahead during its attempt, and it is due by that. */
@@ -302,7 +302,7 @@ export class MemoryJob implements Leased, Added {
       attempt: this.attempt,
       traceparent: this.extra?.traceparent,
       state: this.state,
-      dueAtMs: this.dueAtMs ?? this.readyAtMs,
+      dueAtMs: this.code === DELAYED ? this.readyAtMs : this.dueAtMs ?? this.readyAtMs,
       readyAtMs: readyAtOf(this, end?.atMs),
       startedAtMs: this.startedAtMs,
       endedAtMs: end?.atMs,
@@ -312,6 +312,7 @@ export class MemoryJob implements Leased, Added {
       error: this.extra?.error,
       ...this.extra?.past,
       dedupeKey: this.extra?.dedupeKey,
+      ...(this.code === DELAYED && this.extra?.keepsSlot === true && { keepsSlot: true }),
     };
   }
 

@@ -1,14 +1,15 @@
 /**
- * The limit on how many jobs of one key run at once, in one lane.
+ * The limit on how many jobs of one key run at once, and start in a window, in one lane.
  *
  * @module
  */
 
 import { BLOCKED, type MemoryJob } from "./job.ts";
 import { JobRing } from "./ring.ts";
+import type { KeyStarts } from "./starts.ts";
 
 interface KeyUse {
-  /** Jobs that run or are ready. */
+  /** Jobs that run, are ready, or will be when the rate of their key lets them start. */
   held: number;
   /** Jobs that wait for one of those to end. */
   waiting: JobRing | undefined;
@@ -16,44 +17,59 @@ interface KeyUse {
 
 /**
  * Gives out places. A job must have one to be ready, so claiming never meets a job that may not run,
- * and never looks at those that wait. A key without jobs leaves no trace.
+ * and never looks at those that wait. Where there are rates, a place says when its job may start. A key
+ * without jobs leaves no trace here.
  */
 export class KeyPlaces {
   readonly #limit: number;
+  readonly #starts: KeyStarts | undefined;
   readonly #uses = new Map<string, KeyUse>();
 
-  /** Allows `limit` jobs of a key. */
-  constructor(limit: number) {
+  /** Allows `limit` jobs of a key, and no more `starts` than their rates do. */
+  constructor(limit: number, starts: KeyStarts | undefined) {
     this.#limit = limit;
+    this.#starts = starts;
   }
 
-  /** Takes a place; false queues the job for one instead. */
-  take(key: string, job: MemoryJob): boolean {
+  /** Takes a place: from when its job may start. `Infinity`: there is none, and the job waits for one. */
+  take(key: string, job: MemoryJob, nowMs: number): number {
     const use = this.#use(key);
-    if (use.held < this.#limit) {
-      use.held++;
-      return true;
-    }
+    if (use.held < this.#limit) return this.#give(use, key, nowMs);
     job.code = BLOCKED;
     use.waiting ??= new JobRing(isBlocked, 4);
     use.waiting.push(job);
-    return false;
+    return Infinity;
   }
 
-  /** Takes a place for a job that runs already. */
+  /** Takes a place for a job that has one already. */
   force(key: string): void {
     this.#use(key).held++;
   }
 
-  /** Gives a place up. The job that gets it, if one waits for it. */
-  release(key: string): MemoryJob | undefined {
+  /** The attempt of a job began at `beganAtMs`, and it keeps its place: from when it may start again. */
+  keep(key: string, beganAtMs: number, nowMs: number): number {
+    this.#starts?.add(key, beganAtMs, nowMs);
+    const use = this.#use(key);
+    use.held--;
+    return this.#give(use, key, nowMs);
+  }
+
+  /** Gives a place up. `beganAtMs`: when its job did. */
+  release(key: string, beganAtMs: number | undefined, nowMs: number): void {
+    if (beganAtMs !== undefined) this.#starts?.add(key, beganAtMs, nowMs);
+    const use = this.#uses.get(key);
+    if (use === undefined) return;
+    use.held--;
+    if (use.held === 0 && use.waiting === undefined) this.#uses.delete(key);
+  }
+
+  /** The next job of a key that waits, if there is a place: it has no place yet, and waits no more. */
+  next(key: string): MemoryJob | undefined {
     const use = this.#uses.get(key);
     if (use === undefined) return undefined;
-    use.held--;
     const next = use.held < this.#limit ? use.waiting?.shift() : undefined;
-    if (next !== undefined) use.held++;
     if (use.waiting?.live === 0) use.waiting = undefined;
-    if (use.held === 0) this.#uses.delete(key);
+    if (next === undefined && use.held === 0) this.#uses.delete(key);
     return next;
   }
 
@@ -77,6 +93,12 @@ export class KeyPlaces {
   /** Keys that have jobs. */
   get size(): number {
     return this.#uses.size;
+  }
+
+  #give(use: KeyUse, key: string, nowMs: number): number {
+    const atMs = this.#starts?.nextMs(key, use.held, nowMs) ?? nowMs;
+    use.held++;
+    return atMs;
   }
 
   #use(key: string): KeyUse {

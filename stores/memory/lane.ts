@@ -4,12 +4,14 @@
  * @module
  */
 
-import type { LaneCounts } from "../../src/contract/store.ts";
+import { slotsOf } from "../../src/base/key_starts.ts";
+import type { KeyRate, LaneCounts, LaneRules } from "../../src/contract/store.ts";
 import { BlockedJobs } from "./blocked.ts";
 import { DelayedJobs } from "./delayed.ts";
 import { BLOCKED, type Code, DELAYED, type MemoryJob, READY } from "./job.ts";
 import { KeyPlaces } from "./keys.ts";
 import { JobRing } from "./ring.ts";
+import { KeyStarts } from "./starts.ts";
 
 /** What a lane must know of its pool. */
 export interface LanePool {
@@ -23,7 +25,8 @@ export interface LanePool {
 
 /**
  * Jobs come in by `add`, `again` or `putBack` and leave by `next` or `drop`. A job with a key keeps its
- * place among those of the key from `ready` until `release`.
+ * place among those of the key from `ready` until `release`. Under a rate it may have it before: it is
+ * delayed then, until the rate lets it start.
  *
  * `ready` is in order of `readyAtMs`: whatever is due is moved up before anything is put behind it.
  */
@@ -45,7 +48,9 @@ export class MemoryLane implements LaneCounts {
   readonly #ready = new JobRing(isReady);
   readonly #delayed = new DelayedJobs();
   readonly #blocked = new BlockedJobs();
-  #maxRunningPerKey = Infinity;
+  #slots = Infinity; // of each key
+  #keyRates: readonly KeyRate[] = [];
+  #keyStarts: KeyStarts | undefined = undefined;
   #keys: KeyPlaces | undefined = undefined;
 
   /** Makes an empty lane. */
@@ -94,7 +99,7 @@ export class MemoryLane implements LaneCounts {
       return;
     }
     if (this.nextDueAtMs <= nowMs) this.#moveDue(nowMs);
-    this.#enter(job);
+    this.#enter(job, nowMs);
   }
 
   /** Puts a job that ran in again. It has given its key's place up, or keeps it. */
@@ -102,6 +107,19 @@ export class MemoryLane implements LaneCounts {
     job.restamp(Math.max(dueAtMs, nowMs));
     if (job.extra !== undefined) job.extra.dueAtMs = undefined;
     this.add(job, nowMs);
+  }
+
+  /** Puts a job whose attempt began in again, with the place of its key, when a rate lets it start. */
+  keep(job: MemoryJob, beganAtMs: number, dueAtMs: number, nowMs: number): void {
+    const key = this.#keys === undefined ? undefined : job.extra?.key;
+    const atMs = key === undefined ? dueAtMs : this.#keys!.keep(key, beganAtMs, nowMs);
+    job.ownExtra().keepsSlot = true;
+    this.again(job, Math.max(dueAtMs, atMs), nowMs);
+  }
+
+  /** True if starts of the job count: it may not start again as it likes. */
+  counts(job: MemoryJob): boolean {
+    return this.#keyStarts !== undefined && job.key !== undefined;
   }
 
   /** Puts a job that ran back to where it was. It keeps its key's place. */
@@ -146,24 +164,32 @@ export class MemoryLane implements LaneCounts {
     }
   }
 
-  /** Gives up the place of the job's key. True if another job has left its wait for it. */
-  release(job: MemoryJob, nowMs: number): boolean {
-    const key = this.#keys === undefined ? undefined : job.extra?.key;
-    if (key === undefined) return false;
-    let next = this.#keys!.release(key);
-    if (next === undefined) return false;
-    while (next !== undefined) {
+  /**
+   * Gives up the place of the job's key. `beganAtMs`: when its attempt did, if it did. True if another job
+   * has left its wait for it.
+   */
+  release(job: MemoryJob, nowMs: number, beganAtMs?: number): boolean {
+    const keys = this.#keys;
+    const key = keys === undefined ? undefined : job.extra?.key;
+    if (keys === undefined || key === undefined) return false;
+    keys.release(key, beganAtMs, nowMs);
+    let isGiven = false;
+    for (let next = keys.next(key); next !== undefined; next = keys.next(key)) {
+      isGiven = true;
       this.#blocked.leave();
       if (!next.isExpired(nowMs)) {
+        const atMs = keys.take(key, next, nowMs);
         if (this.nextDueAtMs <= nowMs) this.#moveDue(nowMs);
-        next.unblock(nowMs);
-        this.#toReady(next);
+        if (atMs > nowMs) this.#delay(next, atMs);
+        else {
+          next.unblock(nowMs);
+          this.#toReady(next);
+        }
         break;
       }
       this.#pool.expire(next, nowMs);
-      next = this.#keys!.release(key);
     }
-    return true;
+    return isGiven;
   }
 
   /** Delayed and blocked jobs have been stamped again. */
@@ -182,26 +208,47 @@ export class MemoryLane implements LaneCounts {
     return this.#ready.at(earlier)?.readyAtMs ?? Infinity;
   }
 
-  /** Changes how many jobs of a key may run. `holding`: jobs of this lane that do now, or keep their place. */
-  limitKeys(maxRunningPerKey: number, holding: Iterable<MemoryJob>): void {
-    if (maxRunningPerKey === this.#maxRunningPerKey) return;
-    this.#maxRunningPerKey = maxRunningPerKey;
+  /** Changes how many jobs of a key may run and start. `holding`: jobs of this lane that do now, or keep their place. */
+  limitKeys(rules: LaneRules, holding: Iterable<MemoryJob>, nowMs: number): void {
+    const { maxRunningPerKey, keyRates = [] } = rules;
+    const slots = slotsOf(maxRunningPerKey, keyRates);
+    const isSame = slots === this.#slots &&
+      JSON.stringify(keyRates) === JSON.stringify(this.#keyRates);
+    if (isSame) return;
+    this.#slots = slots;
+    this.#keyRates = keyRates;
     const waiting = this.#ready.drain();
     for (const job of this.#keys?.drain() ?? []) waiting.push(job);
     waiting.sort((a, b) => a.readyAtMs - b.readyAtMs || a.sequence - b.sequence);
     this.#blocked.clear();
-    this.#keys = maxRunningPerKey === Infinity ? undefined : new KeyPlaces(maxRunningPerKey);
+    if (keyRates.length === 0) this.#keyStarts = undefined;
+    else if (this.#keyStarts === undefined) this.#keyStarts = new KeyStarts(keyRates);
+    else this.#keyStarts.adopt(keyRates);
+    this.#keys = slots === Infinity ? undefined : new KeyPlaces(slots, this.#keyStarts);
     for (const job of holding) {
       if (job.key !== undefined) this.#keys?.force(job.key);
     }
-    for (const job of waiting) this.#enter(job);
+    for (const job of waiting) this.#enter(job, nowMs);
   }
 
-  #enter(job: MemoryJob): void {
+  #enter(job: MemoryJob, nowMs: number): void {
     const hasSlot = job.extra !== undefined && takeSlot(job);
     const key = this.#keys === undefined ? undefined : job.extra?.key;
-    if (key === undefined || hasSlot || this.#keys!.take(key, job)) this.#toReady(job);
+    if (key === undefined || hasSlot) {
+      this.#toReady(job);
+      return;
+    }
+    const atMs = this.#keys!.take(key, job, nowMs);
+    if (atMs <= nowMs) this.#toReady(job);
+    else if (atMs < Infinity) this.#delay(job, atMs);
     else this.#blocked.enter(job);
+  }
+
+  /** Delays a job that has the place of its key, until the key's rate lets it start. */
+  #delay(job: MemoryJob, atMs: number): void {
+    job.unblock(atMs);
+    job.ownExtra().keepsSlot = true;
+    this.#delayed.push(job);
   }
 
   #toReady(job: MemoryJob): void {
@@ -217,7 +264,7 @@ export class MemoryLane implements LaneCounts {
       let job = this.#delayed.popDue(nowMs);
       job !== undefined;
       job = this.#delayed.popDue(nowMs)
-    ) this.#enter(job);
+    ) this.#enter(job, nowMs);
   }
 
   #expire(job: MemoryJob, nowMs: number): void {

@@ -24,17 +24,28 @@ export function settleLease(
   if (settlement.resultError !== undefined) job.ownExtra().resultError = settlement.resultError;
   const goesOn = settlement.to === "retry" || settlement.to === "back";
   const to = goesOn && job.extra?.cancelling === true ? "cancelled" : settlement.to;
+  const { dueAtMs } = settlement;
+  const beganAtMs = job.home.counts(job) ? settlement.beganAtMs : undefined;
   if (to === "back") {
-    job.home.putBack(job);
+    if (beganAtMs === undefined) job.home.putBack(job);
+    else job.home.keep(job, beganAtMs, nowMs, nowMs);
     return true;
   }
   const keepsSlot = to === "retry" && settlement.keepsSlot === true;
-  if (keepsSlot) job.ownExtra().keepsSlot = true;
-  const freed = !keepsSlot && job.home.release(job, nowMs);
+  if (keepsSlot) {
+    job.defer(nowMs);
+    if (beganAtMs !== undefined) job.home.keep(job, beganAtMs, dueAtMs, nowMs);
+    else {
+      job.ownExtra().keepsSlot = true;
+      job.home.again(job, dueAtMs, nowMs);
+    }
+    return true;
+  }
+  const freed = job.home.release(job, nowMs, beganAtMs);
   switch (to) {
     case "retry":
       job.defer(nowMs);
-      job.home.again(job, settlement.dueAtMs, nowMs);
+      job.home.again(job, dueAtMs, nowMs);
       return true;
     case "done":
       pool.end(job, DONE, nowMs, settlement.result);
@@ -81,19 +92,21 @@ export function takeAll(
     const mayRun = job.attempt < (attempts[job.home.ordinal] ?? Infinity);
     if (mayRun || job.extra?.cancelling === true) requeue(pool, job, nowMs);
     else {
-      job.home.release(job, nowMs);
+      job.home.release(job, nowMs, nowMs);
       pool.endUnsettled(job, DEAD, nowMs, "attempts");
     }
   }
   return lost.length;
 }
 
+/** Nobody says whether its attempt began: where starts count it did, now at the latest. */
 function requeue(pool: MemoryPool, job: MemoryJob, nowMs: number): void {
   if (job.extra?.cancelling !== true) {
-    job.home.putBack(job);
+    if (job.home.counts(job)) job.home.keep(job, nowMs, nowMs, nowMs);
+    else job.home.putBack(job);
     return;
   }
-  job.home.release(job, nowMs);
+  job.home.release(job, nowMs, nowMs);
   pool.endUnsettled(job, CANCELLED, nowMs);
 }
 

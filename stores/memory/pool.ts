@@ -56,14 +56,15 @@ export class MemoryPool implements LanePool {
   /** Lanes by their rules, in that order, made if they are new. */
   openLanes(rules: readonly LaneRules[], keep: Keep, nowMs: number): readonly MemoryLane[] {
     this.#ended.limit(keep, nowMs);
-    return rules.map(({ name, maxRunningPerKey }, index) => {
+    return rules.map((rule, index) => {
+      const { name } = rule;
       let lane = this.#lanes.get(name);
       if (lane === undefined) {
         lane = new MemoryLane(name, this.#lanes.size, this);
         this.#lanes.set(name, lane);
       }
       lane.index = index;
-      lane.limitKeys(maxRunningPerKey, this.#holdingIn(lane));
+      lane.limitKeys(rule, this.#holdingIn(lane), nowMs);
       return lane;
     });
   }

@@ -38,6 +38,7 @@ const NONE: readonly MemoryJob[] = Object.freeze([]);
 
 /** The jobs of one pool, as one member has them. Answers at once, all of it. */
 export class MemoryQueue implements Queue {
+  readonly holdsKeyRates = true;
   readonly #pool: MemoryPool;
   readonly #fences: Fences;
   readonly #member: MemoryMember;

@@ -151,7 +151,7 @@ export class ChangeTransaction {
   }
 
   /** State of the revived job. `undefined`: its `dedupeKey` is another's by now. */
-  async #revive({ entry, ended }: EndedAt): Promise<"ready" | "blocked" | undefined> {
+  async #revive({ entry, ended }: EndedAt): Promise<"ready" | "delayed" | "blocked" | undefined> {
     const { db, keys } = this.#context;
     const [id, , , startedAtMs, attempts, dueMs, line] = ended.row;
     const { segment, ordinal, index } = ended.id;

@@ -35,6 +35,25 @@ export function waitingSince(value: unknown): number | undefined {
   return typeof sinceMs === "number" ? sinceMs : undefined;
 }
 
+/** Starts that the record of a key has beside its places, by time. */
+export function startsIn(value: unknown): number[] {
+  return Array.isArray(value) && placesIn(value) !== undefined ? value.slice(3).filter(isTime) : [];
+}
+
+/** What the record of a key is. `sinceMs`: see `waitingSince`. */
+export function keyRecord(
+  [held, waiting]: PlaceCount,
+  sinceMs: number | undefined,
+  starts: readonly number[],
+): readonly unknown[] {
+  if (starts.length > 0) return [held, waiting, sinceMs ?? null, ...starts];
+  return sinceMs === undefined ? [held, waiting] : [held, waiting, sinceMs];
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
 /** How often a damaged record of a key is counted again while others go on with its lane. */
 const MOST_LOOKS = 5;
 
@@ -75,8 +94,9 @@ async function setPlaces(
   [held, waiting]: PlaceCount,
 ): Promise<boolean> {
   const atomic = db.kv.atomic().check(record!, ...movers);
-  if (held + waiting === 0) atomic.delete(record!.key);
-  else atomic.set(record!.key, [held, waiting]);
+  const starts = startsIn(record!.value);
+  if (held + waiting + starts.length === 0) atomic.delete(record!.key);
+  else atomic.set(record!.key, keyRecord([held, waiting], undefined, starts));
   return await db.commit({ atomic, signals: false }) !== undefined;
 }
 

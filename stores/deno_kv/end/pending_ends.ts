@@ -263,7 +263,8 @@ class EndBatch implements CommitParticipant {
     settlement: Settlement,
     unkept: boolean | undefined,
   ): Promise<void> {
-    const { to, charged, dueAtMs, error, keepsSlot, history } = settlement;
+    const { to, charged, error, history } = settlement;
+    const beganAtMs = transaction.slots.counts(job) ? settlement.beganAtMs : undefined;
     const { startedAtMs } = job.part;
     const { nowMs } = transaction;
     const attempt = job.line[0] + (charged ? 1 : 0);
@@ -279,12 +280,13 @@ class EndBatch implements CommitParticipant {
       };
       const line = changeLine(job.line, { attempts: charged ? 1 : 0, leases: 1 }, change);
       const again = storedWith(job, line);
-      if (to === "back") transaction.put("r", again, again.dueMs); // at once, in its old place
-      else await this.#requeue(transaction, again, { dueAtMs, keepsSlot });
+      if (to === "retry") await this.#requeue(transaction, again, settlement, beganAtMs);
+      else if (beganAtMs === undefined) transaction.put("r", again, again.dueMs); // at once, in its old place
+      else await transaction.slots.keep(again, beganAtMs, transaction.atMs);
       transaction.signals = true;
       return;
     }
-    await transaction.slots.release(job);
+    await transaction.slots.release(job, beganAtMs);
     const { reason } = settlement;
     const result = to === "done" ? resultOf(settlement) : {};
     const end = { state: to, attempt, startedAtMs, ...result, reason, error, told: true };
@@ -299,14 +301,18 @@ class EndBatch implements CommitParticipant {
   async #requeue(
     transaction: Transaction,
     job: StoredJob,
-    { dueAtMs, keepsSlot }: Pick<Settlement, "dueAtMs" | "keepsSlot">,
+    { dueAtMs, keepsSlot }: Settlement,
+    beganAtMs: number | undefined,
   ): Promise<void> {
+    if (keepsSlot === true && beganAtMs !== undefined) {
+      return await transaction.slots.keep(job, beganAtMs, dueAtMs);
+    }
     if (keepsSlot === true && job.line[3]?.h === 1) {
       const isDue = Math.ceil(dueAtMs) <= transaction.nowMs;
       transaction.put(isDue ? "r" : "z", job, isDue ? transaction.atMs + 0.5 : Math.ceil(dueAtMs));
       return;
     }
-    await transaction.slots.release(job);
+    await transaction.slots.release(job, beganAtMs);
     const line = changeLine(job.line, {}, { h: undefined });
     const free = storedWith(job, line);
     const dueMs = Math.ceil(dueAtMs);

@@ -2,7 +2,8 @@
  * The limit on how many jobs of one key run at once: places that a job must have to be ready.
  *
  * A job that is ready or runs has a place. The others of its key wait in a queue of their own, so
- * that claiming never meets a job that may not run, and never looks at those that wait.
+ * that claiming never meets a job that may not run, and never looks at those that wait. Under a rate of
+ * its key a job with a place may be delayed: until the rate lets it start.
  *
  * @module
  */
@@ -10,16 +11,22 @@
 import { type Bytes, changeLine, decode, isUnreadable, parseLine } from "../record/codec.ts";
 import type { QueueContext } from "../context.ts";
 import type { StoredJob } from "../record/job.ts";
-import { placesIn, restorePlaces, waitingSince } from "../doctor/recount.ts";
-import type { Expected } from "../io/atomic_operation.ts";
+import { keyRecord, placesIn, restorePlaces, startsIn, waitingSince } from "../doctor/recount.ts";
+import { addStart, dropOld, longestMs, nextStartMs } from "../../../src/base/key_starts.ts";
+import type { Expected, SetOptions } from "../io/atomic_operation.ts";
+import type { KvLane } from "../record/lanes.ts";
 import { type Counted, keySize, type Space } from "../record/keys.ts";
 import { type End, expired, UNREADABLE_END } from "../end/ended.ts";
 
 /** How many waiting jobs are read at once. */
 const LOOK_AHEAD = 8;
 
-/** What the record of a key takes at most, bytes. */
+/** What the record of a key takes at most, bytes, and each start in it. */
 const RECORD_BYTES = 64;
+const START_BYTES = 10;
+
+/** How long the starts of a key without jobs are kept after they count no more, ms: clocks differ. */
+const KEPT_MS = 3_600_000;
 
 /** The commit in the making that slots are part of. */
 export interface SlotTransaction {
@@ -35,8 +42,8 @@ export interface SlotTransaction {
   signals: boolean;
   /** Makes the commit depend on a key. */
   check(expected: Expected): void;
-  /** Sets a key to a small value. */
-  set(key: Deno.KvKey, value: unknown): void;
+  /** Sets a key. `size`: bytes of the value, no fewer than there are; omitted for a small one. */
+  set(key: Deno.KvKey, value: unknown, size?: number, options?: SetOptions): void;
   /** Deletes a key. */
   delete(key: Deno.KvKey): void;
   /** Counts a key that will be set. */
@@ -57,6 +64,8 @@ interface Use {
   waiting: number;
   /** When the oldest that waits was due, or one before it. `undefined`: not known. */
   sinceMs: number | undefined;
+  /** When jobs of the key started that have ended. */
+  readonly starts: number[];
   readonly queue: Deno.KvEntry<Bytes>[];
   next: number;
 }
@@ -81,18 +90,19 @@ export class KeySlots {
   }
 
   /** Puts a job that is due down: ready if its key has a place left, behind others of its key if not. */
-  async enter(job: StoredJob, dueMs: number): Promise<"ready" | "blocked"> {
-    const limit = this.#context.lanes.of(job.ordinal)?.maxRunningPerKey ?? Infinity;
+  async enter(job: StoredJob, dueMs: number): Promise<"ready" | "delayed" | "blocked"> {
+    const lane = this.#context.lanes.of(job.ordinal);
     const { k: key, h: hasSlot } = job.line[3] ?? {};
-    if (key === undefined || limit === Infinity || hasSlot === 1) { // a delayed job may have kept its slot
+    // A delayed job may have kept its slot.
+    if (lane === undefined || key === undefined || !isLimited(lane) || hasSlot === 1) {
       this.#transaction.put("r", job, dueMs);
       return "ready";
     }
     const use = await this.#use(job.ordinal, key);
-    if (use.held < limit) {
-      use.held++;
-      this.#transaction.put("r", withPlace(job), dueMs);
-      return "ready";
+    if (use.held < lane.maxRunningPerKey) {
+      const atMs = this.#take(use, lane);
+      const isHeld = atMs > this.#transaction.nowMs;
+      return this.#place(withPlace(isHeld ? unblocked(job, dueMs) : job), dueMs, atMs);
     }
     this.#wait(use, job, dueMs);
     return "blocked";
@@ -100,30 +110,55 @@ export class KeySlots {
 
   /**
    * The place of a ready job that is being claimed: it has none if its lane had no limit when it was
-   * added. `undefined`: no place is left, and it waits for one now.
+   * added. `undefined`: no place is left, or it may not start yet, and it waits now.
    */
   async admit(job: StoredJob): Promise<StoredJob | undefined> {
-    const limit = this.#context.lanes.of(job.ordinal)?.maxRunningPerKey ?? Infinity;
+    const lane = this.#context.lanes.of(job.ordinal);
     const extra = job.line[3];
-    if (limit === Infinity || extra?.k === undefined || extra.h === 1) return job;
+    if (lane === undefined || !isLimited(lane)) return job;
+    if (extra?.k === undefined || extra.h === 1) return job;
     const use = await this.#use(job.ordinal, extra.k);
-    if (use.held < limit) {
-      use.held++;
-      return withPlace(job);
+    if (use.held < lane.maxRunningPerKey) {
+      const atMs = this.#take(use, lane);
+      if (atMs <= this.#transaction.nowMs) return withPlace(job);
+      this.#place(withPlace(unblocked(job)), job.dueMs, atMs);
+      return undefined;
     }
     this.#wait(use, job, job.dueMs);
     return undefined;
   }
 
-  /** Gives up the place of a job that ends, or will be due again later. The next of its key gets it. */
-  async release(job: StoredJob): Promise<void> {
+  /** True if starts of the job count: it may not start again as it likes. */
+  counts(job: StoredJob): boolean {
+    const lane = this.#context.lanes.of(job.ordinal);
+    return job.line[3]?.h === 1 && lane !== undefined && lane.keyRates.length > 0;
+  }
+
+  /** Puts a job down whose attempt began and that keeps its place: no earlier than the rate lets it start again. */
+  async keep(job: StoredJob, beganAtMs: number, dueMs: number): Promise<void> {
+    const lane = this.#context.lanes.of(job.ordinal);
+    const key = job.line[3]?.k;
+    if (lane === undefined || key === undefined) return this.#transaction.put("r", job, dueMs);
+    const use = await this.#use(job.ordinal, key);
+    this.#began(use, lane, beganAtMs);
+    use.held--;
+    this.#place(job, this.#transaction.atMs + 0.5, Math.max(dueMs, this.#take(use, lane)));
+  }
+
+  /**
+   * Gives up the place of a job that ends, or will be due again later. The next of its key gets it.
+   * `beganAtMs`: when its attempt did, if it did.
+   */
+  async release(job: StoredJob, beganAtMs?: number): Promise<void> {
     const extra = job.line[3];
     if (extra?.h !== 1 || extra.k === undefined) return;
     const use = await this.#use(job.ordinal, extra.k);
     // A process without this lane does not know its limit: as many as before may hold a slot.
-    const limit = this.#context.lanes.of(job.ordinal)?.maxRunningPerKey ?? Math.max(1, use.held);
+    const lane = this.#context.lanes.of(job.ordinal);
+    const limit = lane?.maxRunningPerKey ?? Math.max(1, use.held);
+    if (beganAtMs !== undefined && lane !== undefined) this.#began(use, lane, beganAtMs);
     if (--use.held < 0) this.#context.counts.doubt(job.ordinal); // its record was damaged
-    await this.#fill(use, limit);
+    await this.#fill(use, limit, lane);
   }
 
   /** A running job of which no place was counted so far has one from now on. */
@@ -136,8 +171,8 @@ export class KeySlots {
 
   /** Gives places that are free to those of a key that wait. */
   async fill(ordinal: number, key: string): Promise<void> {
-    const limit = this.#context.lanes.of(ordinal)?.maxRunningPerKey ?? 0;
-    await this.#fill(await this.#use(ordinal, key), limit);
+    const lane = this.#context.lanes.of(ordinal);
+    await this.#fill(await this.#use(ordinal, key), lane?.maxRunningPerKey ?? 0, lane);
   }
 
   #wait(use: Use, job: StoredJob, dueMs: number): void {
@@ -147,7 +182,7 @@ export class KeySlots {
     this.#transaction.put("q", job, dueMs, use.key);
   }
 
-  async #fill(use: Use, limit: number): Promise<void> {
+  async #fill(use: Use, limit: number, lane: KvLane | undefined): Promise<void> {
     const transaction = this.#transaction;
     let isGiven = false;
     while (use.held < limit && use.waiting > 0) {
@@ -174,11 +209,28 @@ export class KeySlots {
         transaction.end(waited, expired(waited));
         continue;
       }
-      use.held++;
       isGiven = true;
-      transaction.put("r", withPlace(unblocked(waited)), transaction.atMs);
+      this.#place(withPlace(unblocked(waited)), transaction.atMs, this.#take(use, lane));
       transaction.signals = true;
     }
+  }
+
+  /** Takes a place: from when its job may start. */
+  #take(use: Use, lane: KvLane | undefined): number {
+    const { nowMs } = this.#transaction;
+    return nextStartMs(lane?.keyRates ?? [], use.held++, use.starts, nowMs);
+  }
+
+  /** Puts a job down that has a place: delayed, if it may not start yet. */
+  #place(job: StoredJob, dueMs: number, atMs: number): "ready" | "delayed" {
+    const isLater = atMs > this.#transaction.nowMs;
+    this.#transaction.put(isLater ? "z" : "r", job, isLater ? Math.ceil(atMs) : dueMs);
+    return isLater ? "delayed" : "ready";
+  }
+
+  /** The attempt of a job of a key began: that counts. */
+  #began(use: Use, { keyRates }: KvLane, atMs: number): void {
+    if (keyRates.length > 0) addStart(keyRates, use.starts, atMs, this.#transaction.nowMs);
   }
 
   /** A job that waited for a place does so no more. */
@@ -191,12 +243,26 @@ export class KeySlots {
 
   /** Adds the changed records to the commit. Called once, by it. */
   write(): void {
-    for (const { ordinal, key, entry, held, waiting, sinceMs } of this.#uses.values()) {
+    for (const { ordinal, key, entry, ...use } of this.#uses.values()) {
       const at = this.#context.keys.of("k", ordinal, key);
+      const { held, waiting, starts } = use;
       this.#transaction.check(entry);
-      if (held <= 0 && waiting <= 0) this.#transaction.delete(at);
-      else if (waiting <= 0 || sinceMs === undefined) this.#transaction.set(at, [held, waiting]);
-      else this.#transaction.set(at, [held, waiting, sinceMs]);
+      const rates = this.#context.lanes.of(ordinal)?.keyRates;
+      if (rates !== undefined) dropOld(rates, starts, this.#transaction.nowMs);
+      const isUsed = held > 0 || waiting > 0;
+      if (!isUsed && starts.length === 0) {
+        this.#transaction.delete(at);
+        continue;
+      }
+      const sinceMs = waiting > 0 ? use.sinceMs : undefined;
+      const size = RECORD_BYTES + START_BYTES * starts.length;
+      const keptMs = longestMs(rates ?? []) + KEPT_MS;
+      this.#transaction.set(
+        at,
+        keyRecord([held, waiting], sinceMs, starts),
+        size,
+        isUsed ? undefined : { expireIn: keptMs },
+      );
     }
   }
 
@@ -215,9 +281,11 @@ export class KeySlots {
     }
     const [held, waiting] = places;
     const sinceMs = waitingSince(entry.value);
-    const use: Use = { ordinal, key, entry, held, waiting, sinceMs, queue: [], next: 0 };
+    const starts = startsIn(entry.value);
+    const use: Use = { ordinal, key, entry, held, waiting, sinceMs, starts, queue: [], next: 0 };
     this.#uses.set(name, use);
-    this.#transaction.reserve(at, RECORD_BYTES + keySize(at)); // it is checked, too
+    const startBytes = START_BYTES * (starts.length + 1);
+    this.#transaction.reserve(at, RECORD_BYTES + startBytes + keySize(at)); // it is checked, too
     return use;
   }
 
@@ -243,9 +311,13 @@ export class KeySlots {
   }
 }
 
-/** A job that was blocked until now. */
-export function unblocked(job: StoredJob): StoredJob {
-  const line = changeLine(job.line, {}, { v: job.line[3]?.v ?? job.dueMs });
+function isLimited({ maxRunningPerKey }: KvLane): boolean {
+  return maxRunningPerKey < Infinity;
+}
+
+/** A job that was blocked, or held by the rate of its key, since it was due. */
+export function unblocked(job: StoredJob, dueMs: number = job.dueMs): StoredJob {
+  const line = changeLine(job.line, {}, { v: job.line[3]?.v ?? dueMs });
   return { ...plain(job), line, text: JSON.stringify(line) };
 }
 

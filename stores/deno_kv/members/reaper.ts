@@ -159,8 +159,10 @@ async function putBack(
     const attempt = job.line[0] + (charged ? 1 : 0);
     const startedAtMs = place.startedAtMs;
     const isMarked = marked.has(markOf(job.segment, job.index));
+    // Nobody says whether its attempt began: where starts count it did, now at the latest.
+    const beganAtMs = transaction.slots.counts(job) ? transaction.nowMs : undefined;
     if (isMarked || (charged && attempt >= attempts)) {
-      await transaction.slots.release(job);
+      await transaction.slots.release(job, beganAtMs);
       transaction.end(
         job,
         isMarked
@@ -172,7 +174,9 @@ async function putBack(
     const by = { attempts: charged ? 1 : 0, leases: 1 };
     const change = charged ? { s: startedAtMs, e: LOST } : {}; // or it has not started
     const line = changeLine(job.line, by, change);
-    staying.push({ ...job, line, text: JSON.stringify(line) });
+    const again = { ...job, line, text: JSON.stringify(line) };
+    if (beganAtMs === undefined) staying.push(again);
+    else await transaction.slots.keep(again, beganAtMs, transaction.atMs);
   }
   if (taken === jobs.length) {
     transaction.delete(lease.key);

@@ -232,12 +232,13 @@ export function recordOf(job: StoredJob, details: RecordDetails): JobRecord {
     attempt: state === "running" ? attempts + 1 : attempts,
     traceparent: extra?.p,
     state,
-    dueAtMs: extra?.v ?? job.dueMs,
+    dueAtMs: state === "delayed" ? job.dueMs : extra?.v ?? job.dueMs,
     readyAtMs: state === "ready" || state === "running" ? job.dueMs : undefined,
     startedAtMs: details.startedAtMs ?? extra?.s,
     error: extra?.e,
     ...pastOf(job),
     dedupeKey: extra?.d,
+    ...(state === "delayed" && extra?.h === 1 && { keepsSlot: true }),
   };
 }
 

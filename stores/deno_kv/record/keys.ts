@@ -13,8 +13,9 @@
  * pool NAME r LANE DUE SEGMENT FIRST EXPIRES        ready jobs, one a line
  * pool NAME z LANE DUE SEGMENT FIRST EXPIRES        delayed jobs
  * pool NAME q LANE KEY DUE SEGMENT FIRST EXPIRES    a due job that waits for a place of its key
- * pool NAME k LANE KEY                              [places taken, jobs that wait for one, and since
- *                                                   when the first of those is due, or one before it]
+ * pool NAME k LANE KEY                              [places taken, jobs that wait for one, since when
+ *                                                   the first of those is due, or one before it, and
+ *                                                   when jobs started that count for its rates]
  * pool NAME l MEMBER SEGMENT N FIRST LANE DUE START  the member's Nth lease: the very lines that were ready
  * pool NAME p MEMBER SEGMENT N                      lines of that lease that have ended, until all have
  * pool NAME w MEMBER                                fence of a member: gone once it is declared dead

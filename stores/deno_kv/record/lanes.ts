@@ -4,12 +4,17 @@
  * @module
  */
 
-import type { LaneRules } from "../../../src/contract/store.ts";
+import { slotsOf } from "../../../src/base/key_starts.ts";
+import type { KeyRate, LaneRules } from "../../../src/contract/store.ts";
 import type { Db } from "../io/db.ts";
 import type { PoolKeys } from "./keys.ts";
 
 /** A lane of this queue. */
 export interface KvLane extends LaneRules {
+  /** Most jobs of a key that have a slot: as many as may run, and start at once. `Infinity`: no bound. */
+  readonly maxRunningPerKey: number;
+  /** What holds for starts of each key. */
+  readonly keyRates: readonly KeyRate[];
   /** Its number. */
   readonly ordinal: number;
   /** Its index in this queue. */
@@ -103,10 +108,11 @@ export async function openLanes(
     if (added.length > 0 && !await db.commit({ atomic: operation, signals: false })) {
       return undefined;
     }
-    const own = rules.map((rule, index) => ({
-      name: rule.name,
-      maxRunningPerKey: rule.maxRunningPerKey,
-      ordinal: names.indexOf(rule.name),
+    const own = rules.map(({ name, maxRunningPerKey, keyRates = [] }, index) => ({
+      name,
+      maxRunningPerKey: slotsOf(maxRunningPerKey, keyRates),
+      keyRates,
+      ordinal: names.indexOf(name),
       index,
       attempts: attempts[index] ?? Infinity,
     }));

@@ -3,6 +3,7 @@ import { JobsBySequence } from "../../../stores/memory/by_sequence.ts";
 import { DelayedJobs } from "../../../stores/memory/delayed.ts";
 import { CANCELLED, MemoryJob } from "../../../stores/memory/job.ts";
 import { KeyPlaces } from "../../../stores/memory/keys.ts";
+import { KeyStarts } from "../../../stores/memory/starts.ts";
 import { MemoryLane } from "../../../stores/memory/lane.ts";
 
 const lane = new MemoryLane("a", 0, { name: "p", idPrefix: "x", expire() {} });
@@ -31,18 +32,30 @@ Deno.test("DelayedJobs gives jobs when they are due, without those that have lef
 });
 
 Deno.test("KeyPlaces keeps no trace of a key whose jobs are gone", () => {
-  const places = new KeyPlaces(1);
+  const places = new KeyPlaces(1, undefined);
   const [first, second, third] = [makeJob(1), makeJob(2), makeJob(3)];
 
-  assert.equal(places.take("k", first), true);
-  assert.equal(places.take("k", second), false);
-  assert.equal(places.take("k", third), false);
+  assert.equal(places.take("k", first, 0), 0);
+  assert.equal(places.take("k", second, 0), Infinity);
+  assert.equal(places.take("k", third, 0), Infinity);
   second.code = CANCELLED;
   places.leave("k");
-  assert.equal(places.release("k"), third);
-  assert.equal(places.release("k"), undefined);
+  places.release("k", undefined, 0);
+  assert.equal(places.next("k"), third);
+  assert.equal(places.take("k", third, 0), 0);
+  assert.equal(places.next("k"), undefined);
+  places.release("k", undefined, 0);
 
   assert.equal(places.size, 0);
+});
+
+Deno.test("KeyStarts keeps no trace of a key that has not started in its window", () => {
+  const starts = new KeyStarts([{ starts: 1, perMs: 100 }]);
+  for (let ms = 0; ms < 10_000; ms += 10) starts.add(`k${ms}`, ms, ms);
+
+  assert.ok(starts.size <= 11, `${starts.size} keys`);
+  assert.deepEqual([starts.nextMs("k9990", 0, 9990), starts.nextMs("k0", 0, 9990)], [10_090, 9990]);
+  assert.equal(starts.nextMs("k9990", 1, 9990), Infinity);
 });
 
 Deno.test("JobsBySequence finds jobs, forgets them, and gives the rest in order", () => {
