@@ -20,6 +20,7 @@ import { claimants } from "./claimants.ts";
 import { clusterRate } from "./cluster_rate.ts";
 import { downstreams } from "./downstreams.ts";
 import { http } from "./http.ts";
+import { keys } from "./keys.ts";
 import { kv } from "./kv.ts";
 import { kvNetwork } from "./kv_network.ts";
 import { durable } from "./durable.ts";
@@ -54,6 +55,7 @@ const benches: readonly Bench[] = [
   clusterRate,
   downstreams,
   refusing,
+  keys,
   requests,
   claimants,
   uneven,
