@@ -190,6 +190,7 @@ export function everyKey({ store, url }: Outside): object {
             maxDepth: 100,
             maxRunning: 3,
             maxRunningPerKey: 1,
+            ratesPerKey: [{ calls: 2, perMs: 1000, burst: 1 }],
             ttlMs: 600_000,
             attempts: 2,
             backoff: { baseMs: 10, maxMs: 20, jitter: 0 },

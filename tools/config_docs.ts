@@ -28,6 +28,7 @@ const PARTS: Readonly<Record<string, string>> = {
   config: "ConfigInput",
   downstream: "DownstreamInput",
   rate: "RateInput",
+  keyRate: "KeyRateInput",
   pool: "PoolInput",
   lane: "LaneInput",
   schedule: "ScheduleInput",
@@ -40,6 +41,7 @@ const TABLES: Readonly<Record<string, string>> = {
   "A rate": "rate",
   "A pool": "pool",
   "A lane": "lane",
+  "A rate of a key": "keyRate",
 };
 
 /** Where a page tells more of a key. */
@@ -55,6 +57,7 @@ const MORE: Readonly<Record<string, string>> = {
   "pool.schedules": "See [Schedules](schedules.md).",
   "pool.shadow": "See [A candidate](scaling.md#a-candidate-beside-the-controller).",
   "lane.maxRunningPerKey": "See [handlers that ignore their abort](operate.md).",
+  "lane.ratesPerKey": "See [below](#a-rate-of-a-key).",
   "lane.paused": "See [What outlives a restart](operate.md#what-outlives-a-restart).",
 };
 

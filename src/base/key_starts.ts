@@ -4,7 +4,10 @@
  * @module
  */
 
-import type { KeyRate } from "../contract/store.ts";
+import type { LaneRules } from "../contract/store.ts";
+
+/** Starts of one key's jobs: no more than `starts` in any `perMs`. */
+export type KeyRate = NonNullable<LaneRules["keyRates"]>[number];
 
 /**
  * When another job of a key may start, at the earliest. `Infinity`: not before one of those that may

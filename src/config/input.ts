@@ -134,6 +134,25 @@ export interface RateInput {
   readonly burst?: number | undefined;
 }
 
+/**
+ * Starts of the jobs of one key.
+ *
+ * @internal
+ */
+export interface KeyRateInput {
+  /** How many jobs of a key start in any window. A whole number >= 1. */
+  readonly calls: number;
+  /** Length of the window, ms, 1,000 to 86,400,000. */
+  readonly perMs: number;
+  /**
+   * How many jobs of a key may start at once, and run at once. A whole number from 1 to 100: the largest
+   * up to it of which whole ones make up `calls`, or 99 % of them, is used.
+   *
+   * @default {calls, 100 at most}
+   */
+  readonly burst?: number | undefined;
+}
+
 /** One pool: workers, lanes, what they run and what steers them. */
 export interface PoolInput {
   /** What a worker does for each job. Either this or `handlers`. */
@@ -270,6 +289,8 @@ export interface LaneInput {
   readonly maxRunning?: number | undefined;
   /** Most running jobs of one key, over all processes. A whole number >= 1. @default {no bound} */
   readonly maxRunningPerKey?: number | undefined;
+  /** Most starts of one key, over all processes: all of them hold for each key by itself. @default {[]} */
+  readonly ratesPerKey?: readonly KeyRateInput[] | undefined;
   /**
    * Latest start, ms from the enqueue, > 0; 100 years at most. Jobs that have not started by then
    * are dead, reason `expired`, those that wait for a retry too.

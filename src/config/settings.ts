@@ -31,6 +31,11 @@ export interface LaneSettings
   readonly expect: LaneInput["expect"];
 }
 
+/** True if jobs of a lane need a slot of their key. */
+export function hasKeySlots({ maxRunningPerKey, ratesPerKey }: LaneSettings): boolean {
+  return maxRunningPerKey < Infinity || ratesPerKey.length > 0;
+}
+
 /** One cap with what the core does about it. */
 export interface CapSettings {
   /** The plugin with its options. */

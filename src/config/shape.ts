@@ -76,6 +76,12 @@ const expect = documented("lane.expect", {
   serviceMs: above(0),
 });
 
+const keyRate = documented("keyRate", {
+  calls: whole(1),
+  perMs: between(1000, 86_400_000),
+  burst: v.optional(whole(1, 100)),
+});
+
 /** One lane. */
 export const laneShape = documented("lane", {
   name: text(),
@@ -85,6 +91,7 @@ export const laneShape = documented("lane", {
   maxDepth: v.optional(whole(1)),
   maxRunning: v.optional(whole(1)),
   maxRunningPerKey: v.optional(whole(1)),
+  ratesPerKey: v.optional(v.array(keyRate, wants("a list of rates")), []),
   ttlMs: v.optional(expiry()),
   attempts: v.optional(whole(1), 5),
   backoff: v.optional(backoff, {}),
@@ -106,6 +113,8 @@ export const LANE_EFFECTS: Readonly<
   maxDepth: "Applies to new jobs; jobs that wait stay",
   maxRunning: "Holds for jobs that start from now on",
   maxRunningPerKey: "Holds for jobs that start from now on",
+  ratesPerKey:
+    "Holds for jobs that start from now on; starts of keys that had no rate before do not count",
   ttlMs: "Applies to new jobs",
   attempts: "Holds for every attempt that ends from now on",
   backoff: "Holds for every attempt that fails from now on",

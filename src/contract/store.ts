@@ -28,22 +28,17 @@ export interface Keep {
   readonly forMs: number;
 }
 
-/** Starts of one key's jobs: no more than `starts` in any `perMs`. */
-export interface KeyRate {
-  /** A whole number, 1 to 100. */
-  readonly starts: number;
-  /** Length of the window, ms, > 0. */
-  readonly perMs: number;
-}
-
 /** What a store must know of a lane. */
 export interface LaneRules {
   /** Name, unique within the pool. */
   readonly name: string;
   /** How many jobs of one key may run at once, over all processes. `Infinity`: no bound. */
   readonly maxRunningPerKey: number;
-  /** What else holds for the jobs of each key, over all processes: all of them. Omitted: nothing. */
-  readonly keyRates?: readonly KeyRate[] | undefined;
+  /**
+   * In any window of `perMs` no more than `starts` jobs of a key begin, 1 to 100, over all processes: all of
+   * them hold. Omitted: no bound.
+   */
+  readonly keyRates?: readonly { readonly starts: number; readonly perMs: number }[] | undefined;
 }
 
 /** What a store tells the pool that opened a queue. */
@@ -180,10 +175,7 @@ export interface Settlement {
    * it gives it up.
    */
   readonly keepsSlot?: boolean | undefined;
-  /**
-   * When its attempt began, by the wall clock: said where its lane has `keyRates`. Omitted: it did not
-   * begin, or that does not count.
-   */
+  /** When its attempt began, by the wall clock. Omitted: it did not, or its lane has no `keyRates`. */
   readonly beganAtMs?: number | undefined;
   /** What the handler returned: JSON. Only when done. */
   readonly result: unknown;

@@ -18,6 +18,7 @@ export type HoldCode =
   | "handler"
   | "delayed"
   | "key-limit"
+  | "key-rate"
   | "lane-limit"
   | "start-rate"
   | "cooldown"
@@ -86,6 +87,8 @@ export interface Beside {
   readonly runningOfKey: number;
   /** Most jobs of one key that run. `Infinity`: no bound. */
   readonly maxRunningPerKey: number;
+  /** Most starts of one key. Empty: no bound. */
+  readonly ratesPerKey: readonly { readonly calls: number; readonly perMs: number }[];
   /** True if this process has a handler of its type. */
   readonly hasHandler: boolean;
   /** Name of the lane policy. */
@@ -102,11 +105,16 @@ export function waitingOf(
   if (lane === undefined || !isWaiting(job.state)) return undefined;
   const bars = [...barsOf(job, pool, lane, beside)];
   const shortages = bars.length > 0 ? [] : [...shortagesOf(pool, lane, beside)];
-  const isInLine = !bars.some(({ code }) => code === "delayed" || code === "key-limit");
+  const isInLine = !bars.some(({ code }) => isAside(code));
   return {
     position: isInLine ? beside.ahead + 1 : undefined,
     atLeast: isInLine && beside.atLeast,
     holds: [...bars, ...shortages],
     ...estimateOf(job, pool, lane, { beside, bars, shortages }),
   };
+}
+
+/** True if the job is not among the ready ones. */
+function isAside(code: HoldCode): boolean {
+  return code === "delayed" || code === "key-limit" || code === "key-rate";
 }

@@ -19,6 +19,7 @@ export type ConcernCode =
   | "rate-below-one-worker"
   | "rate-unused"
   | "rate-forgotten"
+  | "key-rate-unused"
   | "reserve-over-limit"
   | "reserve-small"
   | "no-reserve"

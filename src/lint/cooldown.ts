@@ -5,13 +5,15 @@
  */
 
 import { type Concern, concern } from "./concern.ts";
+import { hasKeySlots } from "../config/settings.ts";
 import type { PoolFacts } from "./facts.ts";
 
 /** Breakers by key, where no slots keep the jobs of a key from being leased. */
 export function lintCooldown({ settings, lanes }: PoolFacts): readonly Concern[] {
   if (settings.cooldown?.by !== "key") return [];
-  return lanes.flatMap(({ settings: { name, maxRunningPerKey }, path }) =>
-    maxRunningPerKey < Infinity ? [] : [concern({
+  return lanes.flatMap(({ settings, path }) => {
+    const { name, maxRunningPerKey } = settings;
+    return hasKeySlots(settings) ? [] : [concern({
       code: "breaker-one-by-one",
       severity: "warning",
       path: [...path, "maxRunningPerKey"],
@@ -22,6 +24,6 @@ export function lintCooldown({ settings, lanes }: PoolFacts): readonly Concern[]
       numbers: { maxRunningPerKey },
       change:
         "Set maxRunningPerKey, such as to 5: then no more jobs of a key than that are deferred",
-    })]
-  );
+    })];
+  });
 }

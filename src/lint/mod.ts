@@ -11,6 +11,7 @@
 import { lintCaps } from "./caps.ts";
 import type { Concern, Severity } from "./concern.ts";
 import { lintCooldown } from "./cooldown.ts";
+import { lintKeyRates } from "./key_rates.ts";
 import { lintDepth } from "./depth.ts";
 import { lintDownstreams } from "./downstreams.ts";
 import { factsOf } from "./facts.ts";
@@ -45,6 +46,7 @@ export function lint(settings: Settings, platform?: Platform): readonly Concern[
   const found = pools.flatMap((pool) => [
     ...lintLoad(pool),
     ...lintCaps(pool, durable),
+    ...lintKeyRates(pool, durable),
     ...lintReserve(pool),
     ...lintWait(pool),
     ...pool.failing,

@@ -43,7 +43,7 @@ export interface LaneCounters {
   readonly dead: Readonly<Record<DeadReason, number>>;
   /** From due to started, of every attempt that started and had not been blocked. */
   readonly waits: Distribution;
-  /** The same of those that had been. `undefined`: the lane has no `maxRunningPerKey`. */
+  /** The same of those that had been. `undefined`: the lane has no limit by key. */
   readonly blockedWaits: Distribution | undefined;
   /** Run times of attempts that ended done or failed. */
   readonly runs: Distribution;

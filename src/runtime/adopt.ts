@@ -8,10 +8,11 @@
 import { answered } from "./store_call.ts";
 import type { PoolContext, PoolParts } from "./assemble.ts";
 import { differs } from "../config/diff_parts.ts";
-import { messageOf } from "../contract/errors.ts";
+import { messageOf, StoreError } from "../contract/errors.ts";
+import { keyRateOf } from "../planning/key_rate.ts";
 import { makeInstances } from "./instances.ts";
 import type { PoolSettings } from "../config/settings.ts";
-import type { QueueRules } from "../contract/store.ts";
+import type { Queue, QueueRules } from "../contract/store.ts";
 
 /** Other settings that are ready to be put in effect. */
 export interface Adoption {
@@ -48,6 +49,7 @@ export async function prepareAdoption(
   const before = { settings: state.settings, instances: slots.instances };
   const instances = makeInstances(settings, { seed, log, before });
   const rules = rulesOf(settings);
+  requireKeyRates(settings, queue);
   const reopen = differs(rulesOf(state.settings), rules) // refused before, if it cannot reopen
     ? await answered(clock, state.settings.leaseMs, () => queue.reopen?.(rules))
     : undefined;
@@ -94,9 +96,22 @@ export async function prepareAdoption(
 /** What a pool asks of its queue. */
 export function rulesOf({ lanes, leaseMs, keep }: PoolSettings): QueueRules {
   return {
-    lanes: lanes.map(({ name, maxRunningPerKey }) => ({ name, maxRunningPerKey })),
+    lanes: lanes.map(({ name, maxRunningPerKey, ratesPerKey }) =>
+      ratesPerKey.length === 0
+        ? { name, maxRunningPerKey }
+        : { name, maxRunningPerKey, keyRates: ratesPerKey.map(keyRateOf) }
+    ),
     attempts: lanes.map((lane) => lane.attempts),
     leaseMs,
     keep,
   };
+}
+
+/** @throws {StoreError} If a lane has rates by key and the store does not hold them. */
+export function requireKeyRates({ name, lanes }: PoolSettings, { holdsKeyRates }: Queue): void {
+  const lane = lanes.find(({ ratesPerKey }) => ratesPerKey.length > 0);
+  if (lane === undefined || holdsKeyRates === true) return;
+  const why =
+    `The store does not hold ratesPerKey, which lane "${lane.name}" of pool "${name}" has`;
+  throw new StoreError(undefined, why);
 }

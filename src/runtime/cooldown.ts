@@ -10,7 +10,7 @@ import { type BreakerOwner, CircuitBreaker } from "./breaker.ts";
 import { BreakerRecord } from "./breaker_record.ts";
 import type { BreakerView } from "../contract/view.ts";
 import { KeyBreakers } from "./key_breakers.ts";
-import type { CooldownSettings } from "../config/settings.ts";
+import { type CooldownSettings, hasKeySlots } from "../config/settings.ts";
 import type { PoolCore } from "./pool_core.ts";
 import type { JobRun } from "./job_run.ts";
 import type { BreakerUser, ClosedBy, SharedBreaker, SharedBreakers } from "./shared_breaker.ts";
@@ -377,7 +377,7 @@ export class Cooldown implements BreakerOwner, BreakerUser {
     const untilMs = nowMs < breaker.untilMs
       ? Math.min(breaker.untilMs, nowMs + maxMs)
       : Math.min(breaker.nextAtMs(nowMs), nowMs + minMs);
-    const keepsSlot = lane.settings.maxRunningPerKey < Infinity;
+    const keepsSlot = hasKeySlots(lane.settings);
     const dueAtMs = this.#state.wall.at(keepsSlot ? untilMs : this.#spread(untilMs, nowMs));
     return { dueAtMs, keepsSlot };
   }

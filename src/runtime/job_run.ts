@@ -58,6 +58,8 @@ export class JobRun implements JobContext, Settlement {
   isGone = false;
   /** True if it keeps the slot of its key until it is due again. */
   keepsSlot = false;
+  /** When it began, by the wall clock, if the store counts starts of its key. */
+  beganAtMs: number | undefined = undefined;
   /** How many circuit breakers of the pool had opened when it began. */
   wave = 0;
   /** True if the store had taken its end by the time when that was given up. */

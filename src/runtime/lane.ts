@@ -5,7 +5,7 @@
  */
 
 import type { DeadReason } from "../contract/job.ts";
-import type { LaneSettings } from "../config/settings.ts";
+import { hasKeySlots, type LaneSettings } from "../config/settings.ts";
 import { RateMeter, SmoothMean } from "../base/stats.ts";
 import type { LaneCounts, Queue } from "../contract/store.ts";
 import { LaneExtremes } from "../planning/extremes.ts";
@@ -377,7 +377,7 @@ export class Lane implements LaneView, LaneTotals {
       cancelled: this.cancelled,
       dead: Object.freeze({ ...this.dead }),
       waits: this.#waits.read(),
-      blockedWaits: this.settings.maxRunningPerKey < Infinity || this.#blockedWaits !== undefined
+      blockedWaits: hasKeySlots(this.settings) || this.#blockedWaits !== undefined
         ? (this.#blockedWaits ??= new Histogram()).read()
         : undefined,
       runs: this.#runs.read(),

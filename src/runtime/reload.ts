@@ -205,6 +205,7 @@ function hindranceOf(
 const OPENED_WITH: ReadonlySet<string> = new Set([
   "lanes",
   "maxRunningPerKey",
+  "ratesPerKey",
   "attempts",
   "leaseMs",
   "keep",

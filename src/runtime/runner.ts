@@ -93,6 +93,7 @@ export class Runner implements WorkerOwner, RunOwner {
     const isBlocked = wasBlocked(job);
     const waitMs = isBlocked ? this.#waitOf(run, dueAtOf(job)) : readyWaitMs;
     worker.run = run;
+    if (lane.settings.ratesPerKey.length > 0) run.beganAtMs = this.#state.wall.at(nowMs);
     this.#context.cooldown.began(run);
     this.#running++;
     worker.timeoutMs = this.#state.settings.timeoutMs;

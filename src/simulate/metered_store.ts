@@ -106,6 +106,7 @@ function listen(
 export class MeteredQueue implements Queue {
   /** Of the store in memory, that all simulations use: it knows more than the head, if it answers at once. */
   readonly readyAtMs?: NonNullable<Queue["readyAtMs"]>;
+  readonly holdsKeyRates: boolean;
   readonly #queue: Queue;
   readonly #meter: PoolMeter;
   readonly #options: DoorOptions;
@@ -117,6 +118,7 @@ export class MeteredQueue implements Queue {
     this.#meter = meter;
     this.#options = options;
     this.#later = options.later ?? ((answer) => answer);
+    this.holdsKeyRates = queue.holdsKeyRates === true;
     if (options.later === undefined) {
       this.readyAtMs = (lane, earlier) => this.#queue.readyAtMs?.(lane, earlier);
     }

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { slotsOf } from "../../src/base/key_starts.ts";
-import type { KeyRate, LaneCounts, LaneRules } from "../../src/contract/store.ts";
+import { type KeyRate, slotsOf } from "../../src/base/key_starts.ts";
+import type { LaneCounts, LaneRules } from "../../src/contract/store.ts";
 import { BlockedJobs } from "./blocked.ts";
 import { DelayedJobs } from "./delayed.ts";
 import { BLOCKED, type Code, DELAYED, type MemoryJob, READY } from "./job.ts";

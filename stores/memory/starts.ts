@@ -4,8 +4,7 @@
  * @module
  */
 
-import { addStart, longestMs, nextStartMs } from "../../src/base/key_starts.ts";
-import type { KeyRate } from "../../src/contract/store.ts";
+import { addStart, type KeyRate, longestMs, nextStartMs } from "../../src/base/key_starts.ts";
 
 const NONE: readonly number[] = [];
 

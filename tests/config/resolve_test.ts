@@ -50,6 +50,7 @@ Deno.test("resolveConfig() fills in all defaults", async () => {
     maxDepth: Infinity,
     maxRunning: Infinity,
     maxRunningPerKey: Infinity,
+    ratesPerKey: [],
     ttlMs: Infinity,
     attempts: 5,
     backoff: { baseMs: 1000, maxMs: 60_000, jitter: 0.5 },

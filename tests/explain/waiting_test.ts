@@ -64,6 +64,7 @@ function beside(parts: Partial<Beside> = {}): Beside {
     atLeast: false,
     runningOfKey: 0,
     maxRunningPerKey: Infinity,
+    ratesPerKey: [],
     hasHandler: true,
     lanePolicy: "strict-priority",
     ...parts,
@@ -124,6 +125,18 @@ Deno.test("waitingOf() names each thing that may hold a job, and what would end 
       holds({ ...due, attempt: 2 }, pool()),
       "delayed",
       "Attempt 2 failed: the next is due in 1 min 30 s",
+    ],
+    [
+      holds({ ...due, key: "k", keepsSlot: true }, pool(), {
+        ratesPerKey: [{ calls: 2, perMs: 1000 }, { calls: 500, perMs: 3_600_000 }],
+      }),
+      "key-rate",
+      "Its key may start 2 in 1 s and 500 in 1 h at most: the next in 1 min 30 s",
+    ],
+    [
+      holds({ state: "blocked", key: "k" }, pool(), { ratesPerKey: [{ calls: 2, perMs: 1000 }] }),
+      "key-limit",
+      "Other jobs of its key go first: a key may start 2 in 1 s at most",
     ],
     [
       holds({ key: "k" }, pool(), { runningOfKey: 1, maxRunningPerKey: 1 }),

@@ -64,6 +64,48 @@ export const TIME_FLAWS: readonly Flaw[] = [
     change: /^Set maxRunningPerKey, such as to 5/,
   },
   {
+    code: "rate-forgotten",
+    severity: "warning",
+    pointer: "/pools/p/lanes/0/ratesPerKey",
+    given: { pool: { lanes: [{ name: "x", ratesPerKey: [{ calls: 60, perMs: 60_000 }] }] } },
+    mended: {
+      store: "durable",
+      pool: { lanes: [{ name: "x", ratesPerKey: [{ calls: 60, perMs: 60_000 }] }] },
+    },
+    numbers: { windowMs: 60_000 },
+    change: /^Use a store that is kept/,
+  },
+  {
+    code: "key-rate-unused",
+    severity: "note",
+    pointer: "/pools/p/lanes/0/ratesPerKey",
+    given: {
+      pool: { lanes: [{ ...run(1500), ratesPerKey: [{ calls: 2, perMs: 1000 }] }] },
+    },
+    mended: {
+      pool: { lanes: [{ ...run(1500), ratesPerKey: [{ calls: 4, perMs: 2000 }] }] },
+    },
+    numbers: { slots: 2, rate: 2, needed: 3 },
+    change: /^Give the rate as more calls in a longer window, and let 3 start at once by burst$/,
+  },
+  {
+    code: "key-rate-unused",
+    severity: "note",
+    pointer: "/pools/p/lanes/0/maxRunningPerKey",
+    given: {
+      pool: {
+        lanes: [{ ...run(500), maxRunningPerKey: 1, ratesPerKey: [{ calls: 4, perMs: 1000 }] }],
+      },
+    },
+    mended: {
+      pool: {
+        lanes: [{ ...run(500), maxRunningPerKey: 2, ratesPerKey: [{ calls: 4, perMs: 1000 }] }],
+      },
+    },
+    numbers: { slots: 1, needed: 2 },
+    change: /^Raise maxRunningPerKey to 2/,
+  },
+  {
     code: "deadline-below-run",
     severity: "error",
     pointer: "/pools/p/lanes/0/deadlineMs",

@@ -42,6 +42,7 @@ Deno.test("every kind of concern has a config here that shows it", () => {
     "rate-below-one-worker": true,
     "rate-unused": true,
     "rate-forgotten": true,
+    "key-rate-unused": true,
     "reserve-over-limit": true,
     "reserve-small": true,
     "no-reserve": true,

@@ -27,8 +27,8 @@ export async function lookAtWaiting({ job, handle }: FoundJob): Promise<Waiting 
 
 async function besideOf(job: JobRecord, handle: PoolHandle): Promise<Beside> {
   const { lanes, handlers, lanePolicy } = handle.settings;
-  const maxRunningPerKey = lanes.find(({ name }) => name === job.lane)?.maxRunningPerKey ??
-    Infinity;
+  const { maxRunningPerKey = Infinity, ratesPerKey = [] } =
+    lanes.find(({ name }) => name === job.lane) ?? {};
   const running = new Map<string, number>();
   if (Number.isFinite(maxRunningPerKey)) {
     for await (const { key } of jobsOf(handle, { state: "running", lane: job.lane, limit: PAGE })) {
@@ -40,6 +40,7 @@ async function besideOf(job: JobRecord, handle: PoolHandle): Promise<Beside> {
   const common = {
     runningOfKey: job.key === undefined ? 0 : running.get(job.key) ?? 0,
     maxRunningPerKey,
+    ratesPerKey,
     hasHandler: handlers.has(job.type),
     lanePolicy: lanePolicy.name,
   };

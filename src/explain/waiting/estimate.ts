@@ -36,7 +36,7 @@ export function estimateOf(
   lane: LaneView,
   { beside: { ahead, atLeast }, bars, shortages }: WaitingFacts,
 ): Pick<Waiting, "startAtMs" | "basis"> {
-  const bar = bars.find(({ code }) => code !== "delayed");
+  const bar = bars.find(({ code }) => code !== "delayed" && code !== "key-rate");
   if (bar !== undefined) return unknown(UNTIL[bar.code] ?? "Unknown: depends on what holds it");
   if (bars.length > 0) return whenDue(job, lane);
   if (shortages.some(({ code }) => code === "cooldown")) {

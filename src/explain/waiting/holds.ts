@@ -14,7 +14,7 @@ export function* barsOf(
   job: JobRecord,
   pool: WaitingPool,
   lane: LaneView,
-  { runningOfKey, maxRunningPerKey, hasHandler }: Beside,
+  { runningOfKey, maxRunningPerKey, ratesPerKey, hasHandler }: Beside,
 ): Iterable<Hold> {
   if (pool.draining) {
     yield held(
@@ -42,9 +42,15 @@ export function* barsOf(
   }
   if (job.state === "delayed" && job.dueAtMs > pool.nowMs) {
     const left = duration(job.dueAtMs - pool.nowMs);
-    yield job.attempt > 0
-      ? held("delayed", `Attempt ${job.attempt} failed: the next is due in ${left}`)
-      : held("delayed", `It is delayed: due in ${left}`);
+    const isByRate = job.keepsSlot === true && breaker === undefined && ratesPerKey.length > 0;
+    if (isByRate) {
+      const most = ratesOf(ratesPerKey);
+      yield held("key-rate", `Its key may start ${most} at most: the next in ${left}`);
+    } else {
+      yield job.attempt > 0
+        ? held("delayed", `Attempt ${job.attempt} failed: the next is due in ${left}`)
+        : held("delayed", `It is delayed: due in ${left}`);
+    }
   }
   if (job.key !== undefined && runningOfKey >= maxRunningPerKey) {
     const run = `${counted(runningOfKey, "job")} of its key ${
@@ -52,10 +58,10 @@ export function* barsOf(
     }`;
     yield held("key-limit", `${run}, and lane "${lane.name}" runs ${maxRunningPerKey} at once`);
   } else if (job.state === "blocked") {
-    yield held(
-      "key-limit",
-      `Other jobs of its key go first: lane "${lane.name}" runs ${maxRunningPerKey} at once`,
-    );
+    const why = ratesPerKey.length > 0
+      ? `a key may start ${ratesOf(ratesPerKey)} at most`
+      : `lane "${lane.name}" runs ${maxRunningPerKey} at once`;
+    yield held("key-limit", `Other jobs of its key go first: ${why}`);
   }
 }
 
@@ -106,6 +112,10 @@ export function* shortagesOf(
     const free = idle === 1 ? "the free worker" : `the ${idle} free workers`;
     yield held("reserved", `${lanePolicy} keeps ${free} for other lanes`);
   }
+}
+
+function ratesOf(rates: Beside["ratesPerKey"]): string {
+  return rates.map(({ calls, perMs }) => `${calls} in ${duration(perMs)}`).join(" and ");
 }
 
 function tryOf(untilMs: number, { nowMs }: WaitingPool): string {

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { slotsOf } from "../../../src/base/key_starts.ts";
-import type { KeyRate, LaneRules } from "../../../src/contract/store.ts";
+import { type KeyRate, slotsOf } from "../../../src/base/key_starts.ts";
+import type { LaneRules } from "../../../src/contract/store.ts";
 import type { Db } from "../io/db.ts";
 import type { PoolKeys } from "./keys.ts";
 
