@@ -9,10 +9,11 @@ import { readArgs } from "./chaos/main.ts";
 import { playSeed } from "./chaos/play.ts";
 import { lifeOf } from "./chaos/life/draw.ts";
 import { WORLDS } from "./chaos/world.ts";
+import { sharedSchedule } from "./chaos/shared/draw.ts";
 import { scheduleOf } from "./chaos/step.ts";
 
 /** Seeds that the gate plays in each world; `.ci/run` plays more. */
-const SEEDS = { pools: 150, memory: 40, kv: 12 } as const;
+const SEEDS = { pools: 150, shared: 20, memory: 40, kv: 12 } as const;
 
 for (const [name, seeds] of Object.entries(SEEDS) as [keyof typeof SEEDS, number][]) {
   Deno.test(`Pools hold every invariant under load and faults in the world ${name}`, async () => {
@@ -35,6 +36,13 @@ Deno.test("scheduleOf() makes schedules of all kinds of steps, other ones for ot
   const kinds = new Set(schedules.flat().map((step) => step.do));
   assert.equal(kinds.size, 17);
   assert.equal(new Set(schedules.map((schedule) => JSON.stringify(schedule))).size, 30);
+});
+
+Deno.test("sharedSchedule() makes schedules of all kinds of steps", () => {
+  const schedules = Array.from({ length: 30 }, (_, seed) => sharedSchedule(seed));
+
+  const kinds = new Set(schedules.flat().map((step) => step.do));
+  assert.equal(kinds.size, 11);
 });
 
 Deno.test("lifeOf() draws all kinds of steps, both harmless lives and others", () => {
@@ -63,7 +71,10 @@ Deno.test("deno task chaos refuses what would play nothing and pass", () => {
     [["--from", "x"], /^Expected --from to be a whole number >= 0 but received "x"$/],
     [["--steps", "0"], /^Expected --steps to be a whole number >= 1 but received "0"$/],
     [["--seed", "5"], /--seed/],
-    [["--world", "moon"], /^Expected --world to be one of pools, memory, kv but received "moon"$/],
+    [
+      ["--world", "moon"],
+      /^Expected --world to be one of pools, shared, memory, kv but received "moon"$/,
+    ],
   ];
   for (const [args, why] of refused) {
     assert.throws(() => readArgs(args), ({ message }: Error) => why.test(message), args.join(" "));

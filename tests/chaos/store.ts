@@ -119,7 +119,11 @@ function door(queue: MemoryQueue, seat: Seat): Queue {
 }
 
 /** Does what is asked at once, or not at all; the answer may come later. */
-function call<T>(seat: Seat, name: Call, operation: () => T): MaybePromise<T> {
+export function call<T>(
+  seat: Pick<Seat, "clock" | "faults">,
+  name: Call,
+  operation: () => T,
+): MaybePromise<T> {
   const { clock, faults } = seat;
   if (clock.dead) return new Promise(() => {});
   const nowMs = clock.trueMs;

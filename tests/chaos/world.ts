@@ -8,6 +8,8 @@ import { CONFIGS } from "./config.ts";
 import { lifeOf } from "./life/draw.ts";
 import { playLife } from "./life/play.ts";
 import { playSeed } from "./play.ts";
+import { sharedSchedule } from "./shared/draw.ts";
+import { playShared } from "./shared/play.ts";
 import { scheduleOf } from "./step.ts";
 
 /** What broke. */
@@ -39,6 +41,7 @@ export interface World {
 /** The worlds by name. */
 export const WORLDS = {
   pools: { name: "pools", steps: (seed) => scheduleOf(seed, CONFIGS), play: playSeed },
+  shared: { name: "shared", steps: sharedSchedule, play: playShared },
   memory: lifeIn("memory"),
   kv: lifeIn("kv"),
 } as const satisfies Readonly<Record<string, World>>;
