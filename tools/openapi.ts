@@ -47,6 +47,7 @@ const FILES = [
   "src/explain/diagnose/finding.ts",
   "src/explain/waiting.ts",
   "src/planning/history.ts",
+  "src/planning/load_record.ts",
   "src/planning/sample.ts",
   "src/runtime/handles.ts",
 ];

@@ -10,9 +10,10 @@ import project from "../../deno.json" with { type: "json" };
 import { start } from "../../mod.ts";
 import { builtins, defaults } from "../../plugins/mod.ts";
 import { ConfigError, messageOf } from "../contract/errors.ts";
+import type { ConfigInput } from "../config/input.ts";
 import { resolveConfig } from "../config/resolve.ts";
 import { schemaText } from "../config/schema.ts";
-import { simulate, tune } from "../simulate/mod.ts";
+import { simulate, tune, whatIf } from "../simulate/mod.ts";
 import { nearest } from "../base/suggest.ts";
 import { visible } from "../base/escape.ts";
 import { addCheck, faultsOf } from "./check.ts";
@@ -36,6 +37,7 @@ import { addSchema } from "./schema.ts";
 import { addSimulate } from "./simulate.ts";
 import { addTop } from "./top.ts";
 import { addTune } from "./tune.ts";
+import { addWhatIf } from "./whatif.ts";
 import { note, whole } from "./print.ts";
 import type { Tools } from "./verb.ts";
 
@@ -57,6 +59,7 @@ export async function main(args: readonly string[], io: Io = systemIo()): Promis
     resolve: (file, env) => resolveConfig(file, { builtins, defaults, env }),
     simulate,
     tune,
+    whatIf: (config, question) => whatIf(config as ConfigInput, question), // checked when it is resolved
     schemaText: () => schemaText(builtins),
   };
   try {
@@ -89,6 +92,7 @@ function programOf(tools: Tools): Command {
       addReload,
       addSimulate,
       addTune,
+      addWhatIf,
       addRecord,
       addPools,
       addExplain,

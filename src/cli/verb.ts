@@ -14,6 +14,7 @@ import type { PlayOptions } from "../simulate/play.ts";
 import type { Report } from "../simulate/report.ts";
 import type { TuneOptions } from "../simulate/tune/mod.ts";
 import type { TuneReport } from "../simulate/tune/report.ts";
+import type { Question, WhatIf } from "../simulate/what_if.ts";
 import type { Sluice } from "../runtime/handles.ts";
 import { DEFAULT_URL, TOKEN_VARIABLE, URL_VARIABLE } from "./client.ts";
 import { CliError } from "./failure.ts";
@@ -50,6 +51,8 @@ export interface Tools {
   ): Promise<Report>;
   /** Searches for a config that keeps a goal. @throws {ConfigError} If a file has faults. @throws {GoalError} If the goal cannot be read. */
   tune(file: string, scenario: string, options: TuneOptions): Promise<TuneReport>;
+  /** Plays the recent load of a pool with changes. @throws {ChangeError} If there can be none such. */
+  whatIf(config: string | object, question: Question): Promise<WhatIf>;
   /** The JSON Schema of config files, as text. */
   schemaText(): string;
 }

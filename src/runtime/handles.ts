@@ -9,6 +9,7 @@ import type { Finding } from "../explain/diagnose.ts";
 import type { ConfigSource } from "../config/resolver.ts";
 import type { AuditEntry, ConfigChange, Observer } from "../contract/event.ts";
 import type { History } from "../planning/history.ts";
+import type { LoadRecord } from "../planning/load_record.ts";
 import type { JobRecord, NewJob, Outcome } from "../contract/job.ts";
 import type { Bound } from "../contract/plugin.ts";
 import type { PoolSettings } from "../config/settings.ts";
@@ -154,6 +155,12 @@ export interface PoolHandle<Submit extends NewJob = NewJob> {
   tally(): readonly LaneCounters[];
   /** Its recent past: samples, oldest first. */
   history(): History;
+  /**
+   * What came to it recently, second by second. `undefined`: it has run for less than two seconds.
+   *
+   * @param forMs How much of the last ten minutes, ms. @default {600000}
+   */
+  recentLoad(forMs?: number): LoadRecord | undefined;
   /** What its recent past shows to be wrong, most pressing first. Empty: nothing. */
   diagnosis(): readonly Finding[];
   /**

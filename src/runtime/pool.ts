@@ -15,6 +15,7 @@ import type { Traits, UseTraits } from "../explain/diagnose/finding.ts";
 import { Enqueuing } from "./enqueuing.ts";
 import { JobAccess } from "./job_access.ts";
 import type { History } from "../planning/history.ts";
+import type { LoadRecord } from "../planning/load_record.ts";
 import { StoreError } from "../contract/errors.ts";
 import type { JobRecord, NewJob } from "../contract/job.ts";
 import { checkOverride } from "./override.ts";
@@ -154,6 +155,11 @@ export class Pool implements PoolHandle {
 
   history(): History {
     return historyByWall(this.#parts.steering.history.shown(this.settings), this.#aheadMs);
+  }
+
+  recentLoad(forMs?: number): LoadRecord | undefined {
+    const load = this.#parts.steering.load.read(forMs);
+    return load && { ...load, fromMs: load.fromMs + this.#aheadMs };
   }
 
   diagnosis(): readonly Finding[] {

@@ -11,6 +11,7 @@ import { DecisionLog } from "./decision_log.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { PoolCore } from "./pool_core.ts";
 import { HistoryRecorder } from "../planning/history.ts";
+import { LoadRecorder } from "../planning/load_record.ts";
 import type { Permits } from "./permits.ts";
 import type { Plan } from "../planning/planner.ts";
 import type { PoolState } from "./pool_state.ts";
@@ -45,6 +46,8 @@ export class Steering {
   readonly log = new DecisionLog();
   /** The recent past, for diagnosis. */
   readonly history: HistoryRecorder;
+  /** What came in the last minutes, to be played again. */
+  readonly load = new LoadRecorder();
   /** Plan again then, at the latest. */
   reviewAtMs = Infinity;
   /** Bounds in effect instead of the config's. */
@@ -99,6 +102,7 @@ export class Steering {
     const retired = this.#retire(plan, nowMs);
     this.#record(from, plan, retired);
     this.history.tick(this.#state, plan, this.quiet);
+    this.load.look(nowMs, this.#state.lanes);
   }
 
   /** A look at a pool that drains: its rates and its history go on. */

@@ -40,6 +40,8 @@ import { readScenario } from "./read_scenario.ts";
 import type { Report } from "./report.ts";
 import type { ScenarioInput } from "./scenario.ts";
 import { readSource } from "../config/source.ts";
+import { scenarioOf } from "./recent_load.ts";
+import { poolAlone, type Question, type WhatIf, whatIf as playWhatIf } from "./what_if.ts";
 import { type TuneOptions, tuneSource } from "./tune/mod.ts";
 import type { TuneReport } from "./tune/report.ts";
 
@@ -59,6 +61,8 @@ export {
 } from "./tune/goal.ts";
 export type { TuneOptions } from "./tune/mod.ts";
 export type * from "./tune/report.ts";
+export type { LaneLoadRecord, LoadRecord } from "../planning/load_record.ts";
+export { ChangeError, type Question, type WhatIf } from "./what_if.ts";
 
 /** How a simulation is run. */
 export interface SimulateOptions extends PlayOptions {
@@ -125,4 +129,27 @@ export async function tune(
     resolve: (edited) => resolveConfig(edited as ConfigInput, { ...resolve, folder }),
     read: (settings) => readScenario(load.value as ScenarioInput, settings),
   }, rest);
+}
+
+/**
+ * What would have been: plays the recent load of a pool on its config, and on one with changes.
+ *
+ * @param config As that of `simulate`; the other pools of it are left out.
+ * @throws {ConfigError} If the config has faults, or one with the changes.
+ * @throws {ChangeError} If a change is none of a pool, or the load is too large.
+ */
+export async function whatIf(
+  config: string | URL | ConfigInput,
+  question: Question,
+  options: SimulateOptions = {},
+): Promise<WhatIf> {
+  const source = await readSource(config);
+  const alone = poolAlone(source.value, question.pool);
+  const scenario = scenarioOf(question.pool, question.load, options.seed);
+  const { plugins, env, seed: _, ...rest } = options;
+  const resolve = { builtins, defaults, plugins, env, simulated: true, folder: source.folder() };
+  return await playWhatIf(question, alone, async (changed) => {
+    const settings = await resolveConfig(changed as ConfigInput, resolve);
+    return await play(settings, await readScenario(scenario, settings), rest);
+  });
 }

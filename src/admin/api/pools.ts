@@ -11,7 +11,7 @@ import type { PoolEndpoints } from "../http/endpoints.ts";
 import type { DecisionJson, PoolJson } from "../http/wire.ts";
 import { audit } from "./audit.ts";
 import type { AdminContext } from "./context.ts";
-import { answer, badRequest } from "../http/problem.ts";
+import { answer, badRequest, problem } from "../http/problem.ts";
 import { rounded } from "../http/rounded.ts";
 import { wholeNumber } from "./query.ts";
 import type { Answered, Exchange, Handlers } from "./route.ts";
@@ -38,6 +38,15 @@ export function poolHandlers(context: AdminContext): Handlers<PoolEndpoints> {
         const history = target.handle.history();
         const samples = history.samples.filter(({ atMs }) => atMs > afterMs);
         return answer(rounded({ ...history, samples }), 200);
+      },
+    },
+    "GET /api/pools/:pool/load": {
+      query: { forMs: wholeNumber({ min: 2_000, max: 600_000 }) },
+      run: ({ target: { handle }, query }) => {
+        const load = handle.recentLoad(query.forMs);
+        return load === undefined
+          ? problem(409, "The pool has run for less than two seconds: ask again later")
+          : answer(rounded(load), 200);
       },
     },
     "POST /api/pools/:pool/pause": {

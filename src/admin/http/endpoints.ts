@@ -8,6 +8,7 @@
  */
 
 import type { History } from "../../planning/history.ts";
+import type { LoadRecord } from "../../planning/load_record.ts";
 import type { JobRecord, JobState, NewJob } from "../../contract/job.ts";
 import type { ReloadReport, StopReport } from "../../runtime/handles.ts";
 import type {
@@ -81,6 +82,15 @@ export interface PoolEndpoints {
     };
     answers: { 200: History };
     problems: 400 | 404;
+  };
+  /** What came to a pool in the last ten minutes, second by second: what `sluice whatif` plays again. */
+  "GET /api/pools/:pool/load": {
+    query: {
+      /** How much of it, ms, from 2000; more than 600000 count as 600000. Default: 600000. */
+      forMs?: number;
+    };
+    answers: { 200: LoadRecord };
+    problems: 400 | 404 | 409;
   };
   /** Pauses a lane, or the whole pool: no job starts; running jobs continue. */
   "POST /api/pools/:pool/pause": {
