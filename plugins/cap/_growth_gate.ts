@@ -5,12 +5,11 @@
  */
 
 import { counted } from "../../src/base/format.ts";
-import { combined } from "../../src/base/estimates.ts";
+import { combined, type Estimate } from "../../src/base/estimates.ts";
 import type { Limit } from "../../src/contract/strategy.ts";
 import type { LaneView, PoolView } from "../../src/contract/view.ts";
-import { OverloadHeard } from "./_overload.ts";
+import type { OverloadHeard } from "./_overload.ts";
 import { between, FEW, KNOWN, MANY, read, type Reading, RunSample, Usual } from "./_sample.ts";
-import { CROWDED, judge, SURE, type Trial, type TrialVerdict } from "./_trial.ts";
 
 /** A first trial goes to half: a share r costs (1 - r) / (r ln^2 r) for a certainty, 2.1 at 1/2, 6.7 at 0.85. */
 const MOST_STEP = 2;
@@ -34,10 +33,22 @@ const REST_TRIALS = 5;
 const THRIFT = 300;
 /** And four times as long after each trial in a row that was not sure: they tell little of such a pool. */
 const UNSURE = 4;
+/** Standard errors that a change asks for: wrong one time in 44 at most. To stay takes one, the cheaper mistake. */
+const SURE = 2;
+/** And odds for e = 1 against 0, times processes: all that look, each as often as it likes, err so rarely (Wald). */
+const ODDS = 44;
+/** e = ln(S'/S) / ln(n'/n) of n busy workers: at 0 they bring all that they can, at 1 nothing. This is between. */
+const CROWDED = 0.5;
+
+/** Two sizes that are compared, and attempts at the first. */
+interface Trial {
+  readonly before: RunSample;
+  readonly from: number;
+  readonly to: number;
+}
 
 /** What is known of one pool. */
 export class GrowthGate {
-  readonly #overload = new OverloadHeard();
   readonly #usual = new Usual();
   #isHealthy = false; // a smaller size did less
   #level = Infinity; // what was found; Infinity: nothing, the pool is not held
@@ -56,18 +67,18 @@ export class GrowthGate {
   #why = "nothing found";
 
   /** @param probe Whether it tries sizes; otherwise it only listens. */
-  constructor(readonly probe: boolean) {}
+  constructor(readonly probe: boolean, readonly overload: OverloadHeard) {}
 
   /** Answers the cap's question. @param wanted What the pool would have without it. */
   ask(view: PoolView, wanted: number): Limit {
-    if (this.#overload.hear(view)) {
-      this.#drop();
+    if (this.overload.hear(view)) {
+      this.#trial = undefined;
       this.#why =
-        `the downstream is overloaded, it says: ${this.#overload.workers}, then more by and by`;
+        `the downstream is overloaded, it says: ${this.overload.workers}, then more by and by`;
     }
     if (this.probe) this.#measure(view, wanted);
     this.#target = view.target;
-    const workers = Math.min(this.#trial?.to ?? this.#level, this.#overload.workers);
+    const workers = Math.min(this.#trial?.to ?? this.#level, this.overload.workers);
     return { workers: workers < view.size.max ? workers : Infinity, reason: this.#why };
   }
 
@@ -76,10 +87,18 @@ export class GrowthGate {
     const now = read(view);
     if (lanes.some(isLate)) this.#lateAtMs = nowMs;
     const isOther = target !== this.#target;
-    if (stale || rateBound || (isOther && this.#target === this.#trial?.to)) this.#drop();
-    if (isOther) this.#here = this.#settledAt = this.#pressed = undefined;
+    if (isOther && this.#target === this.#trial?.to) this.#giveUp(view);
+    if (isOther || stale || rateBound) this.#here = this.#settledAt = this.#pressed = undefined;
     const late = nowMs - this.#lateAtMs <= LATE_MS;
-    if (nowMs - Math.max(this.#lateAtMs, this.#easedAtMs) > REST_MS) this.#ease(view);
+    // Nothing is late any more before it has begun, or workers do not leave (idle-only).
+    const lastsMs = nowMs - (this.#trial?.before.until.atMs ?? nowMs);
+    const isVain = this.#here === undefined && (!late || (lastsMs > LATE_MS && live > target));
+    if (stale || rateBound || isVain) this.#giveUp(view);
+    if (nowMs - Math.max(this.#lateAtMs, this.#easedAtMs) > REST_MS) {
+      [this.#easedAtMs, this.#isUp] = [nowMs, false];
+      const more = Math.ceil(this.#level * STEP); // by and by the bound is gone
+      if (this.#level < Infinity) this.#hold(more, size, "nothing was late");
+    }
     if (this.#trial === undefined && this.#last !== undefined) {
       this.#usual.learn(between(this.#last, now), (!late || this.#isHealthy) && !this.#rises());
     }
@@ -91,7 +110,10 @@ export class GrowthGate {
     else if (here.add(now) && here.slices.length >= FEW) {
       const isPressed = pressed !== undefined && pressed.slices.length >= FEW;
       const waits = late && (isPressed ? pressed : here).concurrency <= FULL * live;
-      if (waits) this.#trial = undefined;
+      const isIdle = keepsUp(view) && here.concurrency <= FULL * live;
+      if (isIdle && this.#trial !== undefined && this.#isUp) {
+        this.#hold(this.#trial.to, size, "nothing waits");
+      } else if (waits) this.#giveUp(view);
       const isLong = waits && isPressed && pressed.slices.length >= MANY;
       if (isLong && this.#level < Infinity) this.#hold(Infinity, size, this.#why);
       if (this.#trial !== undefined) this.#judge(view, this.#trial, here);
@@ -107,7 +129,7 @@ export class GrowthGate {
   }
 
   /** Jobs are late: could another size be better? Begins a trial, once it knows enough to compare with. */
-  #consider({ nowMs, size, target, peers }: PoolView, wanted: number, here: RunSample): void {
+  #consider({ size, target, peers }: PoolView, wanted: number, here: RunSample): void {
     // Half of the variance that a verdict may have.
     const { error } = combined(...here.slowness(here.lanes));
     const isClear = SURE * Math.SQRT2 * error <= CROWDED * Math.log(MOST_STEP);
@@ -126,7 +148,7 @@ export class GrowthGate {
     const more = Math.max(target + 1, Math.round(target * (1 + peers * (this.#step - 1))));
     if (isHeld && below >= target) this.#isUp = true;
     const to = this.#isUp ? Math.max(target, Math.min(wanted, more)) : Math.min(target, below);
-    if (to !== target) this.#trial = { before: here, from: target, to, beganAtMs: nowMs };
+    if (to !== target) this.#trial = { before: here, from: target, to };
   }
 
   /** True if attempts take longer than usual, for sure. */
@@ -136,68 +158,85 @@ export class GrowthGate {
     return value > Math.max(Math.log(RISE), RISE_ERRORS * error); // false of few slices
   }
 
-  #judge({ nowMs, peers, size }: PoolView, trial: Trial, here: RunSample): void {
-    const { from, to, beganAtMs, before } = trial;
+  /** Compares both sizes, others taken to be alike, and changes the size if that is to be told. */
+  #judge(view: PoolView, trial: Trial, here: RunSample): void {
+    const { nowMs, peers, size } = view;
+    const { from, to, before } = trial;
     const [isHeld, isDown] = [this.#level < Infinity, to < from];
-    const verdict = judge(trial, here, peers, isHeld);
-    const { helps, span, value, error } = verdict;
-    if (helps === undefined) return;
-    this.#trial = undefined;
-    const tookMs = nowMs - beganAtMs;
+    const isWhole = here.slices.length >= MANY;
+    const others = (peers - 1) * before.concurrency;
+    const span = Math.log((here.concurrency + others) / (before.concurrency + others));
+    const then = before.slowness(before.lanes);
+    const [work, typical] = here.slowness(before.lanes).map(({ value, error }, way) => ({
+      value: value / span,
+      error: Math.hypot(error, then[way]!.error) / Math.abs(span),
+    })) as [Estimate, Estimate]; // both of both
+    const { value, error } = combined(work, typical);
+    const margin = (e: number): number => isDown ? e - CROWDED : CROWDED - e;
+    // A change has to be seen both ways, and to be sure. Of a held pool one error has to do, to grow none.
+    const sure = Math.max(SURE * error, Math.log(ODDS * peers) * error ** 2);
+    const least = !isHeld || !isWhole ? sure : isDown ? error : 0;
+    const isSeen = Math.min(margin(work.value), margin(typical.value)) > 0;
+    const helps = isSeen && margin(value) > least;
+    if (!helps && !isWhole && margin(value) > -error) return; // not to be told yet
+    if (helps && !isHeld && keepsUp(view)) return this.#giveUp(view); // what took longer is over
     const times = Math.exp(value * span).toFixed(2);
     const why = `${counted(to, "worker")}, not ${from}: run times ${times} times as long`;
     this.#isHealthy = !isHeld && !helps && (this.#isHealthy || value < CROWDED);
     if (!isHeld && !helps) {
+      this.#trial = undefined;
       this.#why = why;
-      const lost = 1 - Math.exp(Math.min(0, (1 - value) * span));
-      this.#restUntilMs = nowMs + THRIFT * peers * tookMs * lost * UNSURE ** this.#unsure++;
+      // Of what it cost little is known where e is not: it is from 0 to 1, evenly, of variance 1/12.
+      const likely = Math.min(1, CROWDED + (value - CROWDED) / (1 + 12 * error ** 2));
+      this.#rest(view, trial, 1 - Math.exp((1 - likely) * span));
       if (value < CROWDED) this.#usual.adopt(before);
       if (value + SURE * error < CROWDED) this.#unsure = 0; // for sure: no more unless run times rise
       return;
     }
     const isFar = helps && (!isDown || value + error > 1);
     this.#step = isFar ? Math.min(MOST_STEP, this.#step ** 2) : STEP;
-    const restMs = Math.max(REST_MS, REST_TRIALS * peers * tookMs);
+    const restMs = Math.max(REST_MS, REST_TRIALS * peers * (nowMs - before.until.atMs));
     this.#restUntilMs = helps || isDown ? 0 : nowMs + restMs;
     if (!helps) this.#isUp = isDown;
-    this.#hold(Math.max(1, size.min, this.#levelBy(trial, verdict)), size, why);
-  }
-
-  /** The size that a trial speaks for. Others will find the same, so the whole is scaled, not the part. */
-  #levelBy({ before, from, to }: Trial, { helps, span, value }: TrialVerdict): number {
-    // Little's law: X of the larger size takes as many workers as X times S of the smaller.
+    // Others will find the same, so the whole is scaled. By Little's law X of the larger size takes as many
+    // workers as X times S of the smaller; and run times fall to what is usual where S does, which goes as n^e.
     const larger = from * Math.exp(Math.max(0, span));
-    const slower = helps && to > from ? 1 : Math.exp(Math.max(0, value) * Math.abs(span));
+    const slower = helps && !isDown ? 1 : Math.exp(Math.max(0, value) * Math.abs(span));
     const [low, high] = [Math.min(from, to), Math.max(from, to)];
     const carries = Math.max(low, Math.min(high, Math.round(larger / slower)));
-    // And run times fall to what is usual where S does, which goes as n^e.
     const rise = this.#usual.slowness(before).value; // NaN if nothing is known
     const usual = Math.round(larger * Math.exp(-rise / Math.max(1, value)));
-    return helps && to < from && usual < carries / STEP ? usual : carries;
+    const level = helps && isDown && usual < carries / STEP ? usual : carries;
+    this.#hold(Math.max(1, size.min, level), size, why);
   }
 
-  /** Nothing was late for long: the bound rises by a step, and by and by is gone. */
-  #ease({ nowMs, size }: PoolView): void {
-    this.#easedAtMs = nowMs;
-    this.#drop();
-    this.#isUp = false;
-    if (this.#level < Infinity) this.#hold(Math.ceil(this.#level * STEP), size, "nothing was late");
+  /** A trial ends without a verdict. If jobs waited, it has cost as much as one that found nothing. */
+  #giveUp(view: PoolView): void {
+    const trial = this.#trial;
+    this.#trial = undefined;
+    if (trial === undefined || this.#level < Infinity || keepsUp(view)) return;
+    this.#rest(view, trial, 1 - trial.to / trial.from);
+  }
+
+  /** So long that trials do not cost much. @param lost Share of the work that this one has cost. */
+  #rest({ nowMs, peers }: PoolView, { before }: Trial, lost: number): void {
+    const lostMs = lost * (nowMs - before.until.atMs);
+    this.#restUntilMs = nowMs + THRIFT * peers * lostMs * UNSURE ** this.#unsure++;
   }
 
   #hold(level: number, { max }: PoolView["size"], why: string): void {
+    this.#trial = undefined;
     this.#level = level < max ? level : Infinity;
     this.#why = level < max ? `${why}, held at ${level}` : why;
     if (level < max) return;
-    this.#drop();
-    this.#step = MOST_STEP;
-    this.#isUp = false;
+    [this.#step, this.#isUp] = [MOST_STEP, false];
     this.#unsure = this.#restUntilMs = 0;
   }
+}
 
-  /** What was measured is not the workers' doing, or no longer asked. */
-  #drop(): void {
-    this.#trial = this.#here = this.#settledAt = undefined;
-  }
+/** True if no job waits for a worker. */
+function keepsUp({ lanes }: PoolView): boolean {
+  return lanes.every(({ ready }) => ready === 0);
 }
 
 /** True if a job is late that another worker could run. */

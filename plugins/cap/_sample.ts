@@ -55,13 +55,9 @@ export function between(from: Reading, to: Reading): Reading {
 /** Run times at one size, in slices of time: attempts that a hiccup makes alike count once. */
 export class RunSample {
   slices: readonly Reading[] = [];
-  /** The reading that ended its last slice. */
-  until: Reading;
 
-  /** @param begun The reading it begins with. */
-  constructor(readonly begun: Reading) {
-    this.until = begun;
-  }
+  /** @param begun The reading it begins with. @param until The one that ended its last slice. */
+  constructor(readonly begun: Reading, public until = begun) {}
 
   /** Takes a reading. True if that ends a slice. */
   add(now: Reading): boolean {

@@ -7,6 +7,7 @@
 import * as v from "valibot";
 import { defineCap, type Plugin } from "../../src/contract/plugin.ts";
 import { GrowthGate } from "./_growth_gate.ts";
+import { OverloadHeard } from "./_overload.ts";
 
 /** Options of `adaptive-cap`. */
 export interface AdaptiveCapOptions {
@@ -25,12 +26,12 @@ export const adaptiveCap: Plugin<"cap", AdaptiveCapOptions> = defineCap({
   name: "adaptive-cap",
   tries: true,
   options: v.strictObject({ probe: v.exactOptional(v.boolean("Expected true or false"), true) }),
-  create: ({ probe }) => {
-    let gate: GrowthGate | undefined;
-    let names = "";
+  create: ({ probe }, { random }) => {
+    let gate = new GrowthGate(probe, new OverloadHeard(random));
+    let names: string | undefined;
     return (view, wanted) => {
       const seen = JSON.stringify(view.lanes.map(({ name }) => name)); // others after a reload
-      if (gate === undefined || seen !== names) gate = new GrowthGate(probe);
+      if (seen !== (names ?? seen)) gate = new GrowthGate(probe, new OverloadHeard(random));
       names = seen;
       return gate.ask(view, wanted);
     };

@@ -117,19 +117,37 @@ Deno.test("adaptiveCap takes a lane at its maxRunning for no late one", () => {
   assert.equal(pool.limit.reason, "nothing found");
 });
 
-Deno.test("adaptiveCap leaves 0.85 of a pool that says overloaded, then a worker more a second", () => {
+Deno.test("adaptiveCap leaves 0.9 of a pool that says overloaded, then a worker more a second", () => {
   const pool = new DrivenPool(cap(false)).pass(1000, overload);
 
-  pool.pass(10, { ...overload, overloads: 3 });
-  assert.equal(pool.target, 27);
-  assert.match(pool.limit.reason, /^the downstream is overloaded, it says: 27/);
-  pool.pass(190, { ...overload, overloads: 3 });
-  assert.equal(pool.target, 27); // what was begun before says it again
-  pool.pass(10, { ...overload, overloads: 3 });
-  assert.equal(pool.target, 22);
+  pool.pass(10, overload).pass(200, { ...overload, overloads: 20 });
+  assert.ok(pool.target === 28 || pool.target === 29, `${pool.target}`); // 28.8, rounded by chance
+  assert.match(pool.limit.reason, /^the downstream is overloaded, it says: 2[89]/);
+  pool.pass(800, { ...overload, overloads: 20 });
+  const found = pool.target;
+  assert.ok(found >= 17 && found <= 21, `${found}`); // 0.9 four times more, five times as fast
 
-  assert.equal(pool.pass(5010, overload).target, 27);
+  assert.equal(pool.pass(5210, overload).target, found + 6); // the first after 200 ms: no more is said
   assert.equal(pool.pass(20_000, overload).limit.workers, Infinity);
+});
+
+Deno.test("adaptiveCap gives up the workers whose calls a rate refuses, and no more", () => {
+  const pool = new DrivenPool(cap(false)).pass(1000, overload);
+
+  // 1,280 jobs a second end, of which the receiver refuses those above 1,200, at the end of each second.
+  for (let second = 0; second < 60; second++) {
+    pool.pass(900, overload);
+    pool.pass(100, { ...overload, overloads: Math.max(0, pool.target * 5 - 120) });
+  }
+
+  assert.ok(pool.target >= 23 && pool.target <= 27, `${pool.target}`); // 24 bring 1,200
+});
+
+Deno.test("adaptiveCap hears no overload in calls that are refused seldom", () => {
+  // Of 16 that end in a tick; less than what one of 32 does.
+  const pool = new DrivenPool(cap(false)).pass(60_000, { ...overload, overloads: 0.4 });
+
+  assert.equal(pool.limit.workers, Infinity);
 });
 
 Deno.test("adaptiveCap leaves size.min, and one at least, however often it hears of overload", () => {
