@@ -1,5 +1,5 @@
-// `context.overloaded()` at a receiver that allows so many calls in each second and answers the rest of them
-// with 429: fewer workers are no help, so the cap may cost nothing.
+// `context.overloaded()` at a receiver that allows 100 calls in each second and answers the rest of them with
+// 429: fewer workers are no help, so the cap may cost nothing.
 
 import assert from "node:assert/strict";
 import { RetryLater } from "../../mod.ts";
