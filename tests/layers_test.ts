@@ -31,7 +31,6 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@std/async": ["src/base/async.ts"],
   "croner": ["src/base/cron.ts"],
   "hono": ["src/admin/"],
-  "uplot": ["src/admin/"],
   "@opentelemetry/api": ["src/telemetry/"],
   "commander": ["src/cli/"],
   "node:": ["config", "runtime", "edges", "roots", "stores/deno_kv/doctor/"],

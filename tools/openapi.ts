@@ -46,6 +46,7 @@ const FILES = [
   "src/contract/view.ts",
   "src/explain/diagnose/finding.ts",
   "src/explain/waiting.ts",
+  "src/explain/happening.ts",
   "src/planning/history.ts",
   "src/planning/load_record.ts",
   "src/planning/sample.ts",

@@ -31,6 +31,8 @@ export interface LaneCounters {
   readonly accepted: number;
   /** Jobs rejected, or dropped as late. */
   readonly shed: number;
+  /** Attempts that started later than the target wait. */
+  readonly late: number;
   /** Attempts that ended done. */
   readonly done: number;
   /** Attempts that failed. Deferrals are not failures. */

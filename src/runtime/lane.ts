@@ -371,6 +371,7 @@ export class Lane implements LaneView, LaneTotals {
       lane: this.name,
       accepted: arrivals,
       shed,
+      late: this.late,
       done: completions,
       failed: failures,
       deferred: this.deferrals,

@@ -132,6 +132,7 @@ export const METRICS: readonly Metric[] = [
     "Attempts started.",
     (lane) => lane.waits.count + (lane.blockedWaits?.count ?? 0),
   ),
+  ofJobs("late", "Attempts started later than the target wait.", (lane) => lane.late),
   ofJobs("done", "Attempts that ended done.", (lane) => lane.done),
   ofJobs("failed", "Attempts that failed.", (lane) => lane.failed),
   ofJobs("deferred", "Attempts deferred by their handler.", (lane) => lane.deferred),
@@ -192,7 +193,12 @@ export const METRICS: readonly Metric[] = [
     "Wait that growth aims to stay below.",
     (lane) => lane.targetWaitMs === null ? undefined : lane.targetWaitMs / 1_000,
   ),
-  ofLane("arrivals_per_second", "gauge", "Smoothed arrival rate.", (lane) => lane.arrivalsPerSec),
+  ofLane(
+    "arrivals_per_second",
+    "gauge",
+    "Jobs accepted per second, over 10 s.",
+    (lane) => lane.window.arrivalsPerSec,
+  ),
   ofLane(
     "served_seconds_total",
     "counter",

@@ -36,7 +36,7 @@ browserTest("Pages fit a phone, whatever lanes and errors are called", async () 
 
   await visit(system.url, async ({ page }) => {
     await page.goto("/pools/mail");
-    await page.getByText(`${name}, oldest wait`).first().waitFor();
+    await page.locator("#charts strong").getByText(name).waitFor();
     assert.equal(await overflowOf(page), 0);
     await page.goto("/dead");
     const error = page.getByText("EEEE");

@@ -11,7 +11,7 @@ browserTest("Charts stay where they are when a lane waits longer than its target
 
   await visit(system.url, async ({ page }) => {
     await page.goto("/pools/mail");
-    await page.locator("#charts canvas").nth(1).waitFor();
+    await page.locator("#charts svg").nth(1).waitFor();
     await page.getByText("No lane waits longer than its target.").waitFor();
     const before = await page.locator("#charts").boundingBox();
     await mail.enqueueAll(

@@ -17,7 +17,7 @@ browserTest(
       await page.goto("/");
       await page.getByRole("link", { name: "mail" }).click();
       await page.getByRole("heading", { level: 1, name: "mail" }).waitFor();
-      await page.getByText("bound by size.max").first().click();
+      await page.locator(".log").getByText("bound by size.max").first().click();
 
       const table = page.getByRole("table").filter({ hasText: "Asked by" }).first();
       await table.getByRole("rowheader", { name: "age-scaler controller" }).waitFor();
@@ -167,21 +167,53 @@ browserTest(
 
     await visit(system.url, async ({ page }) => {
       await page.goto("/pools/mail");
-      await page.locator("#charts canvas").nth(1).waitFor();
-      const legend = page.locator("#charts .u-legend").nth(1);
-      await legend.getByRole("row", { name: /^workers :? ?4$/ }).waitFor();
-      const boxes = await page.locator("#charts .u-over").evaluateAll((parts) =>
+      const strips = page.locator("#charts .strip");
+      await strips.filter({ hasText: "workers" }).getByText(/^(\d to )?4 of 4, /).waitFor();
+      const boxes = await page.locator("#charts svg").evaluateAll((parts) =>
         parts.map((part) => part.getBoundingClientRect()).map(({ left, width }) => [left, width])
       );
 
-      assert.equal(boxes.length, 2);
-      assert.deepEqual(boxes[0], boxes[1]);
+      assert.equal(boxes.length, 7); // three lanes, workers, rates, events, times
+      for (const box of boxes) assert.deepEqual(box, boxes[0]);
       await page.getByText(/Last change: .*→ 4\./).waitFor();
+      await page.getByText(/size 1 → 4.*, by size.max/).waitFor();
+      await strips.first().getByText(/×.*, over since/).waitFor();
       assert.deepEqual(await violationsOn(page), []);
-      await page.getByRole("button", { name: "1 h", exact: true }).click();
-      await page.getByRole("button", { name: "1 h", exact: true, pressed: true }).waitFor();
       system.release();
-      await legend.getByRole("row", { name: /^busy :? ?0$/ }).waitFor();
+      await strips.filter({ hasText: "workers" }).getByText(/, 0\.0 busy/).waitFor();
+    });
+  },
+);
+
+browserTest(
+  "Charts keep their span in the address, and say what was where the reader points",
+  async () => {
+    await using system = await startSystem();
+    const mail = system.pool("mail");
+    await mail.enqueueAll(jobs(9));
+    await until(() => mail.history().samples.length > 2);
+
+    await visit(system.url, async ({ page }) => {
+      await page.goto("/pools/mail?span=10m");
+      await page.getByRole("link", { name: "10m", exact: true }).and(page.locator("[aria-current]"))
+        .waitFor();
+      await page.getByRole("link", { name: "1h", exact: true }).click();
+      await page.getByRole("link", { name: "1h", exact: true }).and(page.locator("[aria-current]"))
+        .waitFor();
+      assert.equal(new URL(page.url()).search, "?span=1h");
+      await page.getByRole("link", { name: "2m", exact: true }).click();
+
+      const plot = page.locator("#charts .plot").first();
+      const before = await page.locator("#charts").boundingBox();
+      const { x = 0, y = 0, width = 0 } = await plot.boundingBox() ?? {};
+      await page.mouse.move(x + width - 50, y + 10);
+      await page.getByText(/^In effect then: /).waitFor();
+      assert.equal(await page.locator("#charts .cursor").isVisible(), true);
+      assert.deepEqual(await page.locator("#charts").boundingBox(), before);
+
+      await page.mouse.move(0, 0);
+      await system.pool("mail").pause();
+      await page.locator(".happened").getByText("paused").waitFor();
     });
   },
 );
@@ -279,7 +311,7 @@ browserTest(
         }, isHidden);
       await page.clock.install();
       await page.goto("/pools/mail");
-      await page.locator("#charts canvas").first().waitFor();
+      await page.locator("#charts svg").first().waitFor();
       assert.ok(await look() > 0);
 
       await page.getByRole("button", { name: "Pause updates" }).click();
@@ -324,7 +356,7 @@ browserTest("Pages work below a path of another app, log in and actions included
     await dialogButton(page, "Pause").click();
     await page.getByText("paused: No job starts").waitFor();
     assert.equal(new URL(page.url()).pathname, "/ops/queue/pools/mail");
-    await page.locator("#charts canvas").first().waitFor();
+    await page.locator("#charts svg").first().waitFor();
   });
 });
 

@@ -33,13 +33,33 @@ Deno.test("tally() counts what came of jobs, lane by lane, with the reasons of d
     const [high, low] = pool.tally();
 
     assert.deepEqual(counts(high), {
-      ...{ lane: "high", accepted: 5, shed: 0, done: 2, failed: 3, deferred: 1, waits: 6, runs: 5 },
+      ...{
+        lane: "high",
+        accepted: 5,
+        shed: 0,
+        late: 0,
+        done: 2,
+        failed: 3,
+        deferred: 1,
+        waits: 6,
+        runs: 5,
+      },
       blockedWaits: undefined,
       cancelled: 0,
       dead: { attempts: 1, fatal: 1, expired: 0, late: 0, payload: 0 },
     });
     assert.deepEqual(counts(low), {
-      ...{ lane: "low", accepted: 2, shed: 1, done: 1, failed: 0, deferred: 0, waits: 1, runs: 1 },
+      ...{
+        lane: "low",
+        accepted: 2,
+        shed: 1,
+        late: 0,
+        done: 1,
+        failed: 0,
+        deferred: 0,
+        waits: 1,
+        runs: 1,
+      },
       blockedWaits: undefined,
       cancelled: 0,
       dead: { attempts: 0, fatal: 0, expired: 1, late: 0, payload: 0 },

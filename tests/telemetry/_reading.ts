@@ -44,6 +44,7 @@ export function tally({ waits = [], runs = [], ...parts }: TallyParts): LaneCoun
     lane: "main",
     accepted: 0,
     shed: 0,
+    late: 0,
     done: 0,
     failed: 0,
     deferred: 0,

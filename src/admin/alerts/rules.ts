@@ -18,6 +18,9 @@ interface Alert {
   readonly summary: string;
 }
 
+/** More late jobs than this share of all are more than a chance burst. */
+const LATE_SHARE = 0.05;
+
 /** More changes a minute than this, at a steady load, are oscillation. */
 const MOST_CHANGES = 4;
 
@@ -35,8 +38,12 @@ function alertsOf({ name }: PoolSettings): readonly Alert[] {
   const limit = at("sluice_pool_limit");
   const isAtLimit = `(${live} >= on (instance, pool) ${limit}` +
     ` or on (instance, pool) ${at("sluice_pool_rate_bound")} == 1)`;
+  const perSec = (metric: string): string =>
+    `sum by (instance, pool, lane) (rate(${at(metric)}[1m]))`;
+  // Between two scrapes a gauge sees nothing, such as a burst each second: counters do.
   const isOld = `(${at("sluice_lane_oldest_wait_seconds")} > on (instance, pool, lane) ` +
-    `${at("sluice_lane_target_wait_seconds")})`;
+    `${at("sluice_lane_target_wait_seconds")} or ${perSec("sluice_jobs_late_total")} > ` +
+    `${LATE_SHARE} * ${perSec("sluice_jobs_started_total")})`;
   const accepted = (range: string): string =>
     `sum by (instance, pool) (rate(${at("sluice_jobs_accepted_total")}${range}))`;
   return [

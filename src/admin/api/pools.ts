@@ -5,6 +5,7 @@
  */
 
 import type { Decision } from "../../contract/decision.ts";
+import { type Happening, happeningsOf } from "../../explain/happening.ts";
 import { OverrideError } from "../../runtime/override.ts";
 import type { PoolHandle } from "../../runtime/handles.ts";
 import type { PoolEndpoints } from "../http/endpoints.ts";
@@ -17,6 +18,12 @@ import { wholeNumber } from "./query.ts";
 import type { Answered, Exchange, Handlers } from "./route.ts";
 import { breakerShape, drainShape, overrideShape, pauseShape } from "./shape.ts";
 import { laneFault } from "./submitted.ts";
+
+/** How long what was done to a pool is shown beside its samples, ms. */
+const SHOWN_MS = 3_600_000;
+
+/** Most events that are read for that. */
+const MOST_EVENTS = 500;
 
 /** Longest deadline of a drain, ms. */
 const LONGEST_DRAIN_MS = 3_600_000;
@@ -37,7 +44,10 @@ export function poolHandlers(context: AdminContext): Handlers<PoolEndpoints> {
         const { afterMs = -1 } = query;
         const history = target.handle.history();
         const samples = history.samples.filter(({ atMs }) => atMs > afterMs);
-        return answer(rounded({ ...history, samples }), 200);
+        const happenings = happeningsIn(target.handle, context).filter(({ atMs }) =>
+          atMs > afterMs
+        );
+        return answer(rounded({ ...history, samples, happenings }), 200);
       },
     },
     "GET /api/pools/:pool/load": {
@@ -166,6 +176,14 @@ function override(
   const after = handle.snapshot().override;
   audit(c, context, { pool: handle.name, action: "override", before, after });
   return answer(rounded({ pool: handle.name, override: after ?? null }), 200);
+}
+
+/** What was done to a pool in the last hour, oldest first. */
+function happeningsIn(handle: PoolHandle, { trail }: AdminContext): readonly Happening[] {
+  const sinceMs = handle.snapshot().nowMs - SHOWN_MS;
+  const events = trail.list({ pools: [handle.name], kinds: [], sinceMs, limit: MOST_EVENTS });
+  const begin = { atMs: trail.sinceMs, tone: "system", text: "process started" } as const;
+  return [...begin.atMs >= sinceMs ? [begin] : [], ...happeningsOf(events.toReversed())];
 }
 
 function bounded(value: number): number | null {

@@ -1,25 +1,31 @@
 // @ts-check
 /// <reference lib="dom" />
 
-import { changesOf, columnsOf, joined, standingAt } from "./chart_data.js";
-import { demandOptions, supplyOptions } from "./chart_options.js";
+import { changesOf, columnsOf, joined, overSince, standingAt } from "./chart_data.js";
+import * as draw from "./chart_draw.js";
 import { byId, element } from "./dom.js";
+import { duration, grouped, rate } from "./figures.js";
+import { joinedHappenings, linesOf } from "./happened.js";
 import { onEvent, onLook, whileHere } from "./live.js";
 import { localTime } from "./local_time.js";
 
 /**
- * Draws demand above supply, over the same time, and keeps both current.
+ * Draws the recent past of a pool, and keeps it current: waits of each lane, workers, rates, and what
+ * people and the system did, over the same time.
  *
  * @typedef {import("./chart_data.js").Sample} Sample
+ * @typedef {import("./chart_data.js").Column} Column
  * @typedef {import("./chart_data.js").Decision} Decision
+ * @typedef {import("./happened.js").Happening} Happening
+ *
+ * @typedef {object} Strip
+ * @property {HTMLElement} row
+ * @property {HTMLElement} figure What is said beside it.
+ * @property {HTMLElement} plot Where it is drawn.
  */
 
-/** Spans that a reader may choose. */
-const SPANS = [
-  { name: "2 min", spanMs: 120_000 },
-  { name: "10 min", spanMs: 600_000 },
-  { name: "1 h", spanMs: 3_600_000 },
-];
+/** Spans that a reader may choose, by their name in the address, ms. */
+const SPANS = { "2m": 120_000, "10m": 600_000, "1h": 3_600_000 };
 
 /** Decisions that are read at first. */
 const DECISIONS = 500;
@@ -29,27 +35,27 @@ if (place !== null) void begin(place);
 
 /** @param {HTMLElement} place */
 async function begin(place) {
-  /** @type {{ uPlot?: typeof import("uplot") }} */
-  const globals = /** @type {any} */ (globalThis);
-  const { uPlot } = globals;
   const path = place.dataset.path ?? "";
-  if (uPlot === undefined) {
-    place.append(element("p", { class: "soft" }, "The charts cannot be drawn: a file is missing."));
-    return;
-  }
   const state = {
     /** @type {Sample[]} */
     samples: [],
     /** @type {Decision[]} */
     changes: [],
-    spanMs: SPANS[0]?.spanMs ?? 0,
-    /** @type {readonly import("uplot")[]} */
-    plots: [],
+    /** @type {Happening[]} */
+    happenings: [],
+    /** @type {Column[]} */
+    columns: [],
+    /** @type {Strip[]} */
+    strips: [],
     lanes: "",
+    /** Where the reader points. @type {number | undefined} */
+    pointedMs: undefined,
   };
-  const at = element("p", { class: "soft at", role: "presentation" });
-  const parts = { demand: element("div"), supply: element("div") };
-  place.append(spanButtons(), parts.demand, parts.supply, at);
+  const at = element("p", { class: "at", role: "presentation" });
+  const list = element("ol", { class: "happened" });
+  const stack = element("div", { class: "strips" });
+  const cursor = element("div", { class: "cursor", hidden: "" });
+  place.append(stack, at, list);
 
   const read = async () => {
     const after = Math.ceil(state.samples.at(-1)?.atMs ?? 0);
@@ -58,9 +64,10 @@ async function begin(place) {
       signal: whileHere(),
     });
     if (!response.ok) return; // the banner says that the server does not answer
-    /** @type {{ samples: Sample[] }} */
-    const { samples } = await response.json();
+    /** @type {{ samples: Sample[], happenings?: Happening[] }} */
+    const { samples, happenings = [] } = await response.json();
     state.samples = joined(state.samples, samples);
+    state.happenings = joinedHappenings(state.happenings, happenings);
   };
   const readChanges = async () => {
     const response = await fetch(`${path}/decisions?limit=${DECISIONS}`, {
@@ -73,100 +80,227 @@ async function begin(place) {
     if (event.kind !== "decided" || !path.endsWith(`/${encodeURIComponent(event.pool)}`)) return;
     state.changes = changesOf([...state.changes, event.decision]);
   });
-  onLook(() => void read().then(draw, () => {}));
-  document.addEventListener("themechange", build);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", build);
-  new ResizeObserver(() => {
-    for (const plot of state.plots) plot.setSize({ width: widthOf(place), height: plot.height });
-  }).observe(place);
+  onLook(() => void read().then(show, () => {}));
+  new ResizeObserver(show).observe(stack);
+  stack.addEventListener("pointermove", (event) => point(timeAt(event)));
+  stack.addEventListener("pointerleave", () => point(undefined));
+  document.addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest("a[data-span]") : null;
+    if (!(link instanceof HTMLAnchorElement) || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    history.replaceState(null, "", link.href);
+    for (const one of document.querySelectorAll("a[data-span]")) {
+      if (one === link) one.setAttribute("aria-current", "true");
+      else one.removeAttribute("aria-current");
+    }
+    show();
+  });
   await Promise.all([read(), readChanges()]).catch(() => {});
-  build();
+  show();
 
-  function build() {
-    for (const plot of state.plots) plot.destroy();
-    state.plots = [];
+  function show() {
     const last = state.samples.at(-1);
-    if (last === undefined || uPlot === undefined) {
+    if (last === undefined) {
       at.textContent = "There are no samples yet: the charts begin with the first job.";
       return;
     }
-    state.lanes = laneNames(last);
-    const common = { width: widthOf(place), place, lanes: last.lanes, state, tell };
-    const columns = columnsNow();
-    state.plots = [
-      new uPlot(demandOptions(common), demandData(columns), parts.demand),
-      new uPlot(supplyOptions(common), supplyData(columns), parts.supply),
+    const lanes = JSON.stringify(last.lanes.map(({ name, targetWaitMs }) => [name, targetWaitMs]));
+    if (lanes !== state.lanes) build(last);
+    state.lanes = lanes;
+    const frame = frameNow();
+    const { samples, strips, changes } = state;
+    state.columns = columnsOf(samples, { nowMs: frame.toMs, spanMs: frame.toMs - frame.fromMs });
+    const { columns } = state;
+    const drawn = [
+      ...last.lanes.map((_, index) => draw.waitStrip(frame, columns, index)),
+      draw.workersStrip(frame, columns, changes),
+      draw.ratesStrip(frame, columns),
+      draw.bandStrip(frame, state.happenings),
+      draw.timeAxis(frame),
     ];
-    tell(undefined);
+    drawn.forEach((svg, index) => strips[index]?.plot.replaceChildren(svg));
+    tell();
   }
 
-  function draw() {
-    const last = state.samples.at(-1);
-    if (last === undefined) return;
-    if (state.plots.length === 0 || laneNames(last) !== state.lanes) return build();
-    const columns = columnsNow();
-    const [demand, supply] = state.plots;
-    demand?.setData(demandData(columns));
-    supply?.setData(supplyData(columns));
+  /** @param {Sample} last */
+  function build({ lanes }) {
+    state.strips = [
+      ...lanes.map(({ name, targetWaitMs }) =>
+        stripOf(name, [], targetWaitMs === null ? "wait" : `wait ÷ ${duration(targetWaitMs)}`)
+      ),
+      stripOf("workers", ["busy", "live", "limit", "bound"]),
+      stripOf("jobs/s", ["comes", "done", "failed", "shed"]),
+      stripOf("events"),
+      stripOf(""),
+    ];
+    stack.replaceChildren(...state.strips.map(({ row }) => row), cursor);
   }
 
-  function columnsNow() {
-    return columnsOf(state.samples, { nowMs: nowMs(), spanMs: state.spanMs });
+  /** What is said beside the strips: of where the reader points, else of the whole span. */
+  function tell() {
+    const { columns, strips, pointedMs, changes, happenings } = state;
+    const pointed = pointedMs === undefined
+      ? undefined
+      : columns.find(({ toMs }) => toMs >= pointedMs) ?? columns.at(-1);
+    const laneCount = strips.length - 4;
+    const workers = strips[laneCount];
+    const rates = strips[laneCount + 1];
+    for (let lane = 0; lane < laneCount; lane++) tellWait(lane, pointed);
+    if (workers !== undefined) workers.figure.replaceChildren(...workersText(pointed));
+    if (rates !== undefined) rates.figure.textContent = ratesText(pointed);
+    const { fromMs } = frameNow();
+    list.replaceChildren(
+      ...linesOf(happenings, changes, { fromMs, untilMs: pointed?.toMs ?? Infinity }).map((
+        { atMs, tone, text },
+      ) =>
+        element(
+          "li",
+          {},
+          element("span", { class: `dot ${tone}`, "aria-hidden": "true" }),
+          element("time", { datetime: new Date(atMs).toISOString() }, localTime(atMs)),
+          ` ${text}`,
+        )
+      ),
+    );
+    const change = pointedMs === undefined ? changes.at(-1) : standingAt(changes, pointedMs);
+    at.textContent = change === undefined
+      ? `No change of size is known${pointedMs === undefined ? "" : " before that time"}.`
+      : `${pointedMs === undefined ? "Last change" : "In effect then"}: ${
+        localTime(change.atMs)
+      }, ${change.from} → ${change.to}. ${change.sentence}`;
+  }
+
+  /**
+   * @param {number} lane
+   * @param {Column | undefined} pointed
+   */
+  function tellWait(lane, pointed) {
+    const { columns, strips } = state;
+    const strip = strips[lane];
+    if (strip === undefined) return;
+    const waits = (pointed === undefined ? columns : [pointed]).map(({ lanes }) => lanes[lane]);
+    const waitMs = Math.max(0, ...waits.map((one) => one?.waitMs ?? 0));
+    const times = Math.max(0, ...waits.map((one) => one?.times ?? 0));
+    const since = pointed === undefined ? overSince(columns, lane) : undefined;
+    const isOver = pointed === undefined ? since !== undefined : times > 1;
+    const most = pointed === undefined ? "at most " : "";
+    const over = since === undefined ? "" : `, over since ${localTime(since)}`;
+    const isKnown = waits.some((one) => one?.times !== undefined);
+    const ratio = isKnown
+      ? `${times < 9.95 ? times.toFixed(1) : grouped(Math.round(times))}×, `
+      : "";
+    strip.figure.textContent = `${most}${ratio}${duration(waitMs)}${over}`;
+    strip.figure.classList.toggle("late", isOver);
+  }
+
+  /** @param {Column | undefined} pointed */
+  function workersText(pointed) {
+    const column = pointed ?? state.columns.at(-1);
+    if (column === undefined) return [];
+    const { least, most, busy, limit, boundBy } = column;
+    const count = least === most ? grouped(most) : `${grouped(least)} to ${grouped(most)}`;
+    const bound = pointed === undefined
+      ? boundOf(state.columns)
+      : boundBy && `, bound by ${boundBy}`;
+    return [`${count} of ${grouped(limit)}, ${rate(busy)} busy${bound}`];
+  }
+
+  /** @param {Column | undefined} pointed */
+  function ratesText(pointed) {
+    if (pointed === undefined) return byId("demand-words")?.dataset.rates ?? "";
+    const { comes, done, failed, shed } = pointed;
+    const more = [failed > 0 && `${rate(failed)} failed`, shed > 0 && `${rate(shed)} shed`];
+    return [`${rate(comes)} in`, `${rate(done)} done`, ...more.filter(Boolean)].join(", ");
   }
 
   /** @param {number | undefined} atMs */
-  function tell(atMs) {
-    const change = atMs === undefined ? state.changes.at(-1) : standingAt(state.changes, atMs);
-    const time = change === undefined ? "" : localTime(change.atMs);
-    at.textContent = change === undefined
-      ? "No change of size is known before that time."
-      : `${
-        atMs === undefined ? "Last change" : "In effect then"
-      }: ${time}, ${change.from} → ${change.to}. ${change.sentence}`;
+  function point(atMs) {
+    state.pointedMs = atMs;
+    cursor.hidden = atMs === undefined;
+    const plot = state.strips[0]?.plot;
+    if (atMs !== undefined && plot !== undefined) {
+      cursor.style.left = `${plot.offsetLeft + draw.x(frameNow(), atMs)}px`;
+    }
+    tell();
   }
 
-  function spanButtons() {
-    const buttons = SPANS.map(({ name, spanMs }) => {
-      const button = element("button", { type: "button", class: "small" }, name);
-      button.setAttribute("aria-pressed", String(spanMs === state.spanMs));
-      button.addEventListener("click", () => {
-        state.spanMs = spanMs;
-        for (const one of buttons) one.setAttribute("aria-pressed", String(one === button));
-        draw();
-      });
-      return button;
-    });
-    return element("div", { class: "row", role: "group", "aria-label": "Time shown" }, ...buttons);
+  /** @param {PointerEvent} event */
+  function timeAt({ clientX }) {
+    const plot = state.strips[0]?.plot;
+    if (plot === undefined) return undefined;
+    const { width, fromMs, toMs } = frameNow();
+    const share = (clientX - plot.getBoundingClientRect().left) / (width - draw.BESIDE);
+    return share < 0 || share > 1 ? undefined : fromMs + share * (toMs - fromMs);
+  }
+
+  function frameNow() {
+    const toMs = nowMs();
+    const width = Math.max(200, Math.floor(state.strips[0]?.plot.clientWidth ?? 0));
+    return { width, fromMs: toMs - spanMs(), toMs };
   }
 }
 
-/** @param {Sample} sample */
-function laneNames({ lanes }) {
-  return JSON.stringify(lanes.map(({ name, targetWaitMs }) => [name, targetWaitMs]));
+/**
+ * @param {string} name
+ * @param {readonly string[]} [keys] What its colors mean.
+ * @param {string} [unit]
+ * @returns {Strip}
+ */
+function stripOf(name, keys = [], unit = "") {
+  const figure = element("span", { class: "figure" });
+  const plot = element("div", { class: "plot" });
+  const NAMES = { live: "there", comes: "in", bound: "bound", limit: "limit", busy: "busy" };
+  const legend = keys.map((key) =>
+    element(
+      "span",
+      { class: "key" },
+      element("i", { class: `swatch ${key}`, "aria-hidden": "true" }),
+      Object.hasOwn(NAMES, key) ? NAMES[/** @type {keyof typeof NAMES} */ (key)] : key,
+    )
+  );
+  const row = element(
+    "div",
+    { class: "strip" },
+    element(
+      "div",
+      { class: "name" },
+      element("strong", {}, name),
+      ...legend.length > 0
+        ? [element("span", { class: "keys" }, ...legend)]
+        : unit === ""
+        ? []
+        : [element("span", { class: "soft" }, unit)],
+      figure,
+    ),
+    plot,
+  );
+  return { row, figure, plot };
+}
+
+/**
+ * What held work back for most of a time, and for how much of it.
+ *
+ * @param {readonly Column[]} columns
+ */
+function boundOf(columns) {
+  /** @type {Map<string, number>} */
+  const times = new Map();
+  let allMs = 0;
+  for (const { boundBy, fromMs, toMs } of columns) {
+    allMs += toMs - fromMs;
+    if (boundBy !== "") times.set(boundBy, (times.get(boundBy) ?? 0) + toMs - fromMs);
+  }
+  const [most] = [...times].sort(([, a], [, b]) => b - a);
+  if (most === undefined) return "";
+  return `, bound by ${most[0]} ${Math.max(1, Math.round(100 * most[1] / allMs))} % of the time`;
+}
+
+function spanMs() {
+  const name = new URLSearchParams(location.search).get("span") ?? "2m";
+  return Object.hasOwn(SPANS, name) ? SPANS[/** @type {keyof typeof SPANS} */ (name)] : SPANS["2m"];
 }
 
 /** The server's time: charts say when things happened there. */
 function nowMs() {
   return Number(byId("demand-words")?.dataset.nowMs ?? Date.now());
-}
-
-/** @param {HTMLElement} place */
-function widthOf(place) {
-  return Math.max(240, Math.floor(place.clientWidth));
-}
-
-/**
- * @param {import("./chart_data.js").Columns} columns
- * @returns {import("uplot").AlignedData}
- */
-function demandData({ at, arrivals, waits }) {
-  return [at, arrivals, ...waits];
-}
-
-/**
- * @param {import("./chart_data.js").Columns} columns
- * @returns {import("uplot").AlignedData}
- */
-function supplyData({ at, min, limit, live, busy, target }) {
-  return [at, min, limit, live, busy, target];
 }

@@ -7,6 +7,7 @@
  * @module
  */
 
+import type { Happening } from "../../explain/happening.ts";
 import type { History } from "../../planning/history.ts";
 import type { LoadRecord } from "../../planning/load_record.ts";
 import type { JobRecord, JobState, NewJob } from "../../contract/job.ts";
@@ -42,6 +43,12 @@ import type {
   WaitingJson,
 } from "./wire.ts";
 
+/** The recent past of a pool as shown. */
+export interface HistoryJson extends History {
+  /** What people and the system did to it in the last hour, oldest first. */
+  readonly happenings: readonly Happening[];
+}
+
 /** Routes that answer the caller. The guard is before every other one. */
 export const OPEN_ROUTES = [
   "GET /healthz",
@@ -73,14 +80,14 @@ export interface PoolEndpoints {
   };
   /**
    * The recent past: a sample a second for two minutes, one a minute for an hour before. Oldest first.
-   * A pool at rest takes no samples: the last one remains valid.
+   * A pool at rest takes no samples: the last one remains valid. Beside them, what people and the system did.
    */
   "GET /api/pools/:pool/history": {
     query: {
-      /** Only samples taken after this, ms since epoch. */
+      /** Only what came after this, ms since epoch. */
       afterMs?: number;
     };
-    answers: { 200: History };
+    answers: { 200: HistoryJson };
     problems: 400 | 404;
   };
   /** What came to a pool in the last ten minutes, second by second: what `sluice whatif` plays again. */

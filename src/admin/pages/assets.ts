@@ -10,11 +10,12 @@ import { etag } from "hono/etag";
 import type { BlankEnv } from "hono/types";
 import actions from "../assets/actions.js" with { type: "text" };
 import chartData from "../assets/chart_data.js" with { type: "text" };
-import chartOptions from "../assets/chart_options.js" with { type: "text" };
+import chartDraw from "../assets/chart_draw.js" with { type: "text" };
 import dom from "../assets/dom.js" with { type: "text" };
 import figures from "../assets/figures.js" with { type: "text" };
 import frame from "../assets/frame.js" with { type: "text" };
 import frameStyle from "../assets/frame.css" with { type: "text" };
+import happened from "../assets/happened.js" with { type: "text" };
 import icon from "../assets/icon.svg" with { type: "text" };
 import jobsStyle from "../assets/jobs.css" with { type: "text" };
 import live from "../assets/live.js" with { type: "text" };
@@ -27,8 +28,6 @@ import poolsStyle from "../assets/pools.css" with { type: "text" };
 import reload from "../assets/reload.js" with { type: "text" };
 import retry from "../assets/retry.js" with { type: "text" };
 import theme from "../assets/theme.js" with { type: "text" };
-import uplot from "uplot/dist/uPlot.iife.min.js" with { type: "text" };
-import uplotStyle from "uplot/dist/uPlot.min.css" with { type: "text" };
 import { API_HEADERS, problem } from "../http/problem.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -41,10 +40,11 @@ const TYPES: Readonly<Record<string, string>> = {
 const FILES: Readonly<Record<string, string>> = {
   "actions.js": actions,
   "chart_data.js": chartData,
-  "chart_options.js": chartOptions,
+  "chart_draw.js": chartDraw,
   "dom.js": dom,
   "figures.js": figures,
   "frame.js": frame,
+  "happened.js": happened,
   "icon.svg": icon,
   "live.js": live,
   "local_time.js": localTime,
@@ -55,8 +55,6 @@ const FILES: Readonly<Record<string, string>> = {
   "retry.js": retry,
   "style.css": frameStyle + partsStyle + poolsStyle + jobsStyle,
   "theme.js": theme,
-  "uplot.css": uplotStyle,
-  "uplot.js": uplot,
 };
 
 /**

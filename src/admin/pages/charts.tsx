@@ -1,5 +1,5 @@
 /**
- * Demand and supply of a pool: two charts that a script draws, in words and as a table for all others.
+ * Demand and supply of a pool: charts that a script draws, in words and as a table for all others.
  *
  * @module
  */
@@ -9,6 +9,7 @@
 import type { FC } from "hono/jsx";
 import { counted, duration, grouped, rate } from "../../base/format.ts";
 import type { History, Sample } from "../../planning/history.ts";
+import type { ProblemError } from "../http/wire.ts";
 import type { ShownPool } from "./pool_state.tsx";
 import { Time } from "./time.tsx";
 
@@ -18,15 +19,52 @@ const ROWS = 12;
 /** The charts look back so far at first, ms. */
 const BACK_MS = 120_000;
 
-/** Demand above supply, over the same time. */
+/** How far the charts look back, as the address says it. */
+const SPANS = ["2m", "10m", "1h"] as const;
+
+/** One of these. */
+export type Span = typeof SPANS[number];
+
+/** True if the charts can look back so far. */
+export function isSpan(text: string): text is Span {
+  return SPANS.some((span) => span === text);
+}
+
+/** What is said of another. */
+export function spanFault(text: string): ProblemError {
+  const detail = `Expected span to be one of ${SPANS.join(", ")} but received ${
+    JSON.stringify(text.slice(0, 100))
+  }`;
+  return { pointer: "?span", detail };
+}
+
+/** Waits of each lane, workers, rates, and what was done to the pool, over the same time. */
 export function Charts(
-  { pool, history, base }: { pool: ShownPool; history: History; base: string },
+  { pool, history, span, base }: {
+    pool: ShownPool;
+    history: History;
+    span: Span;
+    base: string;
+  },
 ): ReturnType<FC> {
   const path = `${base}/api/pools/${encodeURIComponent(pool.pool)}`;
   return (
     <section aria-label="Demand and supply" class="card charts">
+      <nav class="spans scripted" aria-label="Time shown">
+        {SPANS.map((one) => (
+          <a
+            href={`${base}/pools/${encodeURIComponent(pool.pool)}?span=${one}`}
+            data-span={one}
+            aria-current={one === span ? "true" : undefined}
+          >
+            {one}
+          </a>
+        ))}
+      </nav>
       <div id="charts" class="scripted" data-keep="on" data-path={path}></div>
-      <p id="demand-words" class="soft" data-now-ms={pool.nowMs}>{demandOf(pool, history)}</p>
+      <p id="demand-words" class="soft" data-now-ms={pool.nowMs} data-rates={ratesOf(pool)}>
+        {demandOf(pool, history)}
+      </p>
       <p id="supply-words" class="soft">{supplyOf(pool, history)}</p>
       <Figures samples={history.samples} />
     </section>
@@ -93,6 +131,17 @@ function perSec(before: Sample, sample: Sample, count: (sample: Sample) => numbe
   return (count(sample) - count(before)) * 1_000 / (sample.atMs - before.atMs);
 }
 
+/** The rates that the page shows elsewhere too. */
+function ratesOf({ window }: ShownPool): string {
+  const { failuresPerSec, shedPerSec } = window;
+  return [
+    `${rate(window.arrivalsPerSec)} in`,
+    `${rate(window.completionsPerSec)} done`,
+    ...failuresPerSec > 0 ? [`${rate(failuresPerSec)} failed`] : [],
+    ...shedPerSec > 0 ? [`${rate(shedPerSec)} shed`] : [],
+  ].join(", ");
+}
+
 function demandOf(pool: ShownPool, { samples }: History): string {
   const recent = latestOf(samples, pool.nowMs);
   const lanes = pool.lanes.map((lane, index) => {
@@ -112,10 +161,15 @@ function supplyOf(pool: ShownPool, { samples }: History): string {
   const recent = latestOf(samples, pool.nowMs);
   const counts = [...recent.flatMap((one) => [one.leastLive, one.mostLive]), pool.live];
   const limit = Number.isFinite(pool.limit) ? `, limit ${grouped(pool.limit)}` : "";
-  return `Supply over two minutes: ${grouped(pool.busy)} of ${
-    counted(pool.live, "worker")
-  } busy${limit}; between ` +
-    `${grouped(Math.min(...counts))} and ${counted(Math.max(...counts), "worker")}.`;
+  const [first, last] = [recent[0], recent.at(-1)];
+  const busy = first === undefined || last === undefined || first === last
+    ? pool.busy
+    : perSec(first, last, ({ busyMs }) => busyMs / 1_000);
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  const from = least === most ? "" : `${grouped(least)} to `;
+  return `Supply over two minutes: ${from}${counted(most, "worker")}${limit}, ${
+    rate(busy)
+  } of them busy on average.`;
 }
 
 /** Samples of the last two minutes, and the one before: a pool at rest takes none, and is as it was then. */

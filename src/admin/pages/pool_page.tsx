@@ -17,7 +17,7 @@ import { whyOf } from "../../explain/reason.ts";
 import { Fact } from "./cells.tsx";
 import { FailureGroups } from "./failure_groups.tsx";
 import type { FailuresJson } from "../http/wire.ts";
-import { Charts } from "./charts.tsx";
+import { Charts, isSpan, type Span, spanFault } from "./charts.tsx";
 import type { AdminContext } from "../api/context.ts";
 import { DecisionLog } from "./decision_log.tsx";
 import { LaneTable, type ReserveOf, reserveOf } from "./lane_table.tsx";
@@ -47,9 +47,11 @@ export function poolPageRoutes(context: AdminContext): Hono<BlankEnv> {
 async function show(c: Context, context: AdminContext): Promise<Response> {
   const refresh = queryNumber(c, "refresh", { min: 0, max: 3_600, default: REFRESH_SECONDS });
   const decisions = queryNumber(c, "decisions", { min: 1, max: 1_000, default: 100 });
-  const faults = queryFaults(c, ["refresh", "decisions"]);
+  const span = c.req.query("span") ?? "2m";
+  const faults = queryFaults(c, ["refresh", "decisions", "span"]);
   if (typeof refresh === "object") return await badQuery(c, context, [refresh, ...faults]);
   if (typeof decisions === "object") return await badQuery(c, context, [decisions, ...faults]);
+  if (!isSpan(span)) return await badQuery(c, context, [spanFault(span), ...faults]);
   if (faults.length > 0) return await badQuery(c, context, faults);
   const frame = frameOf(c, context);
   const name = c.req.param("pool") ?? "";
@@ -67,6 +69,7 @@ async function show(c: Context, context: AdminContext): Promise<Response> {
       pool={shownPool(handle)}
       history={handle.history()}
       failures={failures}
+      span={span}
       log={log.slice(0, decisions)}
       hasMore={log.length > decisions}
       reserve={reserveOf(handle.settings)}
@@ -89,6 +92,7 @@ interface PoolPageProps extends FrameProps {
   readonly pool: ShownPool;
   readonly history: History;
   readonly failures: FailuresJson | undefined;
+  readonly span: Span;
   readonly log: readonly Decision[];
   readonly hasMore: boolean;
   readonly reserve: ReserveOf;
@@ -97,7 +101,7 @@ interface PoolPageProps extends FrameProps {
 }
 
 const PoolPage: FC<PoolPageProps> = (props) => {
-  const { base, actor, pool, history, log, hasMore, reserve, most, refresh } = props;
+  const { base, actor, pool, history, span, log, hasMore, reserve, most, refresh } = props;
   const writes = mayWrite(actor) && !pool.draining;
   // Old dead letters are below what the pool does now.
   const isFailing = pool.diagnosis.some(({ code }) => code === "failing");
@@ -123,9 +127,7 @@ const PoolPage: FC<PoolPageProps> = (props) => {
           {writes && <PoolActions pool={pool} most={most} />}
         </>
       }
-      libraries={["uplot.js"]}
       scripts={["pool_charts.js", ...(writes ? ["override.js"] : [])]}
-      styles={["uplot.css"]}
       live
       refresh={refresh}
     >
@@ -139,7 +141,7 @@ const PoolPage: FC<PoolPageProps> = (props) => {
       <Findings pool={pool} />
       {isFailing && failures}
       <Facts pool={pool} />
-      <Charts pool={pool} history={history} base={base} />
+      <Charts pool={pool} history={history} span={span} base={base} />
       <h2 id="lanes">Lanes</h2>
       <LaneTable pool={pool} reserve={reserve} writes={writes} />
       {!isFailing && failures}

@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
-import { changesOf, columnsOf, joined, standingAt } from "../../../src/admin/assets/chart_data.js";
+import {
+  changesOf,
+  columnsOf,
+  joined,
+  overSince,
+  standingAt,
+} from "../../../src/admin/assets/chart_data.js";
 import type { DecisionJson } from "../../../src/admin/http/wire.ts";
 import type { Sample } from "../../../src/planning/history.ts";
 
@@ -11,49 +17,91 @@ Deno.test("joined() adds what is new, oldest first, and nothing twice", () => {
   assert.deepEqual(all.map(({ atMs }) => atMs), [1_000, 2_000, 3_000]);
 });
 
-Deno.test("joined() lets the last sample before a rest stand until shortly before the next", () => {
-  const all = joined([sampleAt(1_000, { busy: 0 })], [sampleAt(60_500, { busy: 5 })]);
-
-  assert.deepEqual(all.map(({ atMs, busy }) => [atMs, busy]), [
-    [1_000, 0],
-    [59_500, 0],
-    [60_500, 5],
-  ]);
-});
-
-Deno.test("joined() takes gaps among the thinned samples for what they are", () => {
-  const thin = [sampleAt(0), sampleAt(60_000)];
-  const dense = Array.from({ length: 120 }, (_, index) => sampleAt(61_000 + index * 1_000));
-
-  const all = joined([], [...thin, ...dense]);
-
-  assert.equal(all.length, 122);
-});
-
 Deno.test("joined() begins anew when a reload changed the lanes, and forgets what is over an hour old", () => {
   const other = sampleAt(4_000, { lanes: [] });
 
   assert.deepEqual(joined([sampleAt(3_000)], [other]), [other]);
   assert.deepEqual(
     joined([sampleAt(0)], [sampleAt(3_600_500), sampleAt(3_601_500)]).map(({ atMs }) => atMs),
-    [3_599_500, 3_600_500, 3_601_500],
+    [3_600_500, 3_601_500],
   );
 });
 
-Deno.test("columnsOf() shows a span that ends now, with the sample before it and the last one until now", () => {
-  const samples = [0, 1_000, 2_000, 3_000].map((atMs) => sampleAt(atMs, { live: atMs / 1_000 }));
+Deno.test("columnsOf() says what happened between two samples: rates by their counts, and extremes", () => {
+  const samples = [0, 1_000, 2_000, 3_000].map((atMs) => sampleAt(atMs));
 
-  const columns = columnsOf(samples, { nowMs: 3_500, spanMs: 2_000 });
+  const columns = columnsOf(samples, { nowMs: 3_000, spanMs: 120_000 });
 
-  assert.deepEqual(columns.at, [1, 2, 3, 3.5]);
-  assert.deepEqual(columns.live, [1, 2, 3, 3]);
-  assert.deepEqual(columns.arrivals, [null, 7, 7, 0]);
-  assert.deepEqual(columns.busy, [null, 0.5, 0.5, 0]);
-  assert.deepEqual(columns.waits, [[40, 40, 40, 40], [0, 0, 0, 0]]);
+  assert.deepEqual(columns.map(({ fromMs, toMs }) => [fromMs, toMs]), [
+    [0, 1_000],
+    [1_000, 2_000],
+    [2_000, 3_000],
+  ]);
+  for (const { comes, busy, least, most, lanes } of columns) {
+    assert.deepEqual([comes, busy, least, most], [7, 0.5, 1, 1]);
+    assert.deepEqual(lanes, [{ waitMs: 40, times: 0.8 }, { waitMs: 0, times: 0 }]);
+  }
+});
+
+Deno.test("columnsOf() takes samples that are closer than a column together, and leaves out what is older", () => {
+  const samples = Array.from({ length: 31 }, (_, index) => sampleAt(index * 1_000));
+  const high = sampleAt(27_000).lanes.map((lane) => ({ ...lane, longestWaitMs: 900 }));
+  samples[27] = sampleAt(27_000, { lanes: high, mostLive: 9 });
+
+  const columns = columnsOf(samples, { nowMs: 30_000, spanMs: 600_000 });
+  const short = columnsOf(samples, { nowMs: 30_000, spanMs: 5_000 });
+
+  assert.deepEqual(columns.map(({ toMs }) => toMs), [
+    5_000,
+    10_000,
+    15_000,
+    20_000,
+    25_000,
+    30_000,
+  ]);
+  assert.deepEqual(columns.map(({ comes }) => comes), [7, 7, 7, 7, 7, 7]);
+  assert.deepEqual(columns.map(({ most }) => most), [1, 1, 1, 1, 1, 9]);
+  assert.deepEqual(columns.map(({ lanes }) => lanes[0]?.waitMs), [40, 40, 40, 40, 40, 900]);
+  assert.deepEqual(short.map(({ toMs }) => toMs), [26_000, 27_000, 28_000, 29_000, 30_000]);
+});
+
+Deno.test("columnsOf() shows a pool at rest up to now, with nothing that happens", () => {
+  const columns = columnsOf([sampleAt(0), sampleAt(1_000)], { nowMs: 60_000, spanMs: 120_000 });
+
+  assert.deepEqual(columns.map(({ toMs, comes, most }) => [toMs, comes, most]), [
+    [1_000, 7, 1],
+    [60_000, 0, 1],
+  ]);
+});
+
+Deno.test("columnsOf() says what bound a pool only while more would have started", () => {
+  const boundBy = (more: Partial<Sample>): string =>
+    columnsOf([sampleAt(0), sampleAt(1_000, more)], { nowMs: 1_000, spanMs: 120_000 })[0]!.boundBy;
+  const late = sampleAt(1_000).lanes.map((lane) => ({ ...lane, late: 1 }));
+  const full = { live: 4, boundBy: "cap:db-pool-cap" };
+
+  assert.equal(boundBy(full), "");
+  assert.equal(boundBy({ ...full, lanes: late }), "cap db-pool-cap");
+  assert.equal(boundBy({ ...full, shed: 1 }), "cap db-pool-cap");
+  assert.equal(boundBy({ lanes: late }), "");
+  assert.equal(boundBy({ rateBound: true, boundBy: "cap:api-rate-cap" }), "cap api-rate-cap");
+  assert.equal(boundBy({ holdUntilMs: 9, heldBy: "mailer" }), "downstream mailer");
 });
 
 Deno.test("columnsOf() is empty without samples", () => {
-  assert.deepEqual(columnsOf([], { nowMs: 1, spanMs: 1 }).at, []);
+  assert.deepEqual(columnsOf([], { nowMs: 1, spanMs: 1 }), []);
+});
+
+Deno.test("overSince() says from when a lane has been over its target without a break until now", () => {
+  const lanes = (waitMs: number): Partial<Sample> => ({
+    lanes: sampleAt(0).lanes.map((lane) => ({ ...lane, longestWaitMs: waitMs })),
+  });
+  const waits = [10, 90, 10, 90, 90, 90];
+  const samples = waits.map((ms, index) => sampleAt(index * 1_000, lanes(ms)));
+  const columns = columnsOf(samples, { nowMs: 5_000, spanMs: 120_000 });
+
+  assert.equal(overSince(columns, 0), 2_000);
+  assert.equal(overSince(columns.slice(0, 2), 0), undefined);
 });
 
 Deno.test("changesOf() keeps changes of the size, each once, oldest first; standingAt() finds the one in force", () => {

@@ -34,7 +34,7 @@ Deno.test("GET /pools/:pool says in words and in a table what its charts show", 
   );
   assert.match(
     page,
-    /Supply over two minutes: 4 of 4 workers busy, limit 4; between \d and 4 workers\./,
+    /Supply over two minutes: \d to 4 workers, limit 4, \d\.\d of them busy on average\./,
   );
   assert.match(page, /<th scope="col">urgent: longest wait<\/th>/);
   assert.match(page, /data-path="\/api\/pools\/mail"/);
@@ -50,7 +50,7 @@ Deno.test("GET /pools/:pool counts the workers of a rest that lasts into the two
 
   assert.match(
     page,
-    /Supply over two minutes: 4 of 4 workers busy, limit 4; between 1 and 4 workers/,
+    /Supply over two minutes: 1 to 4 workers, limit 4, /,
   );
 });
 
@@ -108,7 +108,7 @@ Deno.test("GET /pools/:pool offers nothing to a viewer, nor on a pool that ends"
   assert.match(viewer, /<strong>overridden:<\/strong> min 2 until/);
   assert.doesNotMatch(viewer, /override\.js/);
   assert.match(drained, /<strong>stopped:<\/strong> It was drained/);
-  assert.match(drained, /Supply over two minutes: 0 of 0 workers busy, limit 4; between 0 and/);
+  assert.match(drained, /Supply over two minutes: 0 to 1 worker, limit 4, 0\.0 of them busy/);
   assert.match(drained, /<td>0\.0<\/td><td>0<\/td><td>0<\/td><td>4<\/td>/);
   assert.match(drained, /<dt>Target<\/dt><dd >none \(2 to 4\)<\/dd>/);
   assert.doesNotMatch(drained, /<p class="lead">/);
@@ -160,3 +160,19 @@ function reserves(page: string): string {
   const rows = table.split("<tr").slice(2);
   return rows.map((row) => row.split(/<td[^>]*>/)[6]?.replace("</td>", "")).join(" ");
 }
+
+Deno.test("GET /pools/:pool looks back as far as the address says, and names what it may say", async () => {
+  await using system = await running();
+  const read = async (query: string): Promise<Response> =>
+    await system.app.request(`/pools/mail${query}`);
+
+  const page = await (await read("?span=1h")).text();
+  const wrong = await read("?span=1d");
+
+  assert.match(page, /<a href="\/pools\/mail\?span=1h" data-span="1h" aria-current="true">1h<\/a>/);
+  assert.equal(wrong.status, 400);
+  assert.match(
+    await wrong.text(),
+    /Expected span to be one of 2m, 10m, 1h but received &quot;1d&quot;|Expected span to be one of 2m, 10m, 1h but received \\?"1d/,
+  );
+});
