@@ -6,7 +6,7 @@
 
 import type { Command } from "commander";
 import type { LaneJson, PoolJson } from "../admin/http/wire.ts";
-import { lanesOverTarget, PRESSING_CODES } from "../explain/diagnose.ts";
+import { aimOf, lanesOverTarget, PRESSING_CODES } from "../explain/diagnose.ts";
 import { counted, duration, rate } from "../base/format.ts";
 import { isoTime } from "../time/iso_time.ts";
 import { shellWord } from "../base/shell_word.ts";
@@ -122,7 +122,7 @@ export function laneCells(lane: LaneJson): readonly Cell[] {
   return [
     lane.paused ? `${lane.name} (paused)` : lane.name,
     duration(lane.oldestWaitMs),
-    lane.targetWaitMs === null ? "none" : duration(lane.targetWaitMs),
+    aimOf(lane) ?? "none",
     lane.ready,
     lane.blocked === 0 ? 0 : `${lane.blocked} (${duration(lane.oldestBlockedMs)})`,
     lane.delayed,

@@ -15,7 +15,7 @@ import { fixedWouldDo, oscillation } from "./diagnose/steadiness.ts";
 import { usesDrift } from "./diagnose/uses.ts";
 import type { History } from "../planning/history.ts";
 
-export { isOverTarget, lanesOverTarget } from "./diagnose/over_target.ts";
+export { aimOf, isOverTarget, lanesOverTarget } from "./diagnose/over_target.ts";
 export {
   type Finding,
   FINDING_CODES,

@@ -7,7 +7,7 @@
 /** @jsxImportSource hono/jsx */
 
 import type { FC } from "hono/jsx";
-import { isOverTarget } from "../../explain/diagnose.ts";
+import { aimOf, isOverTarget } from "../../explain/diagnose.ts";
 import { duration, rate } from "../../base/format.ts";
 import type { LaneView, Summary, WindowStats } from "../../contract/view.ts";
 import { WaitBar } from "./bars.tsx";
@@ -27,7 +27,7 @@ export function Fact(
 /** The oldest wait of a lane against its target. */
 export function OldestCell({ lane }: { lane: LaneView }): ReturnType<FC> {
   const late = isOverTarget(lane);
-  const target = lane.targetWaitMs === null ? "no target" : duration(lane.targetWaitMs);
+  const target = aimOf(lane) ?? "no target";
   return (
     <td class={late ? "late" : undefined}>
       {duration(lane.oldestWaitMs)}

@@ -7,6 +7,7 @@
 /** @jsxImportSource hono/jsx */
 
 import type { FC } from "hono/jsx";
+import { aimOf } from "../../explain/diagnose.ts";
 import { counted, duration, grouped, rate } from "../../base/format.ts";
 import type { History, Sample } from "../../planning/history.ts";
 import type { ProblemError } from "../http/wire.ts";
@@ -149,7 +150,8 @@ function demandOf(pool: ShownPool, { samples }: History): string {
       lane.oldestWaitMs,
       ...recent.map((sample) => sample.lanes[index]?.longestWaitMs ?? 0),
     );
-    const target = lane.targetWaitMs === null ? "" : `, target ${duration(lane.targetWaitMs)}`;
+    const aim = aimOf(lane);
+    const target = aim === undefined ? "" : `, target ${aim}`;
     return `${lane.name} ${rate(lane.window.arrivalsPerSec)}/s, oldest wait ${
       duration(lane.oldestWaitMs)
     }, at most ${duration(most)}${target}`;

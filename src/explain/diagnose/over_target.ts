@@ -4,7 +4,9 @@
  * @module
  */
 
+import { duration } from "../../base/format.ts";
 import { type Finding, PRESSING_CODES } from "./finding.ts";
+import type { LaneView } from "../../contract/view.ts";
 
 /** A lane, as far as its wait is judged. */
 export interface LaneWait {
@@ -26,6 +28,17 @@ export interface PoolWaits {
   readonly lanes: readonly LaneWait[];
   /** What its recent past shows. */
   readonly diagnosis: readonly Finding[];
+}
+
+/** What growth aims for in a lane, in words. `undefined`: nothing, the lane causes none. */
+export function aimOf(
+  { targetWaitMs, startWithinMs }: Pick<LaneView, "targetWaitMs" | "startWithinMs">,
+): string | undefined {
+  if (targetWaitMs !== null) return duration(targetWaitMs);
+  if (startWithinMs === undefined) return undefined;
+  return startWithinMs === 0
+    ? "start as fast as the caps allow"
+    : `start within ${duration(startWithinMs)}`;
 }
 
 /** True while the oldest ready job of a lane waits longer than growth aims for. */
