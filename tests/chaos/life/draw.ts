@@ -28,6 +28,13 @@ const COOLDOWNS = [
   { failures: 3, gone: true, minMs: 20, maxMs: 300 },
 ] as const;
 
+/** Rates of the keys of a lane: one start at a time, several, and two windows. */
+const RATES_PER_KEY = [
+  [{ calls: 20, perMs: 1000, burst: 1 }],
+  [{ calls: 30, perMs: 1000, burst: 5 }],
+  [{ calls: 10, perMs: 1000 }, { calls: 60, perMs: 10_000 }],
+] as const;
+
 /** What a handler returns. */
 export const RESULTS = [
   ...["text", "text", "text", "nothing", "null"] as const,
@@ -97,6 +104,7 @@ export interface LifeLane {
   readonly name: string;
   readonly maxRunning?: number;
   readonly maxRunningPerKey?: number;
+  readonly ratesPerKey?: readonly { readonly calls: number; readonly perMs: number }[];
   readonly ttlMs?: number;
   readonly backoff?: { readonly baseMs: number; readonly maxMs: number };
   readonly [option: string]: unknown;
@@ -134,7 +142,12 @@ const KINDS: readonly (readonly [LifeStep["do"], number])[] = [
 /** The life of a seed in one kind of store. */
 export function lifeOf(seed: number, store: LifeStore): Life {
   const chance = new Chance(randomStream(seed, `life/${store}`));
-  const lanes = laneNames(chance).map((name) => laneOf(chance, name));
+  const rated = new Chance(randomStream(seed, `rated/${store}`));
+  const lanes = laneNames(chance).map((name) => laneOf(chance, name)).map((lane) =>
+    rated.is(0.3)
+      ? { ...lane, ratesPerKey: rated.of<(typeof RATES_PER_KEY)[number]>(...RATES_PER_KEY) }
+      : lane
+  );
   const types = chance.is(0.7) ? [""] : ["mail", "image"];
   const leaseMs = chance.of(2000, 5000, 30_000);
   const drainMs = chance.of(0, 500, 5000);

@@ -54,6 +54,9 @@ export type Offer = Pick<Known, "plan" | "lane" | "key"> & {
 /** From its lease to its handler a job may take so long, ms. */
 const START_SLACK_MS = 1000;
 
+/** Sums of times since 1970 miss by less, ms. */
+const ROUNDING_MS = 0.001;
+
 /** Watches all processes of one life. */
 export class Ledger {
   /** The first breach. */
@@ -68,6 +71,8 @@ export class Ledger {
   readonly #life: Life;
   readonly #lanes: ReadonlyMap<string, LifeLane>;
   readonly #draining = new Set<string>();
+  /** When jobs of each key of a lane with rates started. */
+  readonly #startsOfKey = new Map<string, number[]>();
   readonly #now: () => number;
   /** False where a clock steps or a process stalls: times say nothing then. */
   readonly #isTimely: boolean;
@@ -124,6 +129,7 @@ export class Ledger {
     this.runs.add({ member, known, id: job.id, isGivenUp: false });
     this.#checkLimits(member, known);
     this.#checkTime(known);
+    this.#checkRates(known);
     return known.starts;
   }
 
@@ -278,6 +284,21 @@ export class Ledger {
     }
     if (!this.harmed && this.runs.size > this.#life.clusterCap) {
       this.breach(`${this.runs.size} handlers run under a cap of ${this.#life.clusterCap}`);
+    }
+  }
+
+  /** Whatever becomes of processes and leases: no window has more starts of a key than its lane says. */
+  #checkRates({ lane, key }: Known): void {
+    const { ratesPerKey = [] } = this.#lanes.get(lane) ?? {};
+    if (!this.#isTimely || key === undefined || ratesPerKey.length === 0) return;
+    const nowMs = this.#now();
+    const name = `${lane}/${key}`;
+    const starts = [...this.#startsOfKey.get(name) ?? [], nowMs];
+    this.#startsOfKey.set(name, starts);
+    for (const { calls, perMs } of ratesPerKey) {
+      const count = starts.filter((atMs) => atMs > nowMs - perMs + ROUNDING_MS).length;
+      if (count <= calls) continue;
+      this.breach(`${count} jobs of key ${key} start in lane ${lane} in ${perMs} ms, ${calls} may`);
     }
   }
 
