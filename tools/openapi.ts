@@ -40,6 +40,7 @@ const TAGS: Readonly<Record<string, string>> = {
 const FILES = [
   "src/admin/http/endpoints.ts",
   "src/admin/http/wire.ts",
+  "src/admin/http/wire_failures.ts",
   "src/contract/decision.ts",
   "src/contract/event.ts",
   "src/contract/job.ts",

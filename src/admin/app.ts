@@ -23,6 +23,7 @@ import { EventFeed, MOST_STREAMS } from "./api/event_feed.ts";
 import { eventHandlers, shownEvent } from "./api/events.ts";
 import { EventTrail } from "./api/event_trail.ts";
 import { guard } from "./access/guard.ts";
+import { enqueuePageRoutes } from "./pages/enqueue_page.tsx";
 import { jobPageRoutes } from "./pages/job_page.tsx";
 import { jobHandlers } from "./api/jobs.ts";
 import { jobsPageRoutes } from "./pages/jobs_page.tsx";
@@ -186,6 +187,7 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     .route("/", openApiRoutes(context))
     .route("/", jobsPageRoutes(context))
     .route("/", jobPageRoutes(context))
+    .route("/", enqueuePageRoutes(context))
     .route("/", deadPageRoutes(context))
     .route("/", schedulesPageRoutes(context))
     .route("/", auditPageRoutes(context))

@@ -241,13 +241,17 @@ function resultOf(job: JobHandle | Error): BulkResult {
 }
 
 function refusal(thrown: unknown): EnqueueAnswer {
+  return thrown instanceof IdempotencyError ? problem(422, thrown.message) : notTaken(thrown);
+}
+
+/** Answers that a job was not taken, and why. @throws What says nothing of the job, but of us. */
+export function notTaken(thrown: unknown): ReturnType<typeof problem<400 | 429 | 503>> {
   if (thrown instanceof RejectedError) {
     const { message, reason, retryAfterMs } = thrown;
     if (retryAfterMs === Infinity) return problem(503, message, { reason });
     return tooMany(message, reason, retryAfterMs);
   }
   if (thrown instanceof StoreError) return unstored(thrown);
-  if (thrown instanceof IdempotencyError) return problem(422, thrown.message);
   if (!isFaultOfCaller(thrown)) throw thrown;
   // The shape was checked before: what is left to refuse is what only the handler knows.
   return badRequest([{ pointer: "/payload", detail: messageOf(thrown) }]);
@@ -289,7 +293,7 @@ function atPointer(fault: ProblemError): string {
 }
 
 /** Bytes as JSON. `Infinity` for what is nested too deep to be written. */
-function sizeOf(value: unknown): number {
+export function sizeOf(value: unknown): number {
   try {
     return new TextEncoder().encode(JSON.stringify(value)).byteLength;
   } catch {

@@ -12,7 +12,7 @@ import type { JobRecord } from "../../contract/job.ts";
 import type { Show } from "../../config/redaction.ts";
 import type { PoolHandle } from "../../runtime/handles.ts";
 import type { Clock } from "../../time/clock.ts";
-import type { FailureGroupJson, FailuresJson } from "../http/wire.ts";
+import type { FailureGroupJson, FailuresJson } from "../http/wire_failures.ts";
 import { LIST_ORDER, MOST_LOOKED_AT } from "./job_list.ts";
 import type { ListLimit } from "./list_limit.ts";
 

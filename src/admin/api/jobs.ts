@@ -12,7 +12,9 @@ import { isState, JOB_STATES } from "../../base/states.ts";
 import type { JobEndpoints } from "../http/endpoints.ts";
 import { LONGEST_WAIT_MS } from "../http/wire.ts";
 import type { Actor } from "../access/actor.ts";
+import { again } from "./again.ts";
 import { audit } from "./audit.ts";
+import { againShape } from "./shape.ts";
 import type { AdminContext } from "./context.ts";
 import { openCursor, sealCursor } from "./cursor.ts";
 import { EndWaiters } from "./ends.ts";
@@ -108,6 +110,7 @@ export function jobHandlers(context: AdminContext): Handlers<JobEndpoints> {
     },
     "DELETE /api/jobs/:id": { run: ({ c, id }) => change(c, id, "remove", context) },
     "POST /api/jobs/:id/cancel": { run: ({ c, id }) => change(c, id, "cancel", context) },
+    "POST /api/jobs/:id/again": { body: againShape, run: (asked) => again(asked, context) },
     "POST /api/jobs/:id/retry": { run: ({ c, id }) => change(c, id, "revive", context) },
   };
 }

@@ -8,6 +8,7 @@ import * as v from "valibot";
 import { display } from "../../config/faults.ts";
 import { suggestion } from "../../base/suggest.ts";
 import type {
+  AgainBody,
   BreakerBody,
   DrainBody,
   OperationRequest,
@@ -40,6 +41,18 @@ export const breakerShape: v.GenericSchema<BreakerBody> = fields({
       v.maxLength(LONGEST_KEY, `Expected a key of at most ${LONGEST_KEY} characters`),
     ),
   ),
+});
+
+/** What is to differ from a job that is enqueued again: the pool checks it as it checks a new job. */
+export const againShape: v.GenericSchema<AgainBody> = fields({
+  lane: v.optional(lane),
+  type: v.optional(
+    v.string(({ input }) => `Expected the type of a job but received ${display(input)}`),
+  ),
+  key: v.optional(
+    v.nullable(v.string(({ input }) => `Expected a key or null but received ${display(input)}`)),
+  ),
+  payload: v.optional(v.unknown()),
 });
 
 /** What a drain takes. */

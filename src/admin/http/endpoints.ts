@@ -14,6 +14,7 @@ import type { JobRecord, JobState, NewJob } from "../../contract/job.ts";
 import type { ReloadReport, StopReport } from "../../runtime/handles.ts";
 import type {
   Accepted,
+  AgainBody,
   BreakerBody,
   BreakerClosedJson,
   BulkAccepted,
@@ -21,7 +22,6 @@ import type {
   ConfigJson,
   DecisionJson,
   DrainBody,
-  FailuresJson,
   HealthJson,
   JobPageJson,
   LoginBody,
@@ -42,6 +42,7 @@ import type {
   ScheduleJson,
   WaitingJson,
 } from "./wire.ts";
+import type { FailuresJson } from "./wire_failures.ts";
 
 /** The recent past of a pool as shown. */
 export interface HistoryJson extends History {
@@ -218,6 +219,15 @@ export interface JobEndpoints {
   "DELETE /api/jobs/:id": { answers: { 200: ChangedJson }; problems: 400 | 404 | 409 | 503 };
   /** Cancels a job; a running one is asked to stop. */
   "POST /api/jobs/:id/cancel": { answers: { 200: ChangedJson }; problems: 400 | 404 | 409 | 503 };
+  /**
+   * Enqueues a new job like this one, with changes. It has no delay, dedupeKey or ttlMs of it, and what is
+   * hidden of its payload is taken over unseen.
+   */
+  "POST /api/jobs/:id/again": {
+    body: AgainBody;
+    answers: { 202: Accepted };
+    problems: 400 | 404 | 413 | 415 | 429 | 503;
+  };
   /** Makes a dead job ready again, with all its attempts. */
   "POST /api/jobs/:id/retry": { answers: { 200: ChangedJson }; problems: 400 | 404 | 409 | 503 };
 }

@@ -12,6 +12,7 @@ import actions from "../assets/actions.js" with { type: "text" };
 import chartData from "../assets/chart_data.js" with { type: "text" };
 import chartDraw from "../assets/chart_draw.js" with { type: "text" };
 import dom from "../assets/dom.js" with { type: "text" };
+import enqueue from "../assets/enqueue.js" with { type: "text" };
 import figures from "../assets/figures.js" with { type: "text" };
 import frame from "../assets/frame.js" with { type: "text" };
 import frameStyle from "../assets/frame.css" with { type: "text" };
@@ -42,6 +43,7 @@ const FILES: Readonly<Record<string, string>> = {
   "chart_data.js": chartData,
   "chart_draw.js": chartDraw,
   "dom.js": dom,
+  "enqueue.js": enqueue,
   "figures.js": figures,
   "frame.js": frame,
   "happened.js": happened,

@@ -10,7 +10,7 @@ import type { FC } from "hono/jsx";
 import { counted, grouped } from "../../base/format.ts";
 import { shellWord } from "../../base/shell_word.ts";
 import { visible } from "../../base/escape.ts";
-import type { FailureGroupJson, FailuresJson } from "../http/wire.ts";
+import type { FailureGroupJson, FailuresJson } from "../http/wire_failures.ts";
 import { Act } from "./act.tsx";
 import { ago } from "./job_state.tsx";
 

@@ -76,6 +76,12 @@ const JobPage: FC<JobPageProps> = ({ base, actor, job, settings, nowMs, waiting 
         <StateMark job={job} />
         {mayWrite(actor) && (
           <span class="push">
+            <a
+              class="button small scripted"
+              href={`${base}/jobs/${encodeURIComponent(job.id)}/again`}
+            >
+              Edit and enqueue again…
+            </a>{" "}
             <JobActions job={job} next={job.state === "dead" ? "/dead" : "/jobs"} />
           </span>
         )}

@@ -15,10 +15,16 @@ import { Time } from "./time.tsx";
 
 /** Pause or resume, override, drain. `most`: what the config allows. */
 export function PoolActions(
-  { pool, most }: { pool: ShownPool; most: number },
+  { base, pool, most }: { base: string; pool: ShownPool; most: number },
 ): ReturnType<FC> {
   return (
     <span class="row push" role="group" aria-label={`Actions on ${pool.pool}`}>
+      <a
+        class="button small scripted"
+        href={`${base}/pools/${encodeURIComponent(pool.pool)}/enqueue`}
+      >
+        Enqueue…
+      </a>
       <PausePool pool={pool} />
       <button
         type="button"

@@ -16,7 +16,7 @@ import { suggestion } from "../../base/suggest.ts";
 import { whyOf } from "../../explain/reason.ts";
 import { Fact } from "./cells.tsx";
 import { FailureGroups } from "./failure_groups.tsx";
-import type { FailuresJson } from "../http/wire.ts";
+import type { FailuresJson } from "../http/wire_failures.ts";
 import { Charts, isSpan, type Span, spanFault } from "./charts.tsx";
 import type { AdminContext } from "../api/context.ts";
 import { DecisionLog } from "./decision_log.tsx";
@@ -124,7 +124,7 @@ const PoolPage: FC<PoolPageProps> = (props) => {
       beside={
         <>
           <Marks pool={pool} />
-          {writes && <PoolActions pool={pool} most={most} />}
+          {writes && <PoolActions base={base} pool={pool} most={most} />}
         </>
       }
       scripts={["pool_charts.js", ...(writes ? ["override.js"] : [])]}

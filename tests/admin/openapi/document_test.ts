@@ -23,6 +23,8 @@ const PAGES = [
   "/jobs",
   "/jobs/:id",
   "/dead",
+  "/jobs/:id/again",
+  "/pools/:pool/enqueue",
   "/schedules",
   "/audit",
   "/config",
@@ -130,6 +132,7 @@ Deno.test("Answers have the shapes that the document gives them, field by field"
   await answered(system, "GET /api/pools/mail");
   await answered(system, "GET /api/pools/mail/decisions");
   await answered(system, "GET /api/pools/mail/history");
+  await answered(system, "GET /api/pools/mail/load");
   await answered(system, "GET /api/pools/mail/jobs?limit=1");
   await answered(system, "GET /api/failures?pool=mail");
   await answered(system, `GET /api/jobs/${id}`);
@@ -139,6 +142,7 @@ Deno.test("Answers have the shapes that the document gives them, field by field"
   await answered(system, `GET /api/jobs/${later}/waiting`);
   await answered(system, `POST /api/jobs/${later}/cancel`);
   await answered(system, `DELETE /api/jobs/${later}`);
+  await answered(system, `POST /api/jobs/${id}/again`, { key: null });
   await answered(system, `POST /api/jobs/${id}/retry`);
   await answered(system, `GET /api/operations/${started.id}`);
   await answered(system, `DELETE /api/operations/${started.id}`);
