@@ -8,18 +8,18 @@ import { addStart, type KeyRate, longestMs, nextStartMs } from "../../src/base/k
 
 const NONE: readonly number[] = [];
 
-/** Keys without jobs are forgotten one after the other, in the order in which they became so. */
-interface Resting {
+/** A key, and when to look whether it may be forgotten. */
+interface Known {
   readonly key: string;
-  readonly untilMs: number;
+  readonly lookAtMs: number;
 }
 
 /** Starts by key. A key without a start in the longest window leaves no trace. */
 export class KeyStarts {
   #rates: readonly KeyRate[];
   readonly #byKey = new Map<string, number[]>();
-  #resting: Resting[] = [];
-  #forgotten = 0; // of `#resting`, from its beginning
+  #known: Known[] = []; // each key once, from `#front` on
+  #front = 0;
 
   /** Begins with none. */
   constructor(rates: readonly KeyRate[]) {
@@ -40,9 +40,11 @@ export class KeyStarts {
   add(key: string, atMs: number, nowMs: number): void {
     this.#forget(nowMs);
     let starts = this.#byKey.get(key);
-    if (starts === undefined) this.#byKey.set(key, starts = []);
+    if (starts === undefined) {
+      this.#byKey.set(key, starts = []);
+      this.#known.push({ key, lookAtMs: nowMs + longestMs(this.#rates) });
+    }
     addStart(this.#rates, starts, atMs, nowMs);
-    this.#resting.push({ key, untilMs: nowMs + longestMs(this.#rates) });
   }
 
   /** Keys that are known. */
@@ -51,14 +53,17 @@ export class KeyStarts {
   }
 
   #forget(nowMs: number): void {
-    const resting = this.#resting;
-    for (let next = resting[this.#forgotten]; next !== undefined && next.untilMs <= nowMs;) {
-      const last = this.#byKey.get(next.key)?.at(-1) ?? -Infinity;
-      if (last + longestMs(this.#rates) <= nowMs) this.#byKey.delete(next.key);
-      next = resting[++this.#forgotten];
+    const known = this.#known;
+    for (let next = known[this.#front]; next !== undefined && next.lookAtMs <= nowMs;) {
+      const { key } = next;
+      const last = this.#byKey.get(key)?.at(-1) ?? -Infinity;
+      const lookAtMs = last + longestMs(this.#rates);
+      if (lookAtMs <= nowMs) this.#byKey.delete(key);
+      else known.push({ key, lookAtMs });
+      next = known[++this.#front];
     }
-    if (this.#forgotten * 2 <= resting.length) return;
-    this.#resting = resting.slice(this.#forgotten);
-    this.#forgotten = 0;
+    if (this.#front * 2 <= known.length) return;
+    this.#known = known.slice(this.#front);
+    this.#front = 0;
   }
 }
