@@ -15,6 +15,8 @@ export interface FaultTarget {
   readonly downstream: Downstream;
   /** Turns the store's errors on and off. */
   readonly failStore: (fails: boolean) => void;
+  /** Blocks the event loops of all processes. */
+  readonly block: (forMs: number) => void;
   /** Kills a process. */
   readonly kill: () => void;
   /** Starts another in its place. */
@@ -23,7 +25,7 @@ export interface FaultTarget {
 
 /** Sets all faults going. Where those of a factor overlap, their factors multiply. */
 export function playFaults(faults: Scenario["faults"], target: FaultTarget): void {
-  const { downstream, failStore, kill, restart } = target;
+  const { downstream, failStore, block, kill, restart } = target;
   const begun = { down: 0, store: 0 };
   const refusals: (number | undefined)[] = [];
   const times = { slow: [] as number[], slots: [] as number[] };
@@ -66,6 +68,9 @@ export function playFaults(faults: Scenario["faults"], target: FaultTarget): voi
       }
       case "store-error":
         span(fault, target, () => failStore(++begun.store > 0), () => failStore(--begun.store > 0));
+        break;
+      case "block":
+        target.at(fault.atMs, () => block(fault.forMs));
         break;
       case "kill":
         span(fault, target, kill, restart);

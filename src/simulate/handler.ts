@@ -88,6 +88,8 @@ export interface SimulatedHandler {
   readonly downstream: Downstream;
   /** Real or virtual time: not the clock of its process, as what runs is ended one by one. */
   readonly clock: Clock;
+  /** Until when nothing of its process runs. */
+  readonly blockedUntilMs: () => number;
   /** Attempts that run in its process. */
   readonly running: Set<SimulatedRun>;
   /** Whether an attempt of that length may be aborted, and so listens: that costs more than a run. */
@@ -169,7 +171,11 @@ export class SimulatedRun {
   }
 
   readonly #end = (): void => {
-    const { downstream, ended } = this.#parts;
+    const { downstream, ended, clock, blockedUntilMs } = this.#parts;
+    if (clock.nowMs() < blockedUntilMs()) {
+      this.#timer = clock.at(blockedUntilMs(), this.#end);
+      return;
+    }
     if (!this.vanish()) return;
     const deferral = this.#work.deferral();
     const fails = this.#work.fails();

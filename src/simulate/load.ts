@@ -102,14 +102,18 @@ class LaneInflow {
       meter.shed++;
       return;
     }
+    process.soon(() => this.#post(process, job));
+  }
+
+  #post(process: Process, job: NewJob): void {
     try {
       process.pool(this.#pool).post(job);
     } catch (thrown) {
       if (!(thrown instanceof RejectedError)) throw thrown;
-      meter.shed++;
+      this.#meter.shed++;
       return;
     }
-    if (this.#world.storeFails()) meter.shed++; // only observers hear of a post that is lost
+    if (this.#world.storeFails()) this.#meter.shed++; // only observers hear of a post that is lost
   }
 
   #draw(): NewJob {

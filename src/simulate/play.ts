@@ -121,6 +121,9 @@ class Stage {
       at: (atMs, run) => void this.#outside.at(startMs + atMs, run),
       downstream: this.#world.downstream,
       failStore: (fails) => this.#storeFails = fails,
+      block: (forMs) => {
+        for (const process of this.#processes) process.block(forMs);
+      },
       kill: () => this.#processes.findLast((process) => process.alive)?.kill(),
       restart: () => void this.#start(),
     });

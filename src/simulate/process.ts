@@ -79,6 +79,18 @@ export class Process {
     return !this.#clock.dead;
   }
 
+  /** Nothing of it runs for so long. */
+  block(forMs: number): void {
+    this.#clock.block(forMs);
+  }
+
+  /** Runs this now, or once its event loop is free. */
+  soon(run: () => void): void {
+    const { blockedUntilMs } = this.#clock;
+    if (blockedUntilMs <= this.#clock.nowMs()) run();
+    else this.#clock.at(blockedUntilMs, run);
+  }
+
   /** One of its pools. */
   pool(name: string): PoolHandle {
     return this.#supervisor.pool(name);
@@ -122,6 +134,7 @@ export async function startProcess(world: World, number: number): Promise<Proces
       works: world.works.get(settings.name)!, // made from the same list
       downstream: world.downstream,
       clock: world.clock,
+      blockedUntilMs: () => clock.blockedUntilMs,
       running,
       heeds: heedsIn(settings, scenario),
       ended: () => meter.look(),

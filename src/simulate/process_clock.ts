@@ -13,6 +13,7 @@ export class ProcessClock implements Clock {
   readonly #base: Clock;
   readonly #pending = new Set<ProcessTimer>();
   #dead = false;
+  #blockedUntilMs = -Infinity;
 
   /** Lives on `base`. */
   constructor(base: Clock) {
@@ -36,8 +37,23 @@ export class ProcessClock implements Clock {
     const timer = new ProcessTimer(run, this.#pending);
     if (this.#dead) return timer;
     this.#pending.add(timer);
-    timer.inner = this.#base.at(atMs, timer.ring);
+    const ring = (): void => {
+      if (this.nowMs() < this.#blockedUntilMs) {
+        timer.inner = this.#base.at(this.#blockedUntilMs, ring);
+      } else timer.ring();
+    };
+    timer.inner = this.#base.at(atMs, ring);
     return timer;
+  }
+
+  /** What is due within this time runs at its end. */
+  block(forMs: number): void {
+    this.#blockedUntilMs = Math.max(this.#blockedUntilMs, this.nowMs() + forMs);
+  }
+
+  /** Until when nothing runs. */
+  get blockedUntilMs(): number {
+    return this.#blockedUntilMs;
   }
 
   /** Ends all timers, those that will be set too. */
@@ -59,15 +75,17 @@ export function lateClock(clock: Clock, lateMs: () => number): Clock {
 class ProcessTimer implements Timer {
   /** The timer below. `undefined`: the process was dead already. */
   inner: Timer | undefined;
-  readonly ring: () => void;
+  readonly #run: () => void;
   readonly #pending: Set<ProcessTimer>;
 
   constructor(run: () => void, pending: Set<ProcessTimer>) {
+    this.#run = run;
     this.#pending = pending;
-    this.ring = () => {
-      pending.delete(this);
-      run();
-    };
+  }
+
+  ring(): void {
+    this.#pending.delete(this);
+    this.#run();
   }
 
   cancel(): void {

@@ -173,5 +173,7 @@ export type ScenarioFault =
   }
   /** The store answers with errors. */
   | { readonly kind: "store-error"; readonly atMs: number; readonly forMs: number }
+  /** The event loop of each process is blocked: nothing of it runs until the end. */
+  | { readonly kind: "block"; readonly atMs: number; readonly forMs: number }
   /** A process dies without a word; another takes its place after `forMs`. */
   | { readonly kind: "kill"; readonly atMs: number; readonly forMs: number };

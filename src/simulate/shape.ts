@@ -216,8 +216,9 @@ const fault = v.variant("kind", [
     ),
   }),
   object({ kind: v.literal("store-error"), ...span }),
+  object({ kind: v.literal("block"), ...span }),
   object({ kind: v.literal("kill"), ...span }),
-], kindOf("a fault", ["slow", "slots", "down", "refuse", "store-error", "kill"]));
+], kindOf("a fault", ["slow", "slots", "down", "refuse", "store-error", "block", "kill"]));
 
 const recorded = object({
   from: described(text(), "Address of the system that it was recorded from."),

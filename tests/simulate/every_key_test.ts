@@ -82,6 +82,7 @@ const REST: Omit<ScenarioInput, "pools" | "durationMs"> = {
     { kind: "down", atMs: 300, forMs: 50 },
     { kind: "refuse", atMs: 350, forMs: 50, retryAfterMs: 20 },
     { kind: "store-error", atMs: 400, forMs: 50 },
+    { kind: "block", atMs: 460, forMs: 20 },
     { kind: "kill", atMs: 500, forMs: 100 },
   ],
 };

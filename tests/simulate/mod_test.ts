@@ -364,7 +364,7 @@ Deno.test("simulate() counts every job once, whatever the load and the faults", 
   });
   const faults = fc.array(
     fc.record({
-      kind: fc.constantFrom("slow", "down", "refuse", "store-error", "kill"),
+      kind: fc.constantFrom("slow", "down", "refuse", "store-error", "block", "kill"),
       atMs: fc.integer({ min: 0, max: 2500 }),
       forMs: fc.integer({ min: 1, max: 1500 }),
     }),

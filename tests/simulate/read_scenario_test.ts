@@ -89,7 +89,7 @@ Deno.test("readScenario() finds all faults at once, each with its pointer", asyn
     [
       '/durationMs: Expected the key "durationMs" but it is missing: how long jobs arrive, ms',
       '/duration: No key is named "duration": did you mean "durationMs"?',
-      '/faults/0/kind: Expected one of "slow", "slots", "down", "refuse", "store-error", "kill" but received "sloww"',
+      '/faults/0/kind: Expected one of "slow", "slots", "down", "refuse", "store-error", "block", "kill" but received "sloww"',
       '/faults/1/forMs: Expected the key "forMs" but it is missing: how long it lasts, ms',
       "/graceMs: Expected a number >= 0 but received -1",
       "/peers: Expected a whole number >= 1 but received 0",
