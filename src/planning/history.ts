@@ -5,6 +5,7 @@
  * @module
  */
 
+import { HoldTimes } from "./hold_times.ts";
 import type { Plan } from "./planner.ts";
 import {
   atRest,
@@ -57,6 +58,7 @@ export class HistoryRecorder {
   readonly #latest = new Ring<Sample>(KEPT);
   readonly #folded = new Ring<Sample>(FOLDED_KEPT);
   readonly #kept: (number | undefined)[] = [];
+  readonly #holds = new HoldTimes();
   readonly #pool: string;
   #read: History | undefined;
   #minute: Sample | undefined; // of the latest that are no longer kept by the second
@@ -90,6 +92,7 @@ export class HistoryRecorder {
   tick(pool: MeasuredPool, plan: Plan, rests = false): void {
     if (pool.stale) return;
     this.#watchKept(pool);
+    this.#holds.watch(pool);
     this.#endRest(pool.nowMs);
     const isDue = pool.nowMs - this.#sampledAtMs >= EVERY_MS - GRAIN_MS;
     if (!isDue && !rests) return;
@@ -192,7 +195,11 @@ export class HistoryRecorder {
   /** What has happened since the last one: extremes start over. */
   #take(pool: MeasuredPool, plan: Plan): Sample {
     if (this.#plan === undefined) pool.workerTime.begin(pool.nowMs, pool.live);
-    const sample = sampleOf(pool, plan, { scale: this.scale, kept: this.#kept });
+    const sample = sampleOf(pool, plan, {
+      scale: this.scale,
+      kept: this.#kept,
+      holds: this.#holds,
+    });
     const part = this.#part;
     this.#plan = plan;
     this.#part = undefined;

@@ -6,9 +6,10 @@
  */
 
 import type { LaneExtremes, LiveMeter } from "./extremes.ts";
+import type { HeldLane, HeldPool, HoldTimes } from "./hold_times.ts";
 import { type Plan, waitsFor } from "./planner.ts";
 import type { ScaleEvents } from "./scale_events.ts";
-import type { DownstreamUse, LaneView, PoolView } from "../contract/view.ts";
+import type { DownstreamUse, PoolView } from "../contract/view.ts";
 
 /** One lane up to one time. Counts run since the pool began; extremes are those since the sample before. */
 export interface LaneSample {
@@ -61,6 +62,23 @@ export interface LaneSample {
    * sample. `undefined`: they had none.
    */
   readonly kept: number | undefined;
+  /** Jobs that may run at once. `null`: no bound. */
+  readonly maxRunning: number | null;
+  /** Jobs that are due and wait for others of their keys, or for the lane's own rate. */
+  readonly blocked: number;
+  /** For how long the oldest job that waits for others of its key has been due, ms. */
+  readonly oldestBlockedMs: number;
+  /**
+   * For how long what has held its jobs that were due, ms: all workers busy and no more allowed
+   * (`worker`) or asked for (`growth`), a start rate, the lane's `maxRunning`, others of their keys, the
+   * lane policy while workers were idle, the store, a circuit breaker of the pool.
+   */
+  readonly held: Readonly<
+    Record<
+      "worker" | "growth" | "rate" | "lane" | "key" | "policy" | "store" | "receiver",
+      number
+    >
+  >;
 }
 
 /** One pool up to one time. Counts run since the pool began; extremes are those since the sample before. */
@@ -87,6 +105,14 @@ export interface Sample {
   readonly size: { readonly min: number; readonly max: number };
   /** True while a start rate or a cool-down holds ready jobs back. */
   readonly rateBound: boolean;
+  /** Most starts per second that the decision in effect allows. `null`: no bound. */
+  readonly startsPerSec: number | null;
+  /** How long the store takes to lease jobs, nearly the least of late, ms. 0: it does so at once. */
+  readonly leaseMs: number;
+  /** Ticks that had to wait for the event loop. */
+  readonly loopBlocks: number;
+  /** For how long they had to, ms. */
+  readonly loopBlockedMs: number;
   /** While the pool cools down: until when nothing starts, ms since epoch. 0: it does not. */
   readonly holdUntilMs: number;
   /** The named downstream that it waits for, meanwhile. Empty: the receiver has no name, or it does not wait. */
@@ -101,6 +127,8 @@ export interface Sample {
   readonly reversals: number;
   /** Jobs accepted. */
   readonly arrivals: number;
+  /** Attempts started. */
+  readonly starts: number;
   /** Attempts that ended, in any way. */
   readonly ended: number;
   /** Jobs done. */
@@ -134,20 +162,27 @@ export type LaneTotals = Pick<
 >;
 
 /** A pool as it is measured: its view, and what happened since its last sample. */
-export interface MeasuredPool extends PoolView {
+export interface MeasuredPool extends HeldPool {
   /** Its lanes, highest priority first. */
-  readonly lanes: readonly (LaneView & LaneTotals & { readonly extremes: LaneExtremes })[];
+  readonly lanes: readonly (HeldLane & LaneTotals & { readonly extremes: LaneExtremes })[];
   /** Its workers. */
   readonly workerTime: LiveMeter;
+  /** How long the store takes to lease jobs, nearly the least of late, ms. */
+  readonly leaseMs: number;
+  /** Ticks that had to wait for the event loop. */
+  readonly loopBlocks: number;
+  /** For how long they had to, ms. */
+  readonly loopBlockedMs: number;
 }
 
-/** Takes a sample of a pool. `kept`: of each lane. Extremes start over. */
+/** Takes a sample of a pool. `kept` and `holds`: of each lane. Extremes start over. */
 export function sampleOf(
   pool: MeasuredPool,
   plan: Plan,
-  { scale, kept }: {
+  { scale, kept, holds }: {
     readonly scale: ScaleEvents;
     readonly kept: readonly (number | undefined)[];
+    readonly holds: HoldTimes;
   },
 ): Sample {
   const { totals, workerTime } = pool;
@@ -166,6 +201,10 @@ export function sampleOf(
     boundBy: binderOf(pool, plan),
     size: pool.size,
     rateBound: pool.rateBound,
+    startsPerSec: bounded(pool.startsPerSec),
+    leaseMs: pool.leaseMs,
+    loopBlocks: pool.loopBlocks,
+    loopBlockedMs: pool.loopBlockedMs,
     holdUntilMs: pool.holdUntilMs,
     heldBy: pool.heldBy,
     used: pool.used.map((use) => ({ ...use })),
@@ -173,6 +212,7 @@ export function sampleOf(
     changes: scale.count,
     reversals: scale.reversals,
     arrivals: totals.arrivals,
+    starts: totals.starts,
     ended: totals.completions + totals.failures + totals.deferrals,
     completions: totals.completions,
     failures: totals.failures,
@@ -180,7 +220,7 @@ export function sampleOf(
     shed: totals.shed,
     busyMs: totals.busyMs,
     liveMs: workerTime.ms,
-    lanes: pool.lanes.map((lane) => laneSample(lane, kept[lane.index])),
+    lanes: pool.lanes.map((lane) => laneSample(lane, kept[lane.index], holds.of(lane.name))),
   };
   workerTime.clear();
   for (const { extremes } of pool.lanes) extremes.clear();
@@ -234,6 +274,7 @@ const NO_TRAFFIC = { waitP95Ms: 0, waitP99Ms: 0, ended: 0, serviceMs: 0, service
 function laneSample(
   lane: MeasuredPool["lanes"][number],
   kept: number | undefined,
+  held: LaneSample["held"],
 ): LaneSample {
   const { extremes, window: { readyWaitMs, serviceMs } } = lane;
   return {
@@ -260,7 +301,15 @@ function laneSample(
     serviceMs: serviceMs?.mean ?? 0,
     serviceP99Ms: serviceMs?.p99 ?? 0,
     kept,
+    maxRunning: bounded(lane.maxRunning),
+    blocked: lane.blocked,
+    oldestBlockedMs: lane.oldestBlockedMs,
+    held,
   };
+}
+
+function bounded(figure: number): number | null {
+  return figure === Infinity ? null : figure;
 }
 
 /** False after a reload that changed the lanes: what was before says nothing of them. */

@@ -224,7 +224,7 @@ export class Enqueuing {
 
   /** A fault of the store is not one of the job, whatever the store throws. */
   #storeFailed(thrown: unknown): StoreError {
-    this.#context.guard.refused();
+    this.#context.guard.refused(thrown);
     return thrown instanceof StoreError && thrown.isLate ? thrown : new StoreError(thrown);
   }
 
@@ -233,7 +233,7 @@ export class Enqueuing {
       const entry = entries[index]!;
       const one = added[index]!; // judged: one an entry
       this.#added(lanes[entry.lane]!, entry, one);
-      if (one.error instanceof StoreError) this.#context.guard.refused();
+      if (one.error instanceof StoreError) this.#context.guard.refused(one.error);
     }
   }
 

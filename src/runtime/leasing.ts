@@ -196,6 +196,7 @@ export class Leasing {
   #answered(leased: readonly Leased[], asked: Asked): void {
     const { take, now } = this.#context;
     this.#close(asked);
+    if (leased.length === 0 && asked.planned > 0) this.#state.emptyLeases++;
     if (asked.isLate) {
       this.#took(now() - asked.nowMs);
       take(leased, asked, now(), true);
@@ -244,6 +245,7 @@ export class Leasing {
   #took(ms: number): void {
     this.ms = Math.min(LONGEST_MS, Math.max(ms, this.ms * FORGETS));
     this.leastMs = Math.min(ms, FORGETS * this.leastMs + (1 - FORGETS) * ms);
+    this.#state.leaseMs = this.leastMs;
   }
 
   /** Jobs of a question are leased, or will not be. Lanes may have moved since. */

@@ -11,6 +11,7 @@ import { checkedCount, checkedList, checkMs, checkScheduleChange } from "./calle
 import { type Clock, wallMs } from "../time/clock.ts";
 import type { Decision } from "../contract/decision.ts";
 import { diagnose, type Finding } from "../explain/diagnose.ts";
+import { storeFailing } from "../explain/diagnose/process.ts";
 import type { Traits, UseTraits } from "../explain/diagnose/finding.ts";
 import { Enqueuing } from "./enqueuing.ts";
 import { JobAccess } from "./job_access.ts";
@@ -163,17 +164,21 @@ export class Pool implements PoolHandle {
   }
 
   diagnosis(): readonly Finding[] {
-    const { steering, state } = this.#parts;
+    const { steering, state, guard } = this.#parts;
     const nowMs = state.at(this.#clock.nowMs());
-    // A pool at rest takes no samples: what its past shows would never go.
+    const trouble = guard.trouble(nowMs);
+    // A pool at rest takes no samples: what its past shows would never end.
     const restsForMs = steering.quiet ? nowMs - steering.history.sampledAtMs : 0;
-    if (restsForMs >= OVER_AFTER_MS) return [];
-    const { controller, admission, caps } = this.settings;
+    if (restsForMs >= OVER_AFTER_MS) return storeFailing(trouble);
+    const { controller, admission, caps, lanePolicy } = this.settings;
     const { constant = false } = controller.plugin ?? {};
     const { sheds = false } = admission.plugin ?? {};
     const tries = caps.filter(({ bound }) => bound.plugin?.tries).map(({ bound }) => bound.name);
     const uses = usesIn(this.settings);
-    return diagnose(steering.history.read(this.settings), { constant, tries, sheds, uses });
+    const traits = { constant, tries, sheds, uses, lanePolicy: lanePolicy.name };
+    const found = diagnose(steering.history.read(this.settings), traits, trouble);
+    // No job waits for a worker then: only how attempts have ended says anything still.
+    return restsForMs < OVER_AFTER_MS / 2 ? found : found.filter(({ code }) => code === "failing");
   }
 
   enqueue(job: NewJob): Promise<JobHandle> {

@@ -93,6 +93,13 @@ export class PoolState implements PoolView {
   ahead = 0;
   /** Jobs that are leased and have not started. Owned by dispatch. */
   held = 0;
+  /** Leases that the store gave nothing for. Owned by dispatch. */
+  emptyLeases = 0;
+  /** How long leases take, nearly the least of late, ms. 0: they come at once. Owned by dispatch. */
+  leaseMs = 0;
+  /** Ticks that came so late that the event loop was blocked, and how late they came, ms. Owned by the loop. */
+  loopBlocks = 0;
+  loopBlockedMs = 0;
   /** Owned by steering. */
   target: number;
   limit: number;

@@ -8,6 +8,7 @@ import type { PoolCore } from "./pool_core.ts";
 import { messageOf } from "../contract/errors.ts";
 import { OpenList } from "../base/open_list.ts";
 import type { EventHub } from "./event_hub.ts";
+import type { StoreTrouble } from "../explain/diagnose/finding.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { MaybePromise } from "../contract/store.ts";
 
@@ -19,6 +20,9 @@ const REPEATED = 5;
 
 /** A call that may be made again and is not for so long, and a tick more, is not wanted, ms. */
 const UNWANTED_AFTER_MS = 250;
+
+/** A store that nobody has given jobs for so long since it took none may take them again, ms. */
+const REFUSES_FOR_MS = 60_000;
 
 /** What follows from an answer: at once if it is there. */
 export function whenReady<T, R>(
@@ -96,6 +100,8 @@ export class StoreGuard {
   readonly #failing = new Map<StoreCall, Failing>();
   /** Calls that are not answered yet. */
   readonly #open = new OpenList<OpenCall>();
+  #failingSinceMs: number | undefined;
+  #refusedSinceMs: number | undefined;
 
   /** Begins with a store that works. */
   constructor({ state, hub, random, now, freed }: StoreGuardContext) {
@@ -112,15 +118,28 @@ export class StoreGuard {
     return first === undefined ? 0 : nowMs - first.sinceMs;
   }
 
+  /** For how long it has failed. */
+  trouble(nowMs: number): StoreTrouble {
+    const isRefusing = nowMs - (this.refusedAtMs ?? -Infinity) < REFUSES_FOR_MS;
+    return {
+      failingMs: nowMs - (this.#failingSinceMs ?? nowMs),
+      refusingMs: isRefusing ? nowMs - (this.#refusedSinceMs ?? nowMs) : 0,
+      error: this.lastError ?? "no message",
+    };
+  }
+
   /** The store failed to take a job: anyone who enqueues hears of it, and may try again at once. */
-  refused(): void {
+  refused(thrown: unknown): void {
+    this.lastError = messageOf(thrown);
     this.refusedAtMs = this.#now();
+    this.#refusedSinceMs ??= this.refusedAtMs;
     for (const failing of this.#failing.values()) failing.freed = false;
   }
 
   /** The store took a job. */
   took(): void {
     this.refusedAtMs = undefined;
+    this.#refusedSinceMs = undefined;
     if (this.#failing.size > 0) this.#free();
   }
 
@@ -217,6 +236,7 @@ export class StoreGuard {
     this.lastError = error;
     const isFirst = !this.#state.stale;
     this.#state.stale = true;
+    this.#failingSinceMs ??= nowMs;
     if (!this.#hub.watched) return;
     const base = { atMs: nowMs, pool: this.#state.pool, error };
     if (isFirst) this.#hub.emit({ kind: "store-failed", ...base });
@@ -249,6 +269,7 @@ export class StoreGuard {
     }
     if (this.#failing.size > 0) return;
     this.#state.stale = false;
+    this.#failingSinceMs = undefined;
     if (this.#hub.watched) {
       this.#hub.emit({ kind: "store-recovered", atMs: nowMs, pool: this.#state.pool });
     }

@@ -7,7 +7,10 @@
 import type { PoolState } from "./pool_state.ts";
 import type { Steering } from "./steering.ts";
 
-/** Owns the time of the next plan. */
+/** A tick that comes so late had to wait for the event loop, ms. */
+const BLOCKED_MS = 200;
+
+/** Owns the time of the next plan. Of the state it owns how often the event loop was blocked. */
 export class Ticks {
   /** True while a tick waits for the counts that it plans by. */
   isUnderWay = false;
@@ -42,7 +45,12 @@ export class Ticks {
     const { tickMs } = this.#state.settings;
     if (this.rests) this.#nextMs = nowMs + tickMs;
     else {
-      const late = Math.max(-1, Math.floor((nowMs - this.#nextMs) / tickMs)); // -1: a review, before the tick
+      const lateMs = nowMs - this.#nextMs;
+      if (lateMs >= BLOCKED_MS) {
+        this.#state.loopBlocks++;
+        this.#state.loopBlockedMs += lateMs;
+      }
+      const late = Math.max(-1, Math.floor(lateMs / tickMs)); // -1: a review, before the tick
       this.#nextMs += (late + 1) * tickMs;
     }
     this.#steering.reviewAtMs = Infinity;

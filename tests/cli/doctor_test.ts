@@ -43,11 +43,11 @@ Deno.test("doctor says what is amiss and what to change", async () => {
   assert.equal(code, 0);
   assert.match(
     out,
-    /^at-capacity\n {2}For 1 min 2 workers, all that size\.max allows, .*\n {2}Change: Shed jobs .*\n$/,
+    /^at-capacity\n {2}For 1 min 2 workers, all that size\.max allows, .*\n {2}Change: Raise size\.max from 2 to \d, or shed jobs .*\n$/,
   );
   const [finding] = JSON.parse(json.out);
   assert.equal(finding.code, "at-capacity");
-  assert.match(finding.saw, / waits [\d.]+ s \(target 50 ms\)$/); // none is rejected: not a word of it
+  assert.match(finding.saw, /started later than the target of 50 ms, the oldest waits [\d.]+ s$/); // none is rejected: not a word of it
   assert.equal(finding.numbers.limit, 2);
 });
 

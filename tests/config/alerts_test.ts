@@ -50,7 +50,7 @@ Deno.test("admin.alerts refuses what is no address, unknown findings and literal
   assert.deepEqual(await lines({ url: 5, token: "literal", ignore: ["staled"], urls: [] }), [
     '/admin/alerts/url: Expected an address, or { "env": "NAME" } but received 5',
     '/admin/alerts/token: Expected { "env": "NAME" } but received a literal: secrets do not belong in a config',
-    '/admin/alerts/ignore/0: Expected one of stalled, failing, receiver-refuses, at-capacity, downstream-slower, lane-starved, never-grows, reserve-small, no-preemption, uses-drift, oscillation, fixed-would-do but received "staled"',
+    '/admin/alerts/ignore/0: Expected one of store-failing, loop-blocked, claims-stalled, store-slow, stalled, failing, receiver-refuses, downstream-slower, key-bound, reserve-idle, at-capacity, lane-starved, never-grows, reserve-small, no-preemption, uses-drift, oscillation, fixed-would-do but received "staled"',
     '/admin/alerts/urls: No key is named "urls": did you mean "url"?',
   ]);
 });

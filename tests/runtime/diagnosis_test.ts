@@ -13,9 +13,9 @@ Deno.test("diagnosis() of a pool that has come to rest is over after a minute", 
     const before = pool.diagnosis().map(({ code }) => code);
     hanging.resolve();
 
-    await clock.advance(30_000);
+    await clock.advance(20_000);
     const soon = pool.diagnosis().map(({ code }) => code);
-    await clock.advance(40_000);
+    await clock.advance(20_000);
     const later = pool.diagnosis();
     await clock.advance(1_000);
     const job = await pool.enqueue({ lane: "high", payload: "quick" });

@@ -1,135 +1,145 @@
 /**
- * A pool that can do no more: at capacity, or stalled.
+ * A pool that can do no more of what comes: what binds it, and the smallest change that helps.
  *
  * @module
  */
 
 import { agreeing, counted, duration } from "../../base/format.ts";
-import type { History, LaneSample, Sample } from "../../planning/history.ts";
+import type { History } from "../../planning/history.ts";
 import { figure, type Finding, named, type Traits } from "./finding.ts";
-import { latest, perSec, shareOf, type Window } from "./window.ts";
+import {
+  binderIn,
+  type Bottleneck,
+  isSplitAtFault,
+  type Suffering,
+  sufferingIn,
+} from "./suffering.ts";
 
-/** At the limit for so long it is no spike. */
-const AT_LIMIT_MS = 60_000;
+/** Workers that are busy for a larger share of the time make jobs wait. */
+const MOST_BUSY = 0.9;
 
-/** In this many of the samples at least. */
-const MOSTLY = 0.95;
+/** Jobs are late or rejected, at a limit: one finding for each limit, with the lane that it hurts most. */
+export function atCapacity(history: History, traits: Traits): readonly Finding[] {
+  const found = new Map<string, Finding>();
+  for (const lane of sufferingIn(history)) {
+    const { cause } = lane;
+    if (cause === "key" || cause === "store" || cause === "receiver") continue; // others say so
+    if (isSplitAtFault(lane)) continue;
+    const binder = cause === "lane"
+      ? { name: `lanes.${lane.lane.name}.maxRunning`, isFound: false }
+      : binderIn(lane.span, cause === "policy" ? "worker" : cause, traits);
+    if (!found.has(binder.name)) found.set(binder.name, findingOf(lane, binder, traits, history));
+  }
+  return [...found.values()];
+}
 
-/** Longer than the default time limit of an attempt: one that hangs has ended by then. */
-const STALLED_MS = 90_000;
-
-/** No worker that may take a job, and jobs that are ready, for so long: a restart would have come. */
-const HUNG_MS = 10_000;
-
-/** At the limit, with age over target or jobs rejected, for a minute: work accumulates. */
-export function atCapacity(history: History, { sheds, tries }: Traits): readonly Finding[] {
-  const window = latest(history, AT_LIMIT_MS);
-  if (window === undefined) return [];
-  const share = shareOf(
-    window,
-    (sample, before) =>
-      isAtLimit(sample) && (sample.lanes.some(isLate) || sample.shed > before.shed),
-  );
-  const { last, spanMs } = window;
-  if (share < MOSTLY || !isAtLimit(last)) return [];
-  const worst = last.lanes.toSorted((a, b) => lateness(b) - lateness(a))[0];
-  const { oldestWaitMs = 0, name } = worst ?? {};
-  const targetWaitMs = worst?.targetWaitMs ?? 0;
-  const shedPerSec = perSec(window, ({ shed }) => shed);
-  const binder = named(last.boundBy);
-  const held = last.rateBound
-    ? `limited by the start rate of ${binder}`
-    : `all that ${binder} allows`;
-  // What a cap found by trying is not its own bound.
-  const isFound = tries.some((cap) => last.boundBy === `cap:${cap}`);
-  const raise = isFound
-    ? "give what they call more room: more workers bring no more"
-    : `raise the bound: ${binder}`;
-  const count = figure(shedPerSec);
-  const shed = shedPerSec > 0
-    ? ` and ${counted(count, "job")}/s ${agreeing(count, "is", "are")} rejected`
-    : "";
-  return [{
+function findingOf(
+  lane: Suffering,
+  binder: Bottleneck,
+  traits: Traits,
+  { controller }: History,
+): Finding {
+  const { name, targetWaitMs } = lane.lane;
+  const { to, ms } = lane.span;
+  const shedPerSec = lane.shed * 1000 / ms;
+  return {
     code: "at-capacity",
     lane: name,
-    saw: `For ${duration(spanMs)} ${counted(last.live, "worker")}, ${held}, ` +
-      `${agreeing(last.live, "was", "were")} not enough: the oldest job of lane ` +
-      `"${name}" waits ${duration(oldestWaitMs)} (target ${duration(targetWaitMs)})${shed}`,
-    change: shedPerSec > 0 || sheds // where it lets all in, a backlog came at once or has no target
-      ? `Send less, or ${raise}`
-      : `Shed jobs (an admission such as shed-at-cap), or ${raise}`,
-    numbers: { live: last.live, limit: last.limit, oldestWaitMs, targetWaitMs, shedPerSec, spanMs },
-  }];
-}
-
-/** Ready jobs grow old and no attempt ends, or every worker is stuck, which ends by no waiting. */
-export function stalled(history: History): readonly Finding[] {
-  const hung = latest(history, HUNG_MS);
-  if (hung !== undefined && hung.samples.every(isHung)) return [findingOf(hung)];
-  const longestMs = Math.max(0, ...history.samples.flatMap(({ lanes }) => lanes.map(serviceOf)));
-  const window = latest(history, Math.max(STALLED_MS, 3 * longestMs));
-  if (window === undefined) return [];
-  const { first, last, spanMs } = window;
-  const waits = shareOf(window, ({ lanes }) => lanes.some(({ ready }) => ready > 0));
-  const agedMs = ageOf(last) - ageOf(first);
-  if (last.holdUntilMs > 0) return []; // `receiver-refuses` says so
-  if (last.ended > first.ended || waits < 1 || agedMs < 0.8 * spanMs) return [];
-  return [findingOf(window)];
-}
-
-function isHung({ live, stuck, lanes }: Sample): boolean {
-  return live === 0 && stuck > 0 && lanes.some(({ ready }) => ready > 0);
-}
-
-function findingOf({ last, spanMs }: Window): Finding {
-  const ready = last.lanes.reduce((sum, lane) => sum + lane.ready, 0);
-  const seen = isHung(last) ? "no worker could take a job" : "no attempt has ended";
-  return {
-    code: "stalled",
-    lane: undefined,
-    saw: `For ${duration(spanMs)} ${seen}: ${counted(ready, "job")} ` +
-      `${agreeing(ready, "is", "are")} ready, the oldest for ${duration(ageOf(last))}; of ` +
-      `${counted(last.live, "worker")} ${last.busy} ${agreeing(last.busy, "is", "are")} busy, ` +
-      `${last.stuck} stuck`,
-    change: changeOf(last),
+    saw: `For ${duration(lane.forMs)} ${heldBy(lane, binder, controller)}: ${hurtOf(lane)}`,
+    change: changeOf(lane, binder, traits, controller),
+    setting: binder.name === "controller" ? "controller" : binder.name,
     numbers: {
-      ready,
-      oldestWaitMs: ageOf(last),
-      live: last.live,
-      busy: last.busy,
-      stuck: last.stuck,
-      spanMs,
+      live: to.live,
+      limit: to.limit,
+      share: lane.share,
+      late: lane.late,
+      oldestWaitMs: lane.lane.oldestWaitMs,
+      targetWaitMs: targetWaitMs ?? 0,
+      shedPerSec,
+      needed: lane.needed,
+      spanMs: lane.forMs,
     },
   };
 }
 
-function changeOf({ live, busy, stuck, limit, boundBy }: Sample): string {
-  if (stuck > 0) {
-    return "Make the handler stop when context.signal aborts: stuck workers count against every cap";
+/** How many jobs were late or rejected. */
+export function hurtOf({ lane, late, shed, share, span }: Suffering): string {
+  const { name, targetWaitMs, oldestWaitMs } = lane;
+  if (late + shed === 0) {
+    return `the oldest job of lane "${name}" waits ${duration(oldestWaitMs)}`;
   }
-  if (limit === 0) return `Raise the bound: ${named(boundBy)} allows 0 workers`;
-  if (live === 0) return "See why no worker starts: the log has the error of the handler's start";
-  if (busy === live) return "Check what the handler waits for, and set a timeoutMs";
-  return "Check why idle workers get no job: the lane policy or the store holds them back";
+  const parts = [
+    late > 0 && targetWaitMs !== null &&
+    `started later than the target of ${duration(targetWaitMs)}`,
+    shed > 0 && `were rejected (${perSec(shed, span.ms)}/s)`,
+  ].filter((part) => part !== false);
+  return `${percent(share)} of the jobs of lane "${name}" ${parts.join(" or ")}, the oldest waits ${
+    duration(oldestWaitMs)
+  }`;
 }
 
-function isAtLimit({ live, stuck, limit, rateBound, holdUntilMs }: Sample): boolean {
-  return holdUntilMs === 0 && (rateBound || live + stuck >= limit);
+function heldBy(
+  { cause, lane, span: { to } }: Suffering,
+  { name }: Bottleneck,
+  controller: string,
+): string {
+  const workers = counted(to.live, "worker");
+  const were = agreeing(to.live, "was", "were");
+  if (cause === "lane") {
+    const most = lane.maxRunning ?? lane.running;
+    return `the ${counted(most, "job")} that lane "${lane.name}" may run at once ` +
+      `${agreeing(most, "was", "were")} not enough`;
+  }
+  if (cause === "rate") return `the start rate of ${named(name)} was not enough`;
+  if (cause === "growth") {
+    return `${workers} ${were} not enough, and controller "${controller}" asked for no more ` +
+      `of the ${to.limit} that may be`;
+  }
+  return `${workers}, all that ${named(name)} allows, ${were} not enough`;
 }
 
-function isLate(lane: LaneSample): boolean {
-  return lateness(lane) > 1;
+function changeOf(
+  lane: Suffering,
+  { name, isFound }: Bottleneck,
+  { sheds }: Traits,
+  controller: string,
+): string {
+  const less = lane.came === 0
+    ? "wait: no more come"
+    : lane.shed > 0 || sheds
+    ? "send less"
+    : "shed jobs (an admission such as shed-at-cap)";
+  if (isFound) return `Give what they call more room, or ${less}: more workers bring no more`;
+  const { cause, came, span: { to, ms } } = lane;
+  switch (cause) {
+    case "growth":
+      return `Let controller "${controller}" ask for more, or raise size.min`;
+    case "lane":
+      return `Raise maxRunning of lane "${lane.lane.name}" ${
+        raised(lane.lane.maxRunning ?? 0, lane.need)
+      }, or ${less}`;
+    case "rate": {
+      const wanted = came * 1000 / ms;
+      const enough = wanted > (to.startsPerSec ?? 0) ? ` to ${figure(wanted)}/s or more` : "";
+      return `Raise the rate of ${named(name)}${enough}, or ${less}`;
+    }
+    default:
+      return `Raise ${named(name)} ${raised(Math.max(1, to.limit), lane.needed)}, or ${less}`;
+  }
 }
 
-/** Age over target. 0 without a target. */
-function lateness({ oldestWaitMs, targetWaitMs }: LaneSample): number {
-  return targetWaitMs === null ? 0 : oldestWaitMs / targetWaitMs;
+/** From a bound to one that is enough. Where it was enough on average, jobs come in bursts. */
+function raised(bound: number, needed: number): string {
+  const enough = Math.ceil(needed / MOST_BUSY - 1e-9);
+  if (enough > bound) return `from ${bound} to ${enough}`;
+  if (needed === 0) return `above ${bound}`;
+  return `above ${bound}: jobs come in bursts, ${figure(needed)} would do on average`;
 }
 
-function ageOf({ lanes }: Sample): number {
-  return Math.max(...lanes.map(({ oldestWaitMs }) => oldestWaitMs));
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
 }
 
-function serviceOf({ serviceMs }: LaneSample): number {
-  return serviceMs;
+function perSec(count: number, ms: number): string {
+  return figure(count * 1000 / ms);
 }

@@ -62,6 +62,7 @@ function finding({ name }: LaneSample, { baseMs, serviceMs, window, before }: Sl
       `${duration(baseMs)} of before; workers went from ${workersBefore} to ${workers}`,
     change: "Check what the handler calls: more workers will not help and may make it worse; let " +
       "the handler call context.overloaded(), or lower the bounds of the pool",
+    setting: "handler",
     numbers: { serviceMs, baseMs, times, workers, workersBefore },
   };
 }

@@ -12,12 +12,14 @@ import { laneOf, latest } from "./window.ts";
 /** Over how long a queue has to grow: shorter ones are spikes. */
 const GROWS_MS = 300_000;
 
+/** The oldest job grows older by this share of the time, or the queue hardly grows. */
+const OLDER = 0.2;
+
 /** Jobs wait, more and longer all the time, in a lane that never causes growth, below the limit. */
 export function neverGrows(history: History, { constant }: Traits): readonly Finding[] {
   const window = latest(history, GROWS_MS);
   if (window === undefined || constant) return [];
-  const { samples, first, last, spanMs } = window;
-  if (samples.some(({ live, limit }) => live >= limit)) return [];
+  const { first, last, spanMs } = window;
   return last.lanes.flatMap((lane, index): readonly Finding[] => {
     const before = first.lanes[index];
     const isFilling = lane.targetWaitMs === null && lane.startWithinMs === undefined;
@@ -25,7 +27,8 @@ export function neverGrows(history: History, { constant }: Traits): readonly Fin
     const more = lane.ready - before.ready;
     const olderMs = lane.oldestWaitMs - before.oldestWaitMs;
     const waits = laneOf(window, index).every(({ ready }) => ready > 0);
-    if (!waits || more <= 0 || olderMs < spanMs / 2) return [];
+    const heldMs = lane.held.growth - before.held.growth;
+    if (!waits || more <= 0 || olderMs < OLDER * spanMs || heldMs < spanMs / 2) return [];
     return [{
       code: "never-grows",
       lane: lane.name,
@@ -38,6 +41,7 @@ export function neverGrows(history: History, { constant }: Traits): readonly Fin
         } there`,
       change: `Set "startWithinMs" for "${lane.name}" (0: as fast as the caps allow), or raise ` +
         "size.min",
+      setting: `lanes.${lane.name}.startWithinMs`,
       numbers: {
         ready: lane.ready,
         more,

@@ -8,6 +8,8 @@ import { grouped } from "../../base/format.ts";
 
 /** What the plugins of a pool say of themselves, as far as findings depend on it. */
 export interface Traits {
+  /** Name of its lane policy. */
+  readonly lanePolicy: string;
   /** True: its controller asks for one worker count, whatever comes. */
   readonly constant: boolean;
   /** Names of its caps that try other sizes to see what comes of them. */
@@ -28,8 +30,24 @@ export interface UseTraits {
   readonly rates: boolean;
 }
 
+/** What is wrong between a pool and its store just now. */
+export interface StoreTrouble {
+  /** For how long some kind of call has failed, ms. 0: none does. */
+  readonly failingMs: number;
+  /** For how long the store has taken no new jobs, ms. 0: it does. */
+  readonly refusingMs: number;
+  /** Message of its latest failure. */
+  readonly error: string;
+}
+
 /** What kind of finding it is. */
 export type FindingCode =
+  | "store-failing"
+  | "loop-blocked"
+  | "store-slow"
+  | "claims-stalled"
+  | "key-bound"
+  | "reserve-idle"
   | "at-capacity"
   | "oscillation"
   | "reserve-small"
@@ -43,13 +61,19 @@ export type FindingCode =
   | "receiver-refuses"
   | "stalled";
 
-/** All kinds of findings, in the order in which they are reported. */
+/** All kinds of findings, in the order in which they are reported: causes before what comes of them. */
 export const FINDING_CODES: readonly FindingCode[] = [
+  "store-failing",
+  "loop-blocked",
+  "claims-stalled",
+  "store-slow",
   "stalled",
   "failing",
   "receiver-refuses",
-  "at-capacity",
   "downstream-slower",
+  "key-bound",
+  "reserve-idle",
+  "at-capacity",
   "lane-starved",
   "never-grows",
   "reserve-small",
@@ -61,9 +85,15 @@ export const FINDING_CODES: readonly FindingCode[] = [
 
 /** Findings that say jobs suffer now; the others advise. */
 export const PRESSING_CODES: readonly FindingCode[] = [
+  "store-failing",
+  "loop-blocked",
+  "claims-stalled",
+  "store-slow",
   "stalled",
   "failing",
   "receiver-refuses",
+  "key-bound",
+  "reserve-idle",
   "at-capacity",
   "lane-starved",
 ];
@@ -78,6 +108,8 @@ export interface Finding {
   readonly saw: string;
   /** What to change. */
   readonly change: string;
+  /** The setting of the config, or the part, that it is about: `size.max`, `cap:NAME`. Left out: none alone. */
+  readonly setting?: string;
   /** The numbers, by name. */
   readonly numbers: Readonly<Record<string, number>>;
 }

@@ -17,6 +17,8 @@ export interface Stream {
   readonly perSec: number | ((atMs: number) => number);
   /** Run time of the job that starts to wait at a time, ms. @default {20} */
   readonly serviceMs?: number | ((atMs: number, random: () => number) => number);
+  /** Key of its jobs. Omitted: none. */
+  readonly key?: string;
   /** Times between arrivals vary as at random. @default {false} */
   readonly poisson?: boolean;
 }
@@ -70,7 +72,8 @@ function arrive(
     readonly forMs: number;
   },
 ): void {
-  const { lane, perSec, serviceMs = 20, poisson = false } = stream;
+  const { lane, perSec, serviceMs = 20, poisson = false, key } = stream;
+  const keyed = key === undefined ? {} : { key };
   const random = randomStream(1, `load/${index}`);
   const startMs = clock.nowMs();
   const next = (afterMs: number): void => {
@@ -80,7 +83,7 @@ function arrive(
     if (atMs >= forMs) return;
     clock.at(startMs + atMs, () => {
       const payload = typeof serviceMs === "number" ? serviceMs : serviceMs(atMs, random);
-      if (rate > 0) void pool.enqueue({ lane, payload }).catch(() => {}); // some are rejected
+      if (rate > 0) void pool.enqueue({ lane, payload, ...keyed }).catch(() => {}); // some are rejected
       next(atMs);
     });
   };
