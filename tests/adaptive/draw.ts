@@ -5,7 +5,7 @@
  * @module
  */
 
-import { randomStream } from "../../src/base/random.ts";
+import { Dice } from "../_dice.ts";
 import type { Arrivals, Duration, LaneLoad, ScenarioFault } from "../../src/simulate/mod.ts";
 
 /** What is drawn. */
@@ -49,34 +49,6 @@ export interface Draw {
   readonly ceilingPerSec: number;
   /** When the load that it is judged on begins, ms. */
   readonly fromMs: number;
-}
-
-/** Chance in the terms of a scenario. */
-class Dice {
-  readonly #random: () => number;
-
-  constructor(seed: number, name: string) {
-    this.#random = randomStream(seed, name);
-  }
-
-  /** Even between the two. */
-  even(least: number, most: number): number {
-    return least + (most - least) * this.#random();
-  }
-
-  /** Each doubling alike often. */
-  log(least: number, most: number): number {
-    return least * (most / least) ** this.#random();
-  }
-
-  /** A whole number, each doubling alike often. */
-  whole(least: number, most: number): number {
-    return Math.round(this.log(least, most));
-  }
-
-  one<Item>(...items: readonly Item[]): Item {
-    return items[Math.floor(items.length * this.#random())]!;
-  }
 }
 
 /** Draws one. */
