@@ -41,6 +41,7 @@ const FILES = [
   "src/admin/http/endpoints.ts",
   "src/admin/http/wire.ts",
   "src/admin/http/wire_failures.ts",
+  "src/admin/http/wire_lists.ts",
   "src/contract/decision.ts",
   "src/contract/event.ts",
   "src/contract/job.ts",

@@ -14,7 +14,6 @@ export type {
   DecisionJson,
   DecisionPartJson,
   EventJson,
-  JobPageJson,
   LaneJson,
   LoginJson,
   OperationJson,
@@ -29,4 +28,5 @@ export type {
   Readiness,
   SignalJson,
 } from "./http/wire.ts";
+export type { JobPageJson } from "./http/wire_lists.ts";
 export { type AdminServer, serveAdmin } from "./server/serve.ts";

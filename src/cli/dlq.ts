@@ -117,21 +117,20 @@ async function discard(
   options: ManyOptions,
 ): Promise<void> {
   checkChoice(ids, options);
-  const many = options.all ? await manyOf(io, pool, options) : counted(ids.length, "dead job");
-  const what = options.all ? `${many}${narrowed(options)}` : many;
+  const all = options.all && !options.yes ? await countedDead(io, pool, options) : "all dead jobs";
+  const what = options.all ? `${all}${narrowed(options)}` : counted(ids.length, "dead job");
   confirmed(io, options, `Discard ${what} of pool "${pool}"?`);
   if (options.all) return await operate(io, pool, { discard: true, ...filterOf(options) }, options);
   await changeJobs(io, ids, "remove", options);
 }
 
-/** How many dead jobs there are to change, where that is known: of a group as a whole. */
-async function manyOf(io: Io, pool: string, options: ManyOptions): Promise<string> {
-  const { lane, match, group } = options;
-  if (group === undefined || (lane ?? match) !== undefined) return "all dead jobs";
-  const failures = await call(io, options, "GET /api/failures", "groups", { query: { pool } });
-  const count = failures.groups.find((one) => one.group === group)?.count;
-  if (count === undefined) return "all dead jobs";
-  return `${failures.hasMore ? "at least " : ""}${counted(count, "dead job")}`;
+/** How many dead jobs it is about, or at least how many where there are too many to look at. */
+async function countedDead(io: Io, pool: string, options: ManyOptions): Promise<string> {
+  const { count, complete } = await call(io, options, "GET /api/pools/:pool/jobs/count", "count", {
+    at: { pool },
+    query: { state: "dead", ...filterOf(options) },
+  });
+  return complete ? counted(count, "dead job") : `at least ${counted(count, "dead job")}`;
 }
 
 function checkChoice(ids: readonly string[], options: ManyOptions): void {

@@ -5,7 +5,8 @@
  */
 
 import type { Command } from "commander";
-import type { ChangedJson, JobPageJson } from "../admin/http/wire.ts";
+import type { ChangedJson } from "../admin/http/wire.ts";
+import type { JobPageJson } from "../admin/http/wire_lists.ts";
 import { agreeing, counted, duration } from "../base/format.ts";
 import { isoTime } from "../time/iso_time.ts";
 import type { JobAttempt, JobRecord } from "../contract/job.ts";
@@ -30,6 +31,9 @@ export interface JobsOptions extends RemoteOptions {
   /** Where the last page ended. */
   readonly cursor?: string | undefined;
 }
+
+/** Calls of one search, of some 5,000 jobs each: then someone is asked whether to go on. */
+const MOST_CALLS = 20;
 
 /** What `--match` is for. */
 export const MATCHING = "only jobs with this text in id, key, type, error or payload";
@@ -71,8 +75,9 @@ export async function listJobs(io: Io, pool: string, options: JobsOptions): Prom
   const page = await fetchPage(io, pool, options, wholeNumber("--limit", options.limit, 1));
   if (options.json) return json(io, page);
   const more = page.cursor === undefined ? undefined : `add --cursor ${page.cursor}`;
-  if (page.jobs.length === 0) { // one call looks through some jobs only
-    const none = "No such jobs";
+  const looked = options.match === undefined ? "" : `, ${counted(page.looked, "job")} looked at`;
+  if (page.jobs.length === 0) {
+    const none = `No such jobs${looked}`;
     return line(io, more === undefined ? none : `${none} so far: to continue, ${more}`);
   }
   const dead = options.state === "dead"; // listed by when they died
@@ -88,7 +93,7 @@ export async function listJobs(io: Io, pool: string, options: JobsOptions): Prom
       job.state === "done" ? "" : oneLine(job.error ?? ""),
     ]),
   );
-  if (more !== undefined) line(io, `More jobs: ${more}`);
+  if (more !== undefined) line(io, `More jobs${looked}: ${more}`);
 }
 
 async function fetchPage(
@@ -97,11 +102,20 @@ async function fetchPage(
   options: JobsOptions,
   limit: number | undefined,
 ): Promise<JobPageJson> {
-  const { state, lane, match, group, cursor } = options;
-  return await call(io, options, "GET /api/pools/:pool/jobs", "jobs", {
-    at: { pool },
-    query: { state, lane, match, group, limit, cursor },
-  });
+  const { state, lane, match, group } = options;
+  let { cursor } = options;
+  let looked = 0;
+  for (let calls = 1;; calls++) { // one call looks through some jobs only
+    const page = await call(io, options, "GET /api/pools/:pool/jobs", "jobs", {
+      at: { pool },
+      query: { state, lane, match, group, limit, cursor },
+    });
+    looked += page.looked;
+    cursor = page.cursor;
+    if (page.jobs.length > 0 || cursor === undefined || calls === MOST_CALLS) {
+      return { ...page, looked };
+    }
+  }
 }
 
 /** Prints one job. */

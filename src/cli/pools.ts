@@ -146,6 +146,7 @@ async function describe(io: Io, name: string, options: RemoteOptions): Promise<v
     `  ${workersOf(pool)} workers busy, target ${targetOf(pool)}, ${stateOf(pool)}`,
   );
   line(io, whyOf(pool));
+  line(io, `jobs: ${jobsText(pool)}`);
   if (pool.override !== undefined) {
     const { untilMs, ...bounds } = pool.override;
     const shown = Object.entries(bounds).map(([key, value]) => `${key} ${value}`).join(", ");
@@ -161,6 +162,13 @@ async function describe(io: Io, name: string, options: RemoteOptions): Promise<v
       lane.meanServiceMs === 0 ? "-" : duration(lane.meanServiceMs),
     ]),
   );
+}
+
+function jobsText({ jobs }: PoolJson): string {
+  const { ready, blocked, delayed, running, dead, done } = jobs;
+  const open = `${ready} ready, ${blocked} blocked, ${delayed} delayed, ${running} running`;
+  const ended = dead === undefined ? "" : `; ${counted(dead, "dead letter")}`;
+  return done === undefined ? open + ended : `${open}${ended}, ${done} done or cancelled are kept`;
 }
 
 async function setPaused(

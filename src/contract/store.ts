@@ -204,10 +204,7 @@ export interface LaneCounts {
   readonly running: number;
   /** When the oldest ready job became claimable. `Infinity` if none is ready. */
   readonly oldestReadyAtMs: number;
-  /**
-   * When the oldest blocked job was due; where there are many keys that is known a while later. `Infinity`
-   * if none is blocked. Omitted: it is not known.
-   */
+  /** When the oldest blocked job was due; known later where keys are many. `Infinity`: none. Omitted: not known. */
   readonly oldestBlockedAtMs?: number | undefined;
   /** When the next delayed job is due. `Infinity` if none is delayed. */
   readonly nextDueAtMs: number;
@@ -281,6 +278,8 @@ export interface Queue {
   readonly leaseCalls?: number;
   /** True if it holds the `keyRates` of lanes. Omitted: no pool with such a lane starts on it. */
   readonly holdsKeyRates?: boolean;
+  /** Ended jobs that are kept, as counted last: done or cancelled, and dead. Omitted: it is not known. */
+  readonly kept?: Readonly<Record<"done" | "dead", number>>;
   /** Counts by lane as the queue was opened. Omitted: they are known once `count` has answered. */
   readonly counts?: readonly LaneCounts[];
   /**

@@ -149,6 +149,18 @@ export interface PoolHandle<Submit extends NewJob = NewJob> {
   readonly settings: PoolSettings;
   /** A frozen copy of its view. */
   snapshot(): PoolSnapshot;
+  /**
+   * Jobs in the store by state, as counted last: whole pool, or one lane. In `done` are cancelled jobs too.
+   * Those that have ended are not counted by lane, nor by each store: `undefined` then.
+   */
+  counts(lane?: string): {
+    readonly ready: number;
+    readonly blocked: number;
+    readonly delayed: number;
+    readonly running: number;
+    readonly done?: number | undefined;
+    readonly dead?: number | undefined;
+  };
   /** Decisions, newest first. @param limit Most of them. @default {20} */
   explain(limit?: number): readonly Decision[];
   /** What has come of the jobs of each lane, highest priority first: counts and distributions for metrics. */

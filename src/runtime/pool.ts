@@ -145,6 +145,21 @@ export class Pool implements PoolHandle {
     return snapshotOf(this.#parts, this.#schedules.views);
   }
 
+  counts(lane?: string): ReturnType<PoolHandle["counts"]> {
+    const lanes = this.#parts.state.lanes.filter(({ name }) => lane === undefined || name === lane);
+    const sum = (state: "ready" | "blocked" | "delayed" | "running"): number =>
+      lanes.reduce((total, { counts }) => total + counts[state], 0);
+    const { done, dead } = (lane === undefined ? this.#queue.kept : undefined) ?? {};
+    return {
+      ready: sum("ready"),
+      blocked: sum("blocked"),
+      delayed: sum("delayed"),
+      running: sum("running"),
+      done,
+      dead,
+    };
+  }
+
   explain(limit = 20): readonly Decision[] {
     const decisions = this.#parts.steering.log.newest(checkedCount("limit", limit));
     return decisions.map((decision) => decisionByWall(decision, this.#aheadMs));

@@ -17,6 +17,8 @@ export interface PoolReading extends PoolSnapshot {
   readonly diagnosis: readonly Finding[];
   /** What has come of the jobs of each lane. */
   readonly tally: readonly LaneCounters[];
+  /** Its jobs by state. */
+  readonly jobs: ReturnType<PoolHandle["counts"]>;
 }
 
 /** Labels of one sample, by name. */
@@ -49,7 +51,8 @@ export interface DurationMetric {
 
 /** Reads a pool once for all metrics. */
 export function readPool(pool: PoolHandle): PoolReading {
-  return { ...pool.snapshot(), diagnosis: pool.diagnosis(), tally: pool.tally() };
+  const [diagnosis, tally, jobs] = [pool.diagnosis(), pool.tally(), pool.counts()];
+  return { ...pool.snapshot(), diagnosis, tally, jobs };
 }
 
 const WORKER_STATES: readonly WorkerState[] = ["starting", "idle", "busy", "retiring", "stuck"];
@@ -110,6 +113,12 @@ export const METRICS: readonly Metric[] = [
   ),
   ofPool("stale", "1 while the store cannot be read.", (pool) => +pool.stale),
   ofPool("overridden", "1 while an override is active.", (pool) => +(pool.override !== undefined)),
+  {
+    name: "sluice_pool_dead_letters",
+    kind: "gauge",
+    help: "Dead jobs that are kept.",
+    read: ({ pool, jobs: { dead } }) => dead === undefined ? [] : [[{ pool }, dead]],
+  },
   {
     name: "sluice_pool_diagnosis",
     kind: "gauge",

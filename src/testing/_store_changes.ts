@@ -91,6 +91,24 @@ export const changeChecks: readonly StoreCheck[] = [
     },
   },
   {
+    name: "how many jobs are kept that have ended is known, where the store says so",
+    run: async (store) => {
+      const trial = await openTrial(store);
+      const { id } = await trial.add();
+      await trial.settle(await trial.leaseOne(), "dead");
+      await trial.add();
+      await trial.settle(await trial.leaseOne(), "done");
+      await trial.cancel((await trial.add()).id);
+      await trial.count();
+      const { done = 2, dead = 1 } = trial.queue.kept ?? {};
+      assert.deepEqual([done, dead], [2, 1]);
+
+      await trial.queue.change(id, "revive", trial.nowMs);
+      await trial.count();
+      assert.equal(trial.queue.kept?.dead ?? 0, 0);
+    },
+  },
+  {
     name: "an id that is not known is undefined, cannot be changed, and is unfinished",
     run: async (store) => {
       const trial = await openTrial(store);

@@ -230,6 +230,12 @@ export class KvQueue implements Queue {
     return this.#reader.count(nowMs, anew);
   }
 
+  /** How many jobs that have ended are kept. */
+  get kept(): Readonly<Record<"done" | "dead", number>> {
+    const { d: done, x: dead } = this.#context.counts.kept;
+    return { done, dead };
+  }
+
   /** 1 if the oldest ready job is as old, 0 if not: only the head is known. */
   readySince(lane: number, atMs: number): number {
     const counts = this.#context.counts.lanes[lane];

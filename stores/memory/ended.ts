@@ -23,6 +23,16 @@ export class EndedJobs {
     this.#dead = new Kept(forget);
   }
 
+  /** Done and cancelled jobs that are kept. */
+  get done(): number {
+    return this.#done.size;
+  }
+
+  /** Dead jobs that are kept. */
+  get dead(): number {
+    return this.#dead.size;
+  }
+
   /** Changes how many are kept, and how long. */
   limit(keep: Keep, nowMs: number): void {
     this.#done.limit(keep.done, keep.forMs, nowMs);
@@ -71,6 +81,10 @@ class Kept {
 
   constructor(forget: (job: MemoryJob) => void) {
     this.#forget = forget;
+  }
+
+  get size(): number {
+    return this.#ring.live;
   }
 
   backwards(): Generator<MemoryJob> {

@@ -123,6 +123,11 @@ export class MemoryPool implements LanePool {
     this.wakeOthers(member);
   }
 
+  /** How many jobs that have ended are kept. */
+  get kept(): Readonly<Record<"done" | "dead", number>> {
+    return this.#ended;
+  }
+
   /** Looks a job up by its id. */
   find(id: string): MemoryJob | undefined {
     if (!id.startsWith(this.idPrefix)) return undefined;

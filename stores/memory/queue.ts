@@ -160,6 +160,11 @@ export class MemoryQueue implements Queue {
     return this.#lanes;
   }
 
+  /** How many jobs that have ended are kept: the same live object each time. */
+  get kept(): Readonly<Record<"done" | "dead", number>> {
+    return this.#pool.kept;
+  }
+
   /** Ready jobs of a lane that became claimable at `atMs` or before. */
   readySince(lane: number, atMs: number): number {
     return this.#lanes[lane]?.readySince(atMs) ?? 0;

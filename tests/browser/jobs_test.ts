@@ -25,8 +25,8 @@ browserTest(
 
     await visit(system.url, async ({ page }) => {
       await page.goto("/dead");
-      await page.getByRole("button", { name: "Retry all in mail" }).click();
-      const dialog = page.getByRole("dialog", { name: 'Retry all dead jobs of "mail"?' });
+      await page.getByRole("button", { name: "Retry 3 in mail" }).click();
+      const dialog = page.getByRole("dialog", { name: 'Retry 3 dead jobs of "mail"?' });
       await dialog.getByText("sluice dlq retry mail --all").waitFor();
       assert.equal(await deadIn(system), 3);
 
@@ -48,13 +48,13 @@ browserTest("Only what matches is discarded, and not without a yes", async () =>
     await page.getByLabel("Text").fill("no route");
     await page.getByLabel("Text").press("Enter");
     await page.waitForURL(/match=no/);
-    await page.getByRole("button", { name: "Discard all in mail" }).click();
+    await page.getByRole("button", { name: "Discard 2 in mail" }).click();
     await page.getByText("sluice dlq discard mail --all --match 'no route'").waitFor();
     await page.keyboard.press("Enter"); // the harmless answer has the focus
     await page.getByRole("dialog").waitFor({ state: "detached" });
     assert.equal(await deadIn(system), 3);
 
-    await page.getByRole("button", { name: "Discard all in mail" }).click();
+    await page.getByRole("button", { name: "Discard 2 in mail" }).click();
     await inDialog(page, "Discard them").click();
 
     await page.getByText("No dead job matches.").waitFor();
@@ -129,6 +129,7 @@ browserTest(
       system.release();
       await until(() => mail.snapshot().lanes[0]?.ready === 0); // else it may be shed
       await mail.enqueue({ lane: "urgent", payload: { fail: "a fourth" } });
+      await page.getByRole("button", { name: "1 new: show" }).click(); // nothing moves before
       await page.getByText("a fourth", { exact: true }).waitFor();
 
       assert.equal(await payload.isVisible(), true);

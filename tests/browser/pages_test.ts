@@ -89,7 +89,7 @@ browserTest("Dialogs have no violation, and fit a phone", async () => {
   await visit(system.url, async ({ page }) => {
     for (
       const [path, button] of [
-        ["/dead", "Discard all in mail"],
+        ["/dead", "Discard 3 in mail"],
         ["/pools/mail", "Override…"],
         ["/config", "Reload…"],
       ] as const

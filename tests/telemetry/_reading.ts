@@ -60,6 +60,7 @@ export function tally({ waits = [], runs = [], ...parts }: TallyParts): LaneCoun
 /** A reading of one pool with lanes of these tallies. */
 export function reading(pool: string, ...lanes: readonly LaneCounters[]): PoolReading {
   return {
+    jobs: { ready: 0, blocked: 0, delayed: 0, running: 0, done: 0, dead: 0 },
     ...makeView({ pool, lanes: lanes.map(({ lane }) => ({ name: lane })) }),
     ...AT_EASE,
     tally: lanes,

@@ -40,6 +40,16 @@ export interface JobFilter {
   readonly cursor: string;
 }
 
+/** Asks for all jobs. */
+export const NO_FILTER: JobFilter = {
+  pool: "",
+  lane: "",
+  state: undefined,
+  match: "",
+  group: "",
+  cursor: "",
+};
+
 /** What a query came to. */
 export interface JobSearch {
   /** What it asks for. */
@@ -56,6 +66,10 @@ export interface FoundJobs {
   readonly jobs: readonly JobRecord[];
   /** Give it as `cursor` to go on. `undefined`: this was the last page. */
   readonly next: string | undefined;
+  /** How many jobs were looked at for it. */
+  readonly looked: number;
+  /** When the last of those ended, or was enqueued. `undefined`: there was none. */
+  readonly backToMs: number | undefined;
 }
 
 /** Reads what a page is asked for. `state` is fixed where a page is about one. */
@@ -107,10 +121,14 @@ export async function findJobs(
   const query = { ...LIST_ORDER, limit: PAGE, lane: lane || undefined, state };
   const place = placeOf(filter);
   const matches = matcher({ match, group }, context.show);
-  const { jobs, next } = await context.lists.run(() => pageOfPools(pools, query, place, matches));
+  const { jobs, next, looked, last } = await context.lists.run(() =>
+    pageOfPools(pools, query, place, matches)
+  );
   return {
     jobs: jobs.map((job) => shownJob(job, context)),
     next: next && sealCursor(keyOf(filter), JSON.stringify(next)),
+    looked,
+    backToMs: last && (last.endedAtMs ?? last.createdAtMs),
   };
 }
 

@@ -5,7 +5,7 @@
  */
 
 import type { Context } from "hono";
-import type { JobAttempt, JobRecord } from "../../contract/job.ts";
+import type { JobAttempt, JobRecord, JobState } from "../../contract/job.ts";
 import type { PoolHandle } from "../../runtime/handles.ts";
 import type { Change } from "../../contract/store.ts";
 import { isState, JOB_STATES } from "../../base/states.ts";
@@ -20,7 +20,7 @@ import { openCursor, sealCursor } from "./cursor.ts";
 import { EndWaiters } from "./ends.ts";
 import { Gatherer } from "./gather.ts";
 import { type Desk, enqueue } from "./enqueue.ts";
-import { LIST_ORDER, pageOf } from "./job_list.ts";
+import { countJobs, LIST_ORDER, pageOf } from "./job_list.ts";
 import { matcher } from "./match.ts";
 import { answer, problem } from "../http/problem.ts";
 import { text, unknown, wholeNumber } from "./query.ts";
@@ -46,6 +46,20 @@ const ACTIONS: Readonly<Record<Change, string>> = {
   remove: "discard",
 };
 
+/** Which jobs a list, or a count, is about. */
+const FILTER = {
+  state: text<JobState>((given) =>
+    isState(given) ? undefined : unknown("state", given, JOB_STATES)
+  ),
+  lane: text((given, { target }) =>
+    target === undefined || target.takes.lanes.has(given)
+      ? undefined
+      : laneFault(given, target.takes).detail
+  ),
+  match: text(),
+  group: text(),
+} as const;
+
 /** Handlers of the endpoints of jobs. */
 export function jobHandlers(context: AdminContext): Handlers<JobEndpoints> {
   const { clock, signal, sluice } = context;
@@ -59,16 +73,10 @@ export function jobHandlers(context: AdminContext): Handlers<JobEndpoints> {
   return {
     // Hint: it reads and checks all by itself, which is faster: see `isSubmitted`.
     "POST /api/pools/:pool/jobs": (c) => enqueue(c, c.req.param("pool") ?? "", desk),
+    "GET /api/pools/:pool/jobs/count": { query: FILTER, run: (asked) => count(asked, context) },
     "GET /api/pools/:pool/jobs": {
       query: {
-        state: text((given) => isState(given) ? undefined : unknown("state", given, JOB_STATES)),
-        lane: text((given, { target }) =>
-          target === undefined || target.takes.lanes.has(given)
-            ? undefined
-            : laneFault(given, target.takes).detail
-        ),
-        match: text(),
-        group: text(),
+        ...FILTER,
         limit: wholeNumber({ min: 1, max: LONGEST_PAGE }),
         cursor: text((given, { c }) =>
           openCursor(listKeyOf(c), given) === undefined
@@ -127,9 +135,20 @@ async function list(
     const page = await pageOf(target.handle, asked, matcher({ match, group }, context.show));
     return answer({
       jobs: page.jobs.map((job) => shownJob(job, context)),
+      looked: page.looked,
       ...(page.cursor === undefined ? {} : { cursor: sealCursor(listed, page.cursor) }),
     }, 200);
   });
+}
+
+async function count(
+  { target, query: { state, lane, match, group } }: Exchange<"GET /api/pools/:pool/jobs/count">,
+  context: AdminContext,
+): Promise<Answered<"GET /api/pools/:pool/jobs/count">> {
+  const matches = match || group ? matcher({ match, group }, context.show) : undefined;
+  return await context.lists.run(async () =>
+    answer(await countJobs(target.handle, { state, lane }, matches), 200)
+  );
 }
 
 /** What a cursor is sealed with: it counts for the list that it was given for. */

@@ -102,6 +102,7 @@ export function poolJson(pool: PoolHandle): PoolJson {
     lanes: lanes.map((lane) => ({ ...lane, maxRunning: bounded(lane.maxRunning) })),
     ...(decision === undefined ? {} : { decision: decisionJson(decision) }),
     diagnosis: pool.diagnosis(),
+    jobs: pool.counts(),
   });
 }
 

@@ -40,6 +40,10 @@ export interface PoolsPage {
   readonly jobs: readonly JobRecord[];
   /** Where to go on. `undefined`: this was the last page. */
   readonly next: ListPlace | undefined;
+  /** How many jobs were looked at for it. */
+  readonly looked: number;
+  /** The last of them. `undefined`: there was none. */
+  readonly last: Ranked | undefined;
 }
 
 /**
@@ -60,10 +64,10 @@ export async function pageOfPools(
   await Promise.all(streams.map((stream) => stream.fill()));
   for (let looked = 0;; looked++) {
     const next = firstOf(streams);
-    if (next?.head === undefined) return { jobs, next: undefined };
+    if (next?.head === undefined) return { jobs, next: undefined, looked, last };
     if (last !== undefined && (jobs.length >= query.limit || looked >= MOST_LOOKED_AT)) {
       const spots = streams.flatMap(({ name, spot }) => spot === undefined ? [] : [[name, spot]]);
-      return { jobs, next: { spots: Object.fromEntries(spots), last } };
+      return { jobs, next: { spots: Object.fromEntries(spots), last }, looked, last };
     }
     const { state, createdAtMs, dueAtMs, endedAtMs } = next.head;
     last = { state, createdAtMs, dueAtMs, endedAtMs };

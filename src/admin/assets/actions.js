@@ -2,19 +2,23 @@
 /// <reference lib="dom" />
 
 import { base, element, say } from "./dom.js";
+import { grouped } from "./figures.js";
 import { refresh } from "./live.js";
 
 /**
  * Actions: they ask in a dialog, show the same thing as a command line, and show what the server says.
  *
  * A button is an action if it carries `data-act` (the method), `data-path`, `data-ask`, and perhaps
- * `data-body`, `data-more`, `data-cli`, `data-done`, `data-danger`. `Act` in `act.tsx` makes it.
+ * `data-body`, `data-more`, `data-count`, `data-counted`, `data-list`, `data-cli`, `data-done`, `data-danger`. `Act` in `act.tsx` makes it.
  */
 
 /**
  * @typedef {object} Question
  * @property {string} ask What is asked.
  * @property {string} [more] What comes of it.
+ * @property {string} [count] Path that counts the jobs that it is about.
+ * @property {string} [counted] What is asked once they are counted, `{n}` in place of their number.
+ * @property {string} [list] Path of the page that lists them.
  * @property {string} [cli] The same thing as a command line.
  * @property {string} [label] What the button that does it says.
  * @property {boolean} [danger] True: it cannot be taken back.
@@ -90,6 +94,11 @@ export function ask(question) {
   const title = element("h2", { id: "ask-title" }, question.ask);
   const more = element("p", { id: "ask-more" }, question.more ?? "");
   form.append(title, more);
+  if (question.list !== undefined) {
+    const link = element("a", { href: `${base}${question.list}` }, "Show them as a list");
+    form.append(element("p", {}, link));
+  }
+  void countFor(question, title);
   if (question.fields !== undefined) form.append(question.fields);
   if (cli !== undefined) form.append(cli.part);
   form.append(fault, element("div", { class: "buttons" }, no, yes));
@@ -114,6 +123,24 @@ export function ask(question) {
   dialog.showModal();
   if (danger) no.focus();
   else if (question.fields === undefined) yes.focus();
+}
+
+/**
+ * Asks how many jobs it is about, and says so in the question.
+ *
+ * @param {Question} question
+ * @param {HTMLElement} title
+ */
+async function countFor({ count, counted }, title) {
+  if (count === undefined || counted === undefined) return;
+  try {
+    const { count: found, complete } =
+      /** @type {import("../http/wire_lists.ts").JobCountJson} */ (await send("GET", count));
+    const number = complete ? grouped(found) : `at least ${grouped(found)}`;
+    title.textContent = counted.replace("{n}", () => number);
+  } catch {
+    // The question stays without a number.
+  }
 }
 
 /** A request that nothing answers may have arrived, or arrive yet. */
@@ -184,10 +211,14 @@ export function leaveFor(go) {
 /** @param {HTMLElement} button */
 function askFor(button) {
   const { act = "POST", path = "", body, ask: text = "", more, cli, done, danger } = button.dataset;
+  const { count, counted, list } = button.dataset;
   ask({
     ask: text,
     ...(more === undefined ? {} : { more }),
     ...(cli === undefined ? {} : { cli }),
+    ...(count === undefined ? {} : { count }),
+    ...(counted === undefined ? {} : { counted }),
+    ...(list === undefined ? {} : { list }),
     label: button.dataset.label ?? button.textContent ?? "Do it",
     danger: danger !== undefined,
     run: async () => {

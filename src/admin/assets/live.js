@@ -49,6 +49,8 @@ const KINDS = [
 const listeners = new Set();
 /** @type {Set<(page: Document) => void>} */
 const readers = new Set();
+/** @type {Set<(page: Document) => void>} */
+const changers = new Set();
 /** @type {EventSource | undefined} */
 let stream;
 let leaving = new AbortController();
@@ -79,6 +81,15 @@ export function onEvent(listener) {
  */
 export function onLook(reader) {
   readers.add(reader);
+}
+
+/**
+ * Calls a function before each look is shown, with the page as the server has it now: it may change that.
+ *
+ * @param {(page: Document) => void} changer
+ */
+export function beforeTake(changer) {
+  changers.add(changer);
 }
 
 /**
@@ -237,7 +248,10 @@ function take(page) {
   const main = byId("main");
   if (wanted === null || main === null) return;
   localize(wanted);
+  for (const changer of changers) changer(page);
   morph(main, wanted);
+  const [places, wantedPlaces] = [byId("places"), page.getElementById("places")];
+  if (places !== null && wantedPlaces !== null) morph(places, wantedPlaces);
   document.title = page.title;
   const { live } = page.body.dataset;
   if (live === undefined) delete document.body.dataset.live;

@@ -7,8 +7,6 @@
  * @module
  */
 
-import type { Happening } from "../../explain/happening.ts";
-import type { History } from "../../planning/history.ts";
 import type { LoadRecord } from "../../planning/load_record.ts";
 import type { JobRecord, JobState, NewJob } from "../../contract/job.ts";
 import type { ReloadReport, StopReport } from "../../runtime/handles.ts";
@@ -23,7 +21,7 @@ import type {
   DecisionJson,
   DrainBody,
   HealthJson,
-  JobPageJson,
+  HistoryJson,
   LoginBody,
   LoginJson,
   LogoutJson,
@@ -43,12 +41,7 @@ import type {
   WaitingJson,
 } from "./wire.ts";
 import type { FailuresJson } from "./wire_failures.ts";
-
-/** The recent past of a pool as shown. */
-export interface HistoryJson extends History {
-  /** What people and the system did to it in the last hour, oldest first. */
-  readonly happenings: readonly Happening[];
-}
+import type { JobCountJson, JobPageJson } from "./wire_lists.ts";
 
 /** Routes that answer the caller. The guard is before every other one. */
 export const OPEN_ROUTES = [
@@ -200,6 +193,21 @@ export interface JobEndpoints {
     };
     answers: { 200: FailuresJson };
     problems: 400 | 503;
+  };
+  /** How many jobs there are. With a `lane`, `match` or `group` the latest 5,000 are looked at. */
+  "GET /api/pools/:pool/jobs/count": {
+    query: {
+      /** Only this state: delayed, ready, blocked, running, done, dead or cancelled. */
+      state?: JobState;
+      /** Only this lane. */
+      lane?: string;
+      /** Only jobs with this text in id, key, type, error or payload, in any case. */
+      match?: string;
+      /** Only dead jobs of this group of `GET /api/failures`. */
+      group?: string;
+    };
+    answers: { 200: JobCountJson };
+    problems: 400 | 404 | 503;
   };
   /** One job. */
   "GET /api/jobs/:id": {

@@ -7,9 +7,11 @@
 
 import type { Decision, DecisionPart } from "../../contract/decision.ts";
 import type { Finding } from "../../explain/diagnose.ts";
+import type { Happening } from "../../explain/happening.ts";
+import type { History } from "../../planning/history.ts";
 import type { PoolEvent } from "../../contract/event.ts";
-import type { JobRecord, JobState, Outcome } from "../../contract/job.ts";
-import type { Override, PoolSnapshot, ScheduleView } from "../../runtime/handles.ts";
+import type { JobState, Outcome } from "../../contract/job.ts";
+import type { Override, PoolHandle, PoolSnapshot, ScheduleView } from "../../runtime/handles.ts";
 import type { LaneView, Signal } from "../../contract/view.ts";
 import type { Waiting } from "../../explain/waiting.ts";
 
@@ -97,6 +99,14 @@ export interface PoolJson extends
   readonly decision?: DecisionJson | undefined;
   /** What its recent past shows to be wrong, most pressing first. */
   readonly diagnosis: readonly Finding[];
+  /** Its jobs by state, as counted last. In `done` are cancelled jobs too. */
+  readonly jobs: ReturnType<PoolHandle["counts"]>;
+}
+
+/** The recent past of a pool as shown. */
+export interface HistoryJson extends History {
+  /** What people and the system did to it in the last hour, oldest first. */
+  readonly happenings: readonly Happening[];
 }
 
 /** An event as the data of an event stream's message: a decision in it is as shown. */
@@ -144,14 +154,6 @@ export interface WaitingJson {
   readonly state: JobState;
   /** Its place, what holds it, and when it may start. `null`: it does not wait. */
   readonly waiting: Waiting | null;
-}
-
-/** A page of jobs. */
-export interface JobPageJson {
-  /** Records, redacted: those that ended last first, then the others, oldest first. */
-  readonly jobs: readonly JobRecord[];
-  /** Give it as `?cursor=` to go on. Left out: this was the last page. */
-  readonly cursor?: string | undefined;
 }
 
 /** What a change did to a job. */

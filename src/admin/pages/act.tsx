@@ -20,6 +20,12 @@ export interface ActProps {
   readonly ask: string;
   /** What comes of it. */
   readonly more?: string;
+  /** Path below the app that counts the jobs that it is about. */
+  readonly count?: string;
+  /** The question once they are counted, `{n}` in place of their number. */
+  readonly counted?: string;
+  /** Path below the app of the page that lists them. */
+  readonly list?: string;
   /** The same thing as a command line. */
   readonly cli?: string;
   /** What the button that does it says. @default {the text of this one} */
@@ -39,6 +45,7 @@ export interface ActProps {
 /** A button that asks, then acts. It is shown only where scripts run. */
 export function Act(props: ActProps): ReturnType<FC> {
   const { method = "POST", path, body, ask, more, cli, label, done, next, danger, name } = props;
+  const { count, counted, list } = props;
   return (
     <button
       type="button"
@@ -50,6 +57,9 @@ export function Act(props: ActProps): ReturnType<FC> {
       data-body={body === undefined ? undefined : JSON.stringify(body)}
       data-ask={ask}
       data-more={more}
+      data-count={count}
+      data-counted={counted}
+      data-list={list}
       data-cli={cli}
       data-label={label}
       data-done={done}

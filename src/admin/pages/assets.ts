@@ -18,6 +18,7 @@ import frame from "../assets/frame.js" with { type: "text" };
 import frameStyle from "../assets/frame.css" with { type: "text" };
 import happened from "../assets/happened.js" with { type: "text" };
 import icon from "../assets/icon.svg" with { type: "text" };
+import jobList from "../assets/job_list.js" with { type: "text" };
 import jobsStyle from "../assets/jobs.css" with { type: "text" };
 import live from "../assets/live.js" with { type: "text" };
 import localTime from "../assets/local_time.js" with { type: "text" };
@@ -48,6 +49,7 @@ const FILES: Readonly<Record<string, string>> = {
   "frame.js": frame,
   "happened.js": happened,
   "icon.svg": icon,
+  "job_list.js": jobList,
   "live.js": live,
   "local_time.js": localTime,
   "morph.js": morph,

@@ -11,15 +11,23 @@ import type { BlankEnv } from "hono/types";
 import type { FC } from "hono/jsx";
 import { visible } from "../../base/escape.ts";
 import type { OperationJson } from "../http/wire.ts";
-import type { FailuresJson } from "../http/wire_failures.ts";
 import { shellWord } from "../../base/shell_word.ts";
+import { grouped } from "../../base/format.ts";
 import { Act } from "./act.tsx";
 import type { AdminContext } from "../api/context.ts";
-import { countOf, FailureGroups } from "./failure_groups.tsx";
+import { FailureGroups } from "./failure_groups.tsx";
 import { FilterForm } from "./job_filter.tsx";
-import { findJobs, type JobFilter, nowOf, queryOf, readSearch } from "../api/job_query.ts";
-import { JobTable } from "./job_table.tsx";
-import { Faults, isLive, NO_MATCH_YET, Pages } from "./jobs_page.tsx";
+import {
+  findJobs,
+  type FoundJobs,
+  type JobFilter,
+  nowOf,
+  queryOf,
+  readSearch,
+} from "../api/job_query.ts";
+import { JobList, LIST_SCRIPTS } from "./job_list.tsx";
+import { Faults, isLive } from "./jobs_page.tsx";
+import type { PoolHandle } from "../../runtime/handles.ts";
 import { answerPage, frameOf, Layout, mayWrite } from "./layout.tsx";
 import { OperationList } from "./operation_list.tsx";
 
@@ -44,19 +52,19 @@ async function show(c: Context, context: AdminContext): Promise<Response> {
   const found = faults.length > 0 ? undefined : await findJobs(search, context);
   const operations = recent(context);
   const writes = mayWrite(actor);
-  const failures = faults.length > 0 || (isNarrowed(filter) && filter.group === "")
+  const failures = faults.length > 0 || isNarrowed(filter)
     ? undefined
     : await context.failures.of(pools, context.sluice.pools.length);
-  const names = [...new Set(found?.jobs.map(({ pool }) => pool))];
   return await answerPage(
     c,
     <Layout
       {...frame}
       title="Dead letters"
       place="dead"
+      scripts={LIST_SCRIPTS}
       live={isLive(search) || operations.some(({ status }) => status === "running")}
     >
-      {failures !== undefined && !isNarrowed(filter) && (
+      {failures !== undefined && (
         <FailureGroups
           base={base}
           failures={failures}
@@ -74,28 +82,20 @@ async function show(c: Context, context: AdminContext): Promise<Response> {
           <a href={path + queryOf(filter, { group: "", state: undefined })}>all errors</a>
         </p>
       )}
-      {found !== undefined && found.jobs.length > 0 && (
-        <>
-          {writes && (
-            <Bulk
-              filter={filter}
-              failures={failures}
-              // With a further page, other pools may have some too.
-              pools={found.next === undefined ? names : pools.map(({ name }) => name)}
-            />
-          )}
-          <JobTable
-            base={base}
-            label="Dead jobs"
-            jobs={found.jobs}
-            context={context}
-            writes={writes}
-            dead
-          />
-        </>
+      {found !== undefined && (
+        <JobList
+          base={base}
+          path={path}
+          label="Dead jobs"
+          search={search}
+          found={found}
+          context={context}
+          writes={writes}
+          none={noneOf(filter)}
+        >
+          {writes && <Bulk filter={filter} pools={pools} found={found} />}
+        </JobList>
       )}
-      {found?.jobs.length === 0 && <NoneDead filter={filter} more={found.next !== undefined} />}
-      {found !== undefined && <Pages path={path} filter={filter} found={found} />}
     </Layout>,
     faults.length > 0 ? 400 : 200,
   );
@@ -112,75 +112,85 @@ function recent({ operations, clock }: AdminContext): readonly OperationJson[] {
   return operations.list().filter(({ endedAtMs }) => (endedAtMs ?? Infinity) > sinceMs);
 }
 
-const NoneDead: FC<{ filter: JobFilter; more: boolean }> = ({ filter, more }) => (
-  <p class="card empty">
-    {more
-      ? NO_MATCH_YET
-      : filter.match + filter.pool + filter.lane + filter.group !== ""
-      ? "No dead job matches."
-      : "No job is dead. Jobs that fail for good are kept here, see “keep” in the config."}
-  </p>
-);
-
-interface BulkProps {
-  readonly filter: JobFilter;
-  readonly failures: FailuresJson | undefined;
-  readonly pools: readonly string[];
+function noneOf({ match, pool, lane, group }: JobFilter): string {
+  return match + pool + lane + group !== ""
+    ? "No dead job matches."
+    : "No job is dead. Jobs that fail for good are kept here, see “keep” in the config.";
 }
 
-const Bulk: FC<BulkProps> = ({ filter, failures, pools }) => (
-  <div class="card bulk">
-    {pools.map((pool) => {
-      const chosen = `${manyOf(filter, failures, pool)} of "${pool}"${saidOf(filter)}`;
-      return (
-        <div data-key={pool} class="row" role="group" aria-label={`All that match in ${pool}`}>
-          <span>
-            {filter.match + filter.lane + filter.group === "" ? "All" : "All that match"} in{" "}
-            <strong>{pool}</strong>
-          </span>
-          <Act
-            path={`/api/pools/${encodeURIComponent(pool)}/operations`}
-            body={{ retry: true, ...bodyOf(filter) }}
-            ask={`Retry ${chosen}?`}
-            more="Each goes back to the end of its lane, with all its attempts. This runs in the background and can be cancelled."
-            cli={`sluice dlq retry ${shellWord(pool)} --all${optionsOf(filter)}`}
-            label="Retry them"
-            done="The retry has begun"
-            name={`Retry all in ${pool}`}
-          >
-            Retry all…
-          </Act>
-          <Act
-            path={`/api/pools/${encodeURIComponent(pool)}/operations`}
-            body={{ discard: true, ...bodyOf(filter) }}
-            ask={`Discard ${chosen}?`}
-            more="They are deleted, with their payloads and errors. This cannot be undone."
-            cli={`sluice dlq discard ${shellWord(pool)} --all${optionsOf(filter)}`}
-            label="Discard them"
-            done="The discard has begun"
-            name={`Discard all in ${pool}`}
-            danger
-          >
-            Discard all…
-          </Act>
-        </div>
-      );
-    })}
-  </div>
-);
+const Bulk: FC<{ filter: JobFilter; pools: readonly PoolHandle[]; found: FoundJobs }> = (
+  { filter, pools, found },
+) => {
+  const names = new Set(found.jobs.map(({ pool }) => pool));
+  // With a further page, other pools may have some too.
+  const some = pools.filter((pool) =>
+    names.has(pool.name) || (found.next !== undefined && pool.counts().dead !== 0)
+  );
+  return (
+    <div class="card bulk">
+      {some.map((pool) => <BulkOf pool={pool} filter={filter} found={found} />)}
+    </div>
+  );
+};
 
-/** How many there are, where that is known: of a group as a whole. */
-function manyOf(
-  { lane, match, group }: JobFilter,
-  failures: FailuresJson | undefined,
-  pool: string,
-): string {
-  const found = lane + match === ""
-    ? failures?.groups.find((one) => one.group === group)
+const BulkOf: FC<{ pool: PoolHandle; filter: JobFilter; found: FoundJobs }> = (
+  { pool, filter, found },
+) => {
+  const { name } = pool;
+  const isAll = filter.lane + filter.match + filter.group === "";
+  const isWhole = filter.cursor === "" && found.next === undefined;
+  const known = isWhole
+    ? found.jobs.filter((job) => job.pool === name).length
+    : isAll
+    ? pool.counts().dead
     : undefined;
-  const count = found?.pools[pool];
-  return count === undefined || failures === undefined ? "all dead jobs" : countOf(count, failures);
-}
+  const many = (count: string): string => `${count} dead ${count === "1" ? "job" : "jobs"}`;
+  const ofPool = ` of "${name}"${saidOf(filter)}`;
+  const chosen = `${known === undefined ? "all dead jobs" : many(grouped(known))}${ofPool}`;
+  const query = new URLSearchParams({ state: "dead", ...bodyOf(filter) });
+  const path = `/api/pools/${encodeURIComponent(name)}`;
+  const shared = {
+    path: `${path}/operations`,
+    list: `/dead${queryOf({ ...filter, pool: name, state: undefined })}`,
+    ...known === undefined && { count: `${path}/jobs/count?${query}` },
+  };
+  const options = `${shellWord(name)} --all${optionsOf(filter)}`;
+  const number = known === undefined ? "all" : grouped(known);
+  return (
+    <div data-key={name} class="row" role="group" aria-label={`All that match in ${name}`}>
+      <span>
+        {isAll ? "All" : "All that match"} in <strong>{name}</strong>
+      </span>
+      <Act
+        {...shared}
+        body={{ retry: true, ...bodyOf(filter) }}
+        ask={`Retry ${chosen}?`}
+        counted={`Retry {n} dead jobs${ofPool}?`}
+        more="Each goes back to the end of its lane, with all its attempts. This runs in the background and can be cancelled."
+        cli={`sluice dlq retry ${options}`}
+        label="Retry them"
+        done="The retry has begun"
+        name={`Retry ${number} in ${name}`}
+      >
+        Retry {number}…
+      </Act>
+      <Act
+        {...shared}
+        body={{ discard: true, ...bodyOf(filter) }}
+        ask={`Discard ${chosen}?`}
+        counted={`Discard {n} dead jobs${ofPool}?`}
+        more="They are deleted, with their payloads and errors. This cannot be undone."
+        cli={`sluice dlq discard ${options}`}
+        label="Discard them"
+        done="The discard has begun"
+        name={`Discard ${number} in ${name}`}
+        danger
+      >
+        Discard {number}…
+      </Act>
+    </div>
+  );
+};
 
 function saidOf({ lane, match, group }: JobFilter): string {
   const inLane = lane === "" ? "" : `, lane "${lane}"`;

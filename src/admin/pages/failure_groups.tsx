@@ -54,7 +54,7 @@ export function FailureGroups(props: FailureGroupsProps): ReturnType<FC> {
 }
 
 /** How many jobs an action on a group takes: those that were looked at, and maybe older ones. */
-export function countOf(count: number, { hasMore }: Pick<FailuresJson, "hasMore">): string {
+function countOf(count: number, { hasMore }: Pick<FailuresJson, "hasMore">): string {
   return `${hasMore ? "at least " : ""}${counted(count, "dead job")}`;
 }
 

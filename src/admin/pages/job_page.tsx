@@ -64,10 +64,11 @@ interface JobPageProps extends FrameProps {
   readonly waiting: Waiting | undefined;
 }
 
-const JobPage: FC<JobPageProps> = ({ base, actor, job, settings, nowMs, waiting }) => (
+const JobPage: FC<JobPageProps> = ({ base, actor, dead, job, settings, nowMs, waiting }) => (
   <Layout
     base={base}
     actor={actor}
+    dead={dead}
     title={`Job ${job.id}`}
     place="jobs"
     live={job.endedAtMs === undefined}

@@ -40,10 +40,21 @@ export function JobTable(props: JobTableProps): ReturnType<FC> {
   const { label, jobs, writes, context } = props;
   const nowMs = nowOf(context);
   return (
-    <div class="card scroll" tabindex={0} role="region" aria-label={label}>
+    <div id="job-list" class="card scroll" tabindex={0} role="region" aria-label={label}>
       <table class="jobs" role="table">
         <thead role="rowgroup">
           <tr role="row">
+            {writes && (
+              <th scope="col" role="columnheader" class="choose">
+                <input
+                  type="checkbox"
+                  class="scripted"
+                  data-choose-all
+                  aria-label="Choose all on this page"
+                  autocomplete="off"
+                />
+              </th>
+            )}
             {columnsOf(props).map((name) => (
               <th scope="col" role="columnheader" class="text">{name}</th>
             ))}
@@ -71,6 +82,21 @@ const Row: FC<RowProps> = ({ base, job, context, nowMs, writes, dead = false }) 
   const pool = context.target(job.pool)?.handle.settings;
   return (
     <tr id={`job-${job.id}`} role="row">
+      {writes && (
+        <td role="cell" class="choose">
+          {(job.state === "dead" || job.endedAtMs === undefined) && (
+            <input
+              type="checkbox"
+              class="scripted"
+              data-choose={job.state}
+              data-pool={job.pool}
+              value={job.id}
+              aria-label={`Choose ${job.id}`}
+              autocomplete="off"
+            />
+          )}
+        </td>
+      )}
       <th scope="row" role="rowheader">
         <a href={`${base}/jobs/${encodeURIComponent(job.id)}`}>{job.id}</a>
         {job.type !== "" && <div class="soft">{job.type}</div>}

@@ -11,15 +11,9 @@ import type { BlankEnv } from "hono/types";
 import type { FC } from "hono/jsx";
 import type { AdminContext } from "../api/context.ts";
 import { FilterForm } from "./job_filter.tsx";
-import {
-  findJobs,
-  type FoundJobs,
-  type JobFilter,
-  type JobSearch,
-  queryOf,
-  readSearch,
-} from "../api/job_query.ts";
-import { JobTable } from "./job_table.tsx";
+import { findJobs, type JobFilter, type JobSearch, readSearch } from "../api/job_query.ts";
+import { JobList, LIST_SCRIPTS } from "./job_list.tsx";
+import { countsOf, StateTabs } from "./state_tabs.tsx";
 import { answerPage, frameOf, Layout, mayWrite } from "./layout.tsx";
 
 /**
@@ -35,26 +29,34 @@ async function show(c: Context, context: AdminContext): Promise<Response> {
   const frame = frameOf(c, context);
   const { base, actor } = frame;
   const search = readSearch(c, context);
-  const { filter, faults } = search;
+  const { filter, faults, pools } = search;
   const found = faults.length > 0 ? undefined : await findJobs(search, context);
   return await answerPage(
     c,
-    <Layout {...frame} title="Jobs" place="jobs" live={isLive(search)}>
+    <Layout {...frame} title="Jobs" place="jobs" live={isLive(search)} scripts={LIST_SCRIPTS}>
       <FilterForm action={`${base}/jobs`} filter={filter} context={context} />
       <Faults faults={faults} />
-      {found !== undefined && (found.jobs.length > 0
-        ? (
-          <JobTable
-            base={base}
-            label="Jobs"
-            jobs={found.jobs}
-            context={context}
-            writes={mayWrite(actor)}
-            dead={filter.state === "dead"}
-          />
-        )
-        : <NoJobs filter={filter} more={found.next !== undefined} />)}
-      {found !== undefined && <Pages path={`${base}/jobs`} filter={filter} found={found} />}
+      {found !== undefined && (
+        <StateTabs
+          base={base}
+          label="Choose a list"
+          filter={filter}
+          counts={filter.match === "" ? countsOf(pools, filter.lane) : {}}
+          chosen
+        />
+      )}
+      {found !== undefined && (
+        <JobList
+          base={base}
+          path={`${base}/jobs`}
+          label="Jobs"
+          search={search}
+          found={found}
+          context={context}
+          writes={mayWrite(actor)}
+          none={noneOf(filter)}
+        />
+      )}
     </Layout>,
     faults.length > 0 ? 400 : 200,
   );
@@ -75,33 +77,12 @@ export function Faults({ faults }: { faults: readonly string[] }): ReturnType<FC
   );
 }
 
-/** Links to the first and the next page. */
-export function Pages(
-  { path, filter, found }: { path: string; filter: JobFilter; found: FoundJobs },
-): ReturnType<FC> {
-  if (filter.cursor === "" && found.next === undefined) return null;
-  return (
-    <nav class="row pages" aria-label="Pages">
-      {filter.cursor !== "" && <a class="button" href={path + queryOf(filter)}>First page</a>}
-      {found.next !== undefined && (
-        <a class="button" href={path + queryOf(filter, { cursor: found.next })}>Next page</a>
-      )}
-    </nav>
-  );
+/** What is said where there are no jobs. */
+function noneOf({ pool, lane, state, match, group }: JobFilter): string {
+  if (match !== "" && group === "") {
+    return "No job has that text in its id, key, type, error or payload.";
+  }
+  return pool + lane + group !== "" || state !== undefined
+    ? "No such job now."
+    : "There are no jobs yet. Post one, or wait for the first.";
 }
-
-/** What a page without a match says while there are others. */
-export const NO_MATCH_YET = "No match so far: continue with the next page.";
-
-const NoJobs: FC<{ filter: JobFilter; more: boolean }> = ({ filter, more }) => (
-  <p class="card empty">
-    {more
-      ? NO_MATCH_YET
-      : filter.match !== "" && filter.group === ""
-      ? "No job has that text in its id, key, type, error or payload."
-      : filter.pool !== "" || filter.lane !== "" || filter.state !== undefined ||
-          filter.group !== ""
-      ? "No such job now."
-      : "There are no jobs yet. Post one, or wait for the first."}
-  </p>
-);

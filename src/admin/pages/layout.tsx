@@ -9,8 +9,10 @@
 import type { Context } from "hono";
 import { html } from "hono/html";
 import type { Child, FC } from "hono/jsx";
+import { grouped } from "../../base/format.ts";
 import type { Actor } from "../access/actor.ts";
 import type { AdminContext } from "../api/context.ts";
+import { countsOf } from "./state_tabs.tsx";
 import { baseOf } from "../http/origin.ts";
 
 /** Headers of every page: no script and no style but our own files, no frame, nothing kept. */
@@ -49,6 +51,8 @@ export interface FrameProps {
   readonly base: string;
   /** Who looks. `undefined`: nobody is known yet, and there is nowhere to go. */
   readonly actor?: Actor | undefined;
+  /** Dead jobs that are kept, of all pools. `undefined`: a store does not say how many. */
+  readonly dead?: number | undefined;
 }
 
 /** What a page is made of. */
@@ -75,6 +79,12 @@ export interface LayoutProps extends FrameProps {
 
 /** What the frame needs to know of a request. */
 export function frameOf(c: Context, context: AdminContext): FrameProps {
+  const { dead } = countsOf(context.sluice.pools, "");
+  return { ...bareFrameOf(c, context), dead };
+}
+
+/** The same without a look at the pools, for a page that says that something is wrong with them. */
+export function bareFrameOf(c: Context, context: AdminContext): FrameProps {
   return { base: baseOf(c), actor: context.identify(c) };
 }
 
@@ -95,7 +105,7 @@ export function Layout(props: LayoutProps): ReturnType<FC> {
           <a class="brand" href={base || "/"}>
             <img src={`${base}/assets/icon.svg`} alt="" width="22" height="22" /> Sluice
           </a>
-          {actor !== undefined && <Navigation base={base} place={place} />}
+          {actor !== undefined && <Navigation base={base} dead={props.dead} place={place} />}
           <Tools base={base} actor={actor} live={live} />
         </header>
         <div id="banner" class="banner" role="status"></div>
@@ -137,14 +147,19 @@ const Head: FC<LayoutProps> = (
   </head>
 );
 
-const Navigation: FC<{ base: string; place: PageName | undefined }> = ({ base, place }) => (
-  <nav aria-label="Main">
+const Navigation: FC<{
+  base: string;
+  dead: number | undefined;
+  place: PageName | undefined;
+}> = ({ base, dead = 0, place }) => (
+  <nav id="places" aria-label="Main">
     {PLACES.map((entry) => (
       <a
         href={entry.path === "/" ? base || "/" : base + entry.path}
         aria-current={entry.place === place ? "page" : undefined}
       >
         {entry.name}
+        {entry.place === "dead" && dead > 0 && <span class="count late">{grouped(dead)}</span>}
       </a>
     ))}
   </nav>

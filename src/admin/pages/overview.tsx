@@ -83,8 +83,8 @@ interface OverviewProps extends FrameProps {
   readonly refresh: number;
 }
 
-const Overview: FC<OverviewProps> = ({ base, actor, pools, order, refresh }) => (
-  <Layout base={base} actor={actor} title="Pools" place="pools" live refresh={refresh}>
+const Overview: FC<OverviewProps> = ({ base, actor, dead, pools, order, refresh }) => (
+  <Layout base={base} actor={actor} dead={dead} title="Pools" place="pools" live refresh={refresh}>
     {pools.length === 0
       ? (
         <p class="card empty">

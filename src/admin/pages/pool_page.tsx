@@ -26,6 +26,8 @@ import { shownPool } from "./overview.tsx";
 import { BreakerNotice, OverrideNotice, PoolActions } from "./pool_actions.tsx";
 import { oldestWaitMs } from "./pool_order.ts";
 import { findingClass, isWell, Marks, Meanings, type ShownPool } from "./pool_state.tsx";
+import { countsOf, type StateCounts, StateTabs } from "./state_tabs.tsx";
+import { NO_FILTER } from "../api/job_query.ts";
 import { queryFaults, queryNumber } from "../http/problem.ts";
 import { badQuery } from "./trouble.tsx";
 
@@ -67,6 +69,7 @@ async function show(c: Context, context: AdminContext): Promise<Response> {
     <PoolPage
       {...frame}
       pool={shownPool(handle)}
+      counts={countsOf([handle], "")}
       history={handle.history()}
       failures={failures}
       span={span}
@@ -80,7 +83,13 @@ async function show(c: Context, context: AdminContext): Promise<Response> {
 }
 
 const Missing: FC<FrameProps & { name: string; names: readonly string[] }> = (props) => (
-  <Layout base={props.base} actor={props.actor} title="No such pool" place="pools">
+  <Layout
+    base={props.base}
+    actor={props.actor}
+    dead={props.dead}
+    title="No such pool"
+    place="pools"
+  >
     <p class="card empty">
       No pool is named "{props.name.slice(0, 100)}"{suggestion(props.name, props.names)}.{" "}
       <a href={props.base || "/"}>All pools</a>
@@ -90,6 +99,7 @@ const Missing: FC<FrameProps & { name: string; names: readonly string[] }> = (pr
 
 interface PoolPageProps extends FrameProps {
   readonly pool: ShownPool;
+  readonly counts: StateCounts;
   readonly history: History;
   readonly failures: FailuresJson | undefined;
   readonly span: Span;
@@ -101,7 +111,7 @@ interface PoolPageProps extends FrameProps {
 }
 
 const PoolPage: FC<PoolPageProps> = (props) => {
-  const { base, actor, pool, history, span, log, hasMore, reserve, most, refresh } = props;
+  const { base, actor, dead, pool, history, span, log, hasMore, reserve, most, refresh } = props;
   const writes = mayWrite(actor) && !pool.draining;
   // Old dead letters are below what the pool does now.
   const isFailing = pool.diagnosis.some(({ code }) => code === "failing");
@@ -119,6 +129,7 @@ const PoolPage: FC<PoolPageProps> = (props) => {
     <Layout
       base={base}
       actor={actor}
+      dead={dead}
       title={pool.pool}
       place="pools"
       beside={
@@ -141,6 +152,12 @@ const PoolPage: FC<PoolPageProps> = (props) => {
       <Findings pool={pool} />
       {isFailing && failures}
       <Facts pool={pool} />
+      <StateTabs
+        base={base}
+        label={`Jobs of ${pool.pool}`}
+        filter={{ ...NO_FILTER, pool: pool.pool }}
+        counts={props.counts}
+      />
       <Charts pool={pool} history={history} span={span} base={base} />
       <h2 id="lanes">Lanes</h2>
       <LaneTable pool={pool} reserve={reserve} writes={writes} />

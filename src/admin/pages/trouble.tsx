@@ -14,7 +14,7 @@ import type { Child } from "hono/jsx";
 import { StoreError } from "../../contract/errors.ts";
 import { NO_ROUTE, type ProblemError } from "../http/wire.ts";
 import type { AdminContext } from "../api/context.ts";
-import { answerPage, frameOf, Layout } from "./layout.tsx";
+import { answerPage, bareFrameOf, Layout } from "./layout.tsx";
 import { isForPeople, placeOf } from "../http/origin.ts";
 import { badRequest, problem } from "../http/problem.ts";
 import { UnreadError } from "../http/reads.ts";
@@ -123,7 +123,7 @@ function page(
   content: Child,
   headers: Readonly<Record<string, string>> = {},
 ): Response | Promise<Response> {
-  const frame = frameOf(c, context);
+  const frame = bareFrameOf(c, context);
   return answerPage(
     c,
     <Layout

@@ -135,6 +135,7 @@ Deno.test("Answers have the shapes that the document gives them, field by field"
   await answered(system, "GET /api/pools/mail/load");
   await answered(system, "GET /api/pools/mail/jobs?limit=1");
   await answered(system, "GET /api/failures?pool=mail");
+  await answered(system, "GET /api/pools/mail/jobs/count?match=a");
   await answered(system, `GET /api/jobs/${id}`);
   await answered(system, `GET /api/jobs/${id}/waiting`);
   const waits = { lane: "batch", payload: 1, delayMs: 9_999 };

@@ -27,7 +27,7 @@ Deno.test("GET /dead offers to retry and to discard all that match, as one opera
   assert.match(some, /sluice dlq discard mail --all --lane urgent --match &#39;no 1&#39;/);
   assert.match(
     some,
-    /Discard all dead jobs of &quot;mail&quot;, lane &quot;urgent&quot; with &quot;no 1&quot; in them\?/,
+    /Discard 1 dead job of &quot;mail&quot;, lane &quot;urgent&quot; with &quot;no 1&quot; in them\?/,
   );
 });
 

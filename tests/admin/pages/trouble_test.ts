@@ -257,7 +257,7 @@ Deno.test("A path that nothing is at shows people a page with the way home, and 
   assert.match(page, /<h1>No such page<\/h1>/);
   assert.match(page, /Nothing is at \/nowhere\/(%3C|&lt;)b(%3E|&gt;)\./);
   assert.match(page, /<a href="\/">All pools<\/a>/);
-  assert.match(page, /<nav aria-label="Main">/);
+  assert.match(page, /<nav id="places" aria-label="Main">/);
   assert.equal((await problemOf(program)).status, 404);
   assert.equal((await problemOf(api)).status, 404);
 });
