@@ -52,8 +52,9 @@ export function keyBound(history: History): readonly Finding[] {
       saw: `For ${duration(forMs)} jobs of lane "${name}" have waited for others of their keys: ` +
         `${counted(blocked, "job")} ${agreeing(blocked, "is", "are")} blocked, the oldest for ` +
         `${duration(oldestBlockedMs)}, and ${running} ${agreeing(running, "runs", "run")}`,
-      change: `Raise maxRunningPerKey of lane "${name}", or spread its jobs over more keys: more ` +
-        "workers will not help",
+      change:
+        `Raise maxRunningPerKey or ratesPerKey of lane "${name}", or spread its jobs over more ` +
+        "keys: more workers will not help",
       setting: `lanes.${name}.maxRunningPerKey`,
       numbers: { blocked, oldestBlockedMs, running, spanMs: forMs },
     };
