@@ -45,6 +45,7 @@ async function doctor(io: Io, name: string, options: RemoteOptions): Promise<voi
   for (const sentence of now) line(io, `${name}: ${sentence}`);
   if (now.length + diagnosis.length === 0) line(io, `${name}: nothing is wrong in its recent past`);
   for (const finding of diagnosis) showFinding(io, finding);
+  if (pool.catchUp !== undefined) line(io, `${name}: it ${pool.catchUp.text}`);
 }
 
 /** What no figures show. */

@@ -35,13 +35,21 @@ export interface Sized extends Draining {
   readonly stopped: boolean;
   /** The latest decision. `undefined`: none was made. */
   readonly decision?: Pick<Decision, "sentence" | "latest"> | undefined;
+  /** When it catches up. `undefined`: it is not behind. */
+  readonly catchUp?: { readonly text: string } | undefined;
 }
 
-/** Why a pool has its size, without a period. One that has stopped has none, whatever it decided last. */
+/**
+ * Why a pool has its size, and when it catches up if it is behind, without a period. One that has
+ * stopped has none, whatever it decided last.
+ */
 export function whyOf(pool: Sized): string {
-  const { stopped, decision } = pool;
+  const { stopped, decision, catchUp } = pool;
   if (stopped) return STOPPED;
-  return drainingText(pool) ?? decision?.latest ?? decision?.sentence ?? UNDECIDED;
+  const draining = drainingText(pool);
+  if (draining !== undefined) return draining;
+  const why = decision?.latest ?? decision?.sentence ?? UNDECIDED;
+  return catchUp === undefined ? why : `${why}. It ${catchUp.text}`;
 }
 
 /** How far a drain is, and what becomes of jobs that wait, without a period. `undefined`: it does not drain. */

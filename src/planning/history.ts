@@ -124,10 +124,14 @@ export class HistoryRecorder {
     if (this.#read?.controller === controller && this.#read.admission === admission) {
       return this.#read;
     }
-    const minute = this.#minute === undefined ? [] : [this.#minute];
-    const samples = [...this.#folded.read(), ...minute, ...this.#latest.read()];
-    this.#read = { pool: this.#pool, controller, admission, samples };
+    this.#read = { pool: this.#pool, controller, admission, samples: this.samples };
     return this.#read;
+  }
+
+  /** Those of the last hour, oldest first. */
+  get samples(): readonly Sample[] {
+    const minute = this.#minute === undefined ? [] : [this.#minute];
+    return [...this.#folded.read(), ...minute, ...this.#latest.read()];
   }
 
   /** As `read`, with what the pool was like when it came to rest. */

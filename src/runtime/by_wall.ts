@@ -4,6 +4,7 @@
  * @module
  */
 
+import { catchUpOf } from "../explain/catch_up.ts";
 import type { Decision } from "../contract/decision.ts";
 import type { History } from "../planning/history.ts";
 import type { PoolSnapshot, ScheduleView } from "./handles.ts";
@@ -28,6 +29,10 @@ export function snapshotOf(parts: PoolParts, schedules: readonly ScheduleView[])
     shadow: steering.shadow?.report,
     storeWaitMs: guard.waitMs(state.nowMs),
     storeRefusedAtMs: guard.refusedAtMs,
+    catchUp: catchUpOf(steering.history.samples, {
+      peers: state.peers,
+      holds: state.stale || drain.begun || pauses.pool,
+    }),
     scaleEvents: steering.history.scale.count,
     reversals: steering.history.scale.reversals,
     reaped: loop.reaped,

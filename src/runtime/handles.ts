@@ -58,6 +58,21 @@ export interface PoolSnapshot extends PoolView {
   readonly storeWaitMs: number;
   /** When its store last failed to take a job. `undefined`: it has taken one since, or never failed to. */
   readonly storeRefusedAtMs: number | undefined;
+  /**
+   * When it catches up: in how long (`null`: never as things are, or unknown), the jobs a second
+   * that come to the lanes that are behind and those that start (`null`: not known yet), the workers that
+   * would be enough (`null`: none more, or something else is missing), and all of that in words without
+   * a period. `undefined`: it is not behind.
+   */
+  readonly catchUp?:
+    | {
+      readonly inMs: number | null;
+      readonly comePerSec: number | null;
+      readonly goPerSec: number | null;
+      readonly workers: number | null;
+      readonly text: string;
+    }
+    | undefined;
   /** Changes of the target since the pool began, those in one direction within 50 ms counted once. */
   readonly scaleEvents: number;
   /** Changes of the target in the other direction than the one before. */
