@@ -48,7 +48,7 @@ const FILES = [
   "src/contract/view.ts",
   "src/explain/diagnose/finding.ts",
   "src/explain/waiting.ts",
-  "src/explain/happening.ts",
+  "src/admin/http/happening.ts",
   "src/planning/history.ts",
   "src/planning/load_record.ts",
   "src/planning/sample.ts",

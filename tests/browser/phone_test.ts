@@ -39,7 +39,7 @@ browserTest("Pages fit a phone, whatever lanes and errors are called", async () 
     await page.locator("#charts strong").getByText(name).waitFor();
     assert.equal(await overflowOf(page), 0);
     await page.goto("/dead");
-    const error = page.getByText("EEEE");
+    const error = page.getByRole("region", { name: "Dead jobs" }).getByText("EEEE");
     await error.waitFor();
     assert.ok((await error.boundingBox())!.height < 120, "the list shows how an error begins");
     assert.equal(await overflowOf(page), 0);

@@ -176,7 +176,7 @@ browserTest(
       assert.equal(boxes.length, 7); // three lanes, workers, rates, events, times
       for (const box of boxes) assert.deepEqual(box, boxes[0]);
       await page.getByText(/Last change: .*→ 4\./).waitFor();
-      await page.getByText(/size 1 → 4.*, by size.max/).waitFor();
+      await page.getByText(/Size 1 → 4.*, by size.max/).waitFor();
       await strips.first().getByText(/×.*, over since/).waitFor();
       assert.deepEqual(await violationsOn(page), []);
       system.release();
@@ -213,7 +213,7 @@ browserTest(
 
       await page.mouse.move(0, 0);
       await system.pool("mail").pause();
-      await page.locator(".happened").getByText("paused").waitFor();
+      await page.locator(".happened").getByText("Paused").waitFor();
     });
   },
 );

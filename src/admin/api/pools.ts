@@ -5,7 +5,7 @@
  */
 
 import type { Decision } from "../../contract/decision.ts";
-import { type Happening, happeningsOf } from "../../explain/happening.ts";
+import { type Happening, happeningsOf } from "../http/happening.ts";
 import { OverrideError } from "../../runtime/override.ts";
 import type { PoolHandle } from "../../runtime/handles.ts";
 import type { PoolEndpoints } from "../http/endpoints.ts";
@@ -183,7 +183,7 @@ function override(
 function happeningsIn(handle: PoolHandle, { trail }: AdminContext): readonly Happening[] {
   const sinceMs = handle.snapshot().nowMs - SHOWN_MS;
   const events = trail.list({ pools: [handle.name], kinds: [], sinceMs, limit: MOST_EVENTS });
-  const begin = { atMs: trail.sinceMs, tone: "system", text: "process started" } as const;
+  const begin = { atMs: trail.sinceMs, tone: "system", text: "The process started" } as const;
   return [...begin.atMs >= sinceMs ? [begin] : [], ...happeningsOf(events.toReversed())];
 }
 

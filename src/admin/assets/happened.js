@@ -3,7 +3,7 @@
 /**
  * What people and the system did to a pool, in lines: changes of size that follow one another are one.
  *
- * @typedef {import("../../explain/happening.ts").Happening} Happening
+ * @typedef {import("../http/happening.ts").Happening} Happening
  * @typedef {import("../http/wire.ts").DecisionJson} Decision
  */
 
@@ -70,7 +70,7 @@ function walkOf(cause, changes) {
   const sizes = changes.flatMap(({ from, to }) => [from, to]);
   const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
   const by = `by ${cause.replace(":", " ")}`;
-  const way = `size ${first?.from} → ${last?.to}`;
+  const way = `Size ${first?.from} → ${last?.to}`;
   const steps = `in ${changes.length} steps`;
   const [begin, end] = [first?.from, last?.to];
   const isStraight = begin === least && end === most || begin === most && end === least;

@@ -3,7 +3,7 @@
 
 import { changesOf, columnsOf, joined, overSince, standingAt } from "./chart_data.js";
 import * as draw from "./chart_draw.js";
-import { byId, element } from "./dom.js";
+import { base, byId, element } from "./dom.js";
 import { duration, grouped, rate } from "./figures.js";
 import { joinedHappenings, linesOf } from "./happened.js";
 import { onEvent, onLook, whileHere } from "./live.js";
@@ -26,6 +26,10 @@ import { localTime } from "./local_time.js";
 
 /** Spans that a reader may choose, by their name in the address, ms. */
 const SPANS = { "2m": 120_000, "10m": 600_000, "1h": 3_600_000 };
+
+/** Least time between two drawings, ms, and how many there are while all of the span passes. */
+const LEAST_MS = 950;
+const STEPS = 1_000;
 
 /** Decisions that are read at first. */
 const DECISIONS = 500;
@@ -80,7 +84,20 @@ async function begin(place) {
     if (event.kind !== "decided" || !path.endsWith(`/${encodeURIComponent(event.pool)}`)) return;
     state.changes = changesOf([...state.changes, event.decision]);
   });
-  onLook(() => void read().then(show, () => {}));
+  let readAtMs = -Infinity;
+  let isWaiting = false;
+  const follow = () => {
+    isWaiting = false;
+    readAtMs = performance.now();
+    void read().then(show, () => {});
+  };
+  // A look may come with each event; there is a sample a second, and an hour moves by less than that.
+  onLook(() => {
+    if (isWaiting) return;
+    isWaiting = true;
+    const waitMs = readAtMs + Math.max(LEAST_MS, spanMs() / STEPS) - performance.now();
+    setTimeout(follow, Math.max(0, waitMs));
+  });
   new ResizeObserver(show).observe(stack);
   stack.addEventListener("pointermove", (event) => point(timeAt(event)));
   stack.addEventListener("pointerleave", () => point(undefined));
@@ -130,7 +147,7 @@ async function begin(place) {
       ),
       stripOf("workers", ["busy", "live", "limit", "bound"]),
       stripOf("jobs/s", ["comes", "done", "failed", "shed"]),
-      stripOf("events"),
+      stripOf("events", [], "", element("a", { href: `${base}/audit` }, "all")),
       stripOf(""),
     ];
     stack.replaceChildren(...state.strips.map(({ row }) => row), cursor);
@@ -244,9 +261,10 @@ async function begin(place) {
  * @param {string} name
  * @param {readonly string[]} [keys] What its colors mean.
  * @param {string} [unit]
+ * @param {HTMLElement} [link] Where there is more.
  * @returns {Strip}
  */
-function stripOf(name, keys = [], unit = "") {
+function stripOf(name, keys = [], unit = "", link = undefined) {
   const figure = element("span", { class: "figure" });
   const plot = element("div", { class: "plot" });
   const NAMES = { live: "there", comes: "in", bound: "bound", limit: "limit", busy: "busy" };
@@ -267,6 +285,8 @@ function stripOf(name, keys = [], unit = "") {
       element("strong", {}, name),
       ...legend.length > 0
         ? [element("span", { class: "keys" }, ...legend)]
+        : link !== undefined
+        ? [link]
         : unit === ""
         ? []
         : [element("span", { class: "soft" }, unit)],

@@ -7,7 +7,7 @@
 
 import type { Decision, DecisionPart } from "../../contract/decision.ts";
 import type { Finding } from "../../explain/diagnose.ts";
-import type { Happening } from "../../explain/happening.ts";
+import type { Happening } from "./happening.ts";
 import type { History } from "../../planning/history.ts";
 import type { PoolEvent } from "../../contract/event.ts";
 import type { JobState, Outcome } from "../../contract/job.ts";

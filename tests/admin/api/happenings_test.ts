@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
-import type { Happening } from "../../../src/explain/happening.ts";
+import type { Happening } from "../../../src/admin/http/happening.ts";
 import { running } from "../_app.ts";
+
+const ENDED = "The override has ended: the bounds are the config's again";
 
 Deno.test("GET /api/pools/:pool/history has what people and the system did in the last hour", async () => {
   await using system = await running();
@@ -17,9 +19,9 @@ Deno.test("GET /api/pools/:pool/history has what people and the system did in th
   const later = await read(`?afterMs=${system.clock.nowMs() - 500}`);
   await system.clock.advance(3_601_000);
 
-  assert.match(soon[1] ?? "", /^pause of lane batch, by /);
-  assert.match(soon[2] ?? "", /^override max 2, by /);
-  assert.deepEqual([soon[0], ...soon.slice(3)], ["process started", "override ended", "paused"]);
-  assert.deepEqual(later, ["paused"]);
+  assert.match(soon[1] ?? "", /^Pause of lane batch, by /);
+  assert.match(soon[2] ?? "", /^Override max 2, by /);
+  assert.deepEqual([soon[0], ...soon.slice(3)], ["The process started", ENDED, "Paused"]);
+  assert.deepEqual(later, ["Paused"]);
   assert.deepEqual(await read(), []);
 });

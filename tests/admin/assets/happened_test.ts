@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { joinedHappenings, linesOf } from "../../../src/admin/assets/happened.js";
 import type { DecisionJson } from "../../../src/admin/http/wire.ts";
-import type { Happening } from "../../../src/explain/happening.ts";
+import type { Happening } from "../../../src/admin/http/happening.ts";
 
 function happening(atMs: number, text: string): Happening {
   return { atMs, tone: "person", text };
@@ -45,10 +45,10 @@ Deno.test("linesOf() folds changes of size of one cause between two other lines 
   );
 
   assert.deepEqual(lines.map(({ atMs, text }) => [atMs, text]), [
-    [60, "size 8 → 2, by age-scaler"],
+    [60, "Size 8 → 2, by age-scaler"],
     [50, "resumed"],
-    [13, "size 9 → 8 in 2 steps between 7 and 9, by cap adaptive-cap"],
-    [11, "size 4 → 9 in 2 steps, by age-scaler"],
+    [13, "Size 9 → 8 in 2 steps between 7 and 9, by cap adaptive-cap"],
+    [11, "Size 4 → 9 in 2 steps, by age-scaler"],
   ]);
 });
 

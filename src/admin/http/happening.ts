@@ -4,8 +4,9 @@
  * @module
  */
 
-import type { PoolEvent } from "../contract/event.ts";
-import { counted, duration } from "../base/format.ts";
+import type { PoolEvent } from "../../contract/event.ts";
+import { counted, duration } from "../../base/format.ts";
+import { EVENT_SENTENCES } from "./event_text.ts";
 
 /** One thing that was done, or happened. */
 export interface Happening {
@@ -16,6 +17,9 @@ export interface Happening {
   /** What it was, without a period. */
   readonly text: string;
 }
+
+/** What is not about single jobs has a sentence of its own. */
+type Shown = Exclude<PoolEvent, { readonly kind: "decided" }>;
 
 /** Kinds of events that are such: rare, and not about single jobs. */
 const KINDS: ReadonlySet<string> = new Set<PoolEvent["kind"]>([
@@ -44,7 +48,7 @@ const MOMENT_MS = 1_000;
  * @param events Oldest first; those that are no such thing are left out.
  */
 export function happeningsOf(events: readonly PoolEvent[]): readonly Happening[] {
-  const shown = events.filter(isHappening);
+  const shown = events.filter((event) => isHappening(event));
   const acts = shown.filter((event) => event.kind === "audit");
   const isTold = ({ kind, atMs }: PoolEvent): boolean =>
     acts.some((act) => ACTIONS[act.action] === kind && Math.abs(act.atMs - atMs) <= MOMENT_MS);
@@ -56,7 +60,7 @@ export function happeningsOf(events: readonly PoolEvent[]): readonly Happening[]
 }
 
 /** True for what is shown. Circuit breakers of single keys are too many. */
-function isHappening(event: PoolEvent): boolean {
+function isHappening(event: PoolEvent): event is Shown {
   if (!KINDS.has(event.kind)) return false;
   if (event.kind === "audit") return event.action in ACTIONS || event.action.includes(" jobs");
   return !("key" in event) || event.key === undefined;
@@ -70,42 +74,30 @@ function toneOf({ kind }: PoolEvent): Happening["tone"] {
   return "system";
 }
 
-function textOf(event: PoolEvent): string {
+function textOf(event: Shown): string {
   switch (event.kind) {
     case "audit":
       return actText(event);
     case "paused":
     case "resumed":
-      return event.lane === undefined ? event.kind : `lane ${event.lane} ${event.kind}`;
-    case "override-set":
-      return "bounds overridden";
-    case "override-ended":
-      return "override ended";
+      return event.lane === undefined
+        ? EVENT_SENTENCES[event.kind]
+        : `Lane ${event.lane} ${event.kind}`;
     case "reloaded":
-      return `config reloaded: ${counted(event.changes.length, "change")}`;
+      return `${EVENT_SENTENCES.reloaded}: ${counted(event.changes.length, "change")}`;
     case "cooldown-began":
-      return `${whoOf(event)} says "not now": starts wait`;
+      return `${whoOf(event)} says "not now": no job starts`;
     case "cooldown-ended":
       return `${whoOf(event)} takes jobs again after ${duration(event.forMs)}`;
     case "plugin-failed":
-      return `${event.plugin} failed: its last answer is used`;
-    case "plugin-recovered":
-      return `${event.plugin} works again`;
-    case "store-failed":
-      return "the store could not be reached";
-    case "store-recovered":
-      return "the store answers again";
-    case "clock-stepped":
-      return `the wall clock was set by ${event.byMs < 0 ? "-" : ""}${
-        duration(Math.abs(event.byMs))
-      }`;
+      return `${event.plugin} failed: its last answer stays in use`;
     default:
-      return event.kind;
+      return EVENT_SENTENCES[event.kind];
   }
 }
 
 function whoOf({ downstream }: { readonly downstream?: string | undefined }): string {
-  return downstream === undefined ? "the receiver" : `downstream ${downstream}`;
+  return downstream === undefined ? "The receiver" : `Downstream ${downstream}`;
 }
 
 function actText(
@@ -113,7 +105,8 @@ function actText(
 ): string {
   const lane = action === "pause" || action === "resume" ? target : undefined;
   const of = lane === undefined ? "" : ` of lane ${lane}`;
-  return `${action.replaceAll("-", " ")}${of}${boundsOf(action, after)}, by ${who}`;
+  const what = action.charAt(0).toUpperCase() + action.slice(1).replaceAll("-", " ");
+  return `${what}${of}${boundsOf(action, after)}, by ${who}`;
 }
 
 /** Bounds of an override: `max 2`. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { PoolEvent } from "../../src/contract/event.ts";
-import { happeningsOf } from "../../src/explain/happening.ts";
+import type { PoolEvent } from "../../../src/contract/event.ts";
+import { happeningsOf } from "../../../src/admin/http/happening.ts";
 
 const P = { pool: "p" };
 
@@ -46,12 +46,12 @@ Deno.test("happeningsOf() says who did it, once, and what the system did by itse
   ];
 
   assert.deepEqual(happeningsOf(events).map(({ tone, text }) => `${tone}: ${text}`), [
-    "person: override max 2, by ann",
-    'trouble: the receiver says "not now": starts wait',
-    "system: the receiver takes jobs again after 10 ms",
-    "system: override ended",
-    "person: pause of lane low, by ann",
-    "person: config reloaded: 0 changes",
-    "system: the wall clock was set by -1.5 s",
+    "person: Override max 2, by ann",
+    'trouble: The receiver says "not now": no job starts',
+    "system: The receiver takes jobs again after 10 ms",
+    "system: The override has ended: the bounds are the config's again",
+    "person: Pause of lane low, by ann",
+    "person: The config was reloaded: 0 changes",
+    "system: The wall clock was changed, or the machine slept: due times and schedules follow it",
   ]);
 });
