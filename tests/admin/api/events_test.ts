@@ -54,6 +54,22 @@ Deno.test("GET /api/events streams what happens, over a real socket", async () =
   assert.ok(events.every((event) => event.pool === "mail"));
 });
 
+Deno.test("GET /api/events tells the error of a job, and no stack: that is for those who may change it", async () => {
+  await using system = await running();
+  const stacks: unknown[] = [];
+  system.sluice.observe((event) => void (event.kind === "job-dead" && stacks.push(event.stack)));
+  const server = await serveAdmin(system.sluice, FREE);
+  const response = await fetch(`${server.url}/api/events?kind=job-dead`);
+  await system.sluice.enqueue("mail", { lane: "urgent", payload: { fail: "no route" } });
+  await system.clock.advance(10);
+  const messages = await readUntil(response, (message) => message.includes("job-dead"));
+  await server.stop();
+
+  assert.match(messages.join(), /"error":"no route"/);
+  assert.doesNotMatch(messages.join(), /stack|_app\.ts/);
+  assert.match(String(stacks[0]), /_app\.ts/);
+});
+
 Deno.test("GET /api/events goes on after Last-Event-ID, or ?after=", async () => {
   await using system = await running();
   const server = await serveAdmin(system.sluice, FREE);
