@@ -42,7 +42,7 @@ export class SchemaMaker {
       case "literal":
         return { const: literalsIn(type)[0] };
       case "array":
-        return { type: "array", items: this.of(type.value) };
+        return { type: "array", items: this.of(type.value, name) };
       case "typeOperator":
         return this.of(type.value.tsType, name);
       case "parenthesized":
