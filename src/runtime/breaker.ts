@@ -15,6 +15,9 @@ const JITTER = 0.2;
 /** The first wait is at least such a part of `minMs`. */
 const SHORTEST = 10;
 
+/** What refused jobs so long ago may do so again, ms. */
+const RECENT_MS = 60_000;
+
 /** With as many at once after a close nothing bounds starts any more. */
 const ENOUGH = 1024;
 
@@ -82,6 +85,12 @@ export class CircuitBreaker {
   /** True if it bounds nothing. */
   get isIdle(): boolean {
     return this.#allowed === Infinity;
+  }
+
+  /** True if it is open, or closed less than a minute ago, because jobs were refused. */
+  hasRefused(nowMs: number): boolean {
+    const sinceMs = this.#openedAtMs === undefined ? this.#closedAtMs : nowMs;
+    return this.cause === "overloaded" && nowMs - sinceMs < RECENT_MS;
   }
 
   /** True if it is closed, bounds nothing, and knows of no bad end that has to be remembered. */

@@ -95,6 +95,12 @@ export class Cooldown implements BreakerOwner, BreakerUser {
     return tightest.nextAtMs(nowMs);
   }
 
+  /** True if the receiver of the pool, or of a downstream, refused jobs less than a minute ago. */
+  hasRefused(nowMs: number): boolean {
+    return this.#pool.hasRefused(nowMs) ||
+      this.#shared.some(({ breaker }) => breaker.hasRefused(nowMs));
+  }
+
   /** Reads what the store knows, before anything starts. */
   async join(): Promise<void> {
     for (const record of this.#records) await record.join();

@@ -253,13 +253,13 @@ export class Dispatch {
   /** Takes in how much later than it was due this turn comes, and how long leases take. */
   #seeLateness(nowMs: number): void {
     if (this.#dueAtMs <= nowMs) {
-      this.#lateMs = Math.min(
-        MOST_LATE_MS,
-        Math.max(nowMs - this.#dueAtMs, this.#lateMs * FORGETS),
-      );
+      const lateMs = Math.max(nowMs - this.#dueAtMs, this.#lateMs * FORGETS);
+      this.#lateMs = Math.min(MOST_LATE_MS, lateMs);
     }
     this.#dueAtMs = Infinity;
-    this.#context.rates.late(this.#lateMs + 2 * this.#leasing.ms);
+    const { rates, cooldown } = this.#context;
+    rates.late(this.#lateMs + 2 * this.#leasing.ms);
+    if (rates.hold || rates.holdLanes) rates.paces(cooldown.hasRefused(nowMs));
   }
 
   /** Reads how many jobs of each lane its own rates let start. */

@@ -74,6 +74,11 @@ export class LedgerRate {
     this.#lookAtMs = this.#freeAtMs = this.#nextAtMs = -Infinity;
   }
 
+  /** Time between two starts that keep the pace, ms. */
+  get paceMs(): number {
+    return this.#paceMs;
+  }
+
   /** See `StartRate.by`. */
   by(untilMs: number, nowMs: number, wanted: number, jumps: boolean): number {
     const count = Math.min(wanted, this.#leftAt(nowMs));

@@ -98,6 +98,11 @@ export class StartRate {
     this.#dueAtMs = this.#dueAfter(this.#dueAtMs, atMs);
   }
 
+  /** Time between two starts that keep the pace, ms. */
+  get paceMs(): number {
+    return this.#paceMs;
+  }
+
   /** Starts in the last `spanMs`, no fewer than there were. */
   used(nowMs: number, spanMs: number): number {
     const { size } = this.#log;

@@ -12,6 +12,9 @@ import { StartRate } from "./start_rate.ts";
 /** Makes what holds a limit of a long window over processes. @param lane Whose starts. `undefined`: all. */
 export type MakeLedger = (key: string, lane: string | undefined) => LedgerRate;
 
+/** A pace that is slower, as that of a day's rate, is not to hold an urgent job up, ms. */
+const LONGEST_PACE_MS = 1000;
+
 /**
  * Holds several rates at once: the one that allows least decides. Without one, all may start. Lanes may
  * have rates of their own, beside those of all.
@@ -27,6 +30,7 @@ export class StartRates {
   /** What draws by itself: ledgers, and what lanes have. A list: each turn asks all, and most often there is none. */
   #drawing: readonly (LedgerRate | StartRates)[] = [];
   #lateMs = 0;
+  #isPaced = false;
 
   /** Holds none. @param lane Whose starts. `undefined`: all. */
   constructor(makeLedger: MakeLedger, lane?: string) {
@@ -99,6 +103,12 @@ export class StartRates {
     for (const lane of this.#lanes.values()) lane.late(ms);
   }
 
+  /** Whether a receiver has refused jobs recently: then no lane jumps a quick pace, or a burst is refused again. */
+  paces(isPaced: boolean): void {
+    this.#isPaced = isPaced;
+    for (const lane of this.#lanes.values()) lane.paces(isPaced);
+  }
+
   /** See `StartRate.allowed`. */
   allowed(nowMs: number, wanted: number, jumps: boolean): number {
     return this.by(nowMs, nowMs, wanted, jumps);
@@ -107,15 +117,23 @@ export class StartRates {
   /** See `StartRate.by`. */
   by(untilMs: number, nowMs: number, wanted: number, jumps: boolean): number {
     let count = wanted;
-    for (const rate of this.#rates) count = Math.min(count, rate.by(untilMs, nowMs, count, jumps));
+    for (const rate of this.#rates) {
+      count = Math.min(count, rate.by(untilMs, nowMs, count, jumps && this.#mayJump(rate)));
+    }
     return count;
   }
 
   /** See `StartRate.nextAtMs`. */
   nextAtMs(nowMs: number, count: number, jumps: boolean): number {
     let atMs = nowMs;
-    for (const rate of this.#rates) atMs = Math.max(atMs, rate.nextAtMs(nowMs, count, jumps));
+    for (const rate of this.#rates) {
+      atMs = Math.max(atMs, rate.nextAtMs(nowMs, count, jumps && this.#mayJump(rate)));
+    }
     return atMs;
+  }
+
+  #mayJump({ paceMs }: StartRate | LedgerRate): boolean {
+    return !this.#isPaced || paceMs > LONGEST_PACE_MS;
   }
 
   /** A job of this lane starts. */

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type JobContext, RetryLater } from "../../mod.ts";
+import { randomStream } from "../../src/base/random.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { type PoolParts, withPool } from "../_virtual.ts";
 
@@ -36,8 +37,16 @@ interface Came {
   refused: number;
 }
 
-/** What a pool of up to 32 workers comes to in a minute, with more jobs than the receiver takes: nothing else slows it. */
-async function minute(takes: Limit, cooldown: PoolParts["cooldown"]): Promise<Came> {
+/**
+ * What a pool of up to 32 workers comes to in a minute, with more jobs than the receiver takes: nothing else slows it.
+ *
+ * @param asksMs How long the receiver asks to be left alone, ms.
+ */
+async function minute(
+  takes: Limit,
+  cooldown: PoolParts["cooldown"],
+  { asksMs, caps = [] }: { asksMs?: number; caps?: PoolParts["caps"] } = {},
+): Promise<Came> {
   const clock = new VirtualClock();
   const startMs = clock.nowMs();
   const came: Came = { done: 0, refused: 0 };
@@ -45,7 +54,7 @@ async function minute(takes: Limit, cooldown: PoolParts["cooldown"]): Promise<Ca
     await new Promise<void>((resolve) => clock.at(clock.nowMs() + 20, resolve));
     if (takes(clock.nowMs() - startMs)) return void came.done++;
     came.refused++;
-    context.overloaded();
+    context.overloaded(asksMs);
     throw new RetryLater(1000);
   };
   const lanes = [{ name: "only", targetWaitMs: 1000 }];
@@ -57,6 +66,7 @@ async function minute(takes: Limit, cooldown: PoolParts["cooldown"]): Promise<Ca
     admission: "admit-all",
     adaptive: false,
     cooldown,
+    caps,
   } as const;
   await withPool(parts, async ({ pool }) => {
     for (let payload = 0; payload < 20_000; payload++) pool.post({ lane: "only", payload });
@@ -77,3 +87,40 @@ for (const [kind, limit] of [["bucket", bucket], ["windows", windows]] as const)
     });
   }
 }
+
+Deno.test("A receiver that always asks for a second gets less done, and with its rate as a cap all it takes", async () => {
+  const done = async (caps: PoolParts["caps"]): Promise<readonly [number, number]> => {
+    const { done, refused } = await minute(bucket(200), {}, { asksMs: 1000, caps });
+    return [done / 12_000, refused];
+  };
+  const [alone, refused] = await done([]);
+  assert.ok(alone > 0.2 && alone < 0.3, `${alone}`);
+  assert.ok(refused < 2000, `${refused}`);
+
+  const cap = { use: "api-rate-cap", with: { callsPerSec: 200 } } as const;
+  const [capped, few] = await done([cap]);
+  assert.ok(capped >= 0.94, `${capped}`);
+  assert.ok(few <= 100, `${few}`);
+});
+
+for (const share of [0.3]) {
+  Deno.test(`A receiver that refuses ${share} of all calls at random opens no breaker in a minute`, async () => {
+    const takes = (): Limit => {
+      const random = randomStream(7, "mixed");
+      return () => random() >= share;
+    };
+    const on = await minute(takes(), {}, { asksMs: 1000 });
+
+    assert.deepEqual(on, await minute(takes(), false, { asksMs: 1000 }));
+  });
+}
+
+Deno.test("After a refusal the pace of a slow rate holds no urgent job up", async () => {
+  const caps = [{ use: "api-rate-cap", with: { rates: [{ calls: 30, perMs: 9000 * 60 }] } }];
+  const came = await minute((atMs) => atMs > 1000, {}, {
+    asksMs: 1000,
+    caps: caps as PoolParts["caps"],
+  });
+
+  assert.ok(came.done >= 15, `${came.done} done`);
+});
