@@ -20,7 +20,13 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   config: ["src/config/"],
   runtime: ["src/time/", "src/runtime/"],
   edges: ["src/"], // every other folder looks in from outside
-  roots: ["mod.ts", "plugins/mod.ts", "src/cli/main.ts", "src/simulate/mod.ts"],
+  roots: [
+    "mod.ts",
+    "plugins/mod.ts",
+    "src/cli/main.ts",
+    "src/simulate/mod.ts",
+    "src/simulate/what_if_worker.ts",
+  ],
 };
 
 /** Where a package may be imported: floors, or one folder or file. */

@@ -9,7 +9,7 @@ import { toJsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
 import { MAX_JOBS } from "../src/admin/api/enqueue.ts";
 import { drainShape, operationShape, overrideShape, pauseShape } from "../src/admin/api/shape.ts";
-import { OPEN_ROUTES } from "../src/admin/http/endpoints.ts";
+import { OPEN_ROUTES } from "../src/admin/access/open_routes.ts";
 import {
   type Declarations,
   declarationsOf,
@@ -42,6 +42,7 @@ const FILES = [
   "src/admin/http/wire.ts",
   "src/admin/http/wire_failures.ts",
   "src/admin/http/wire_lists.ts",
+  "src/admin/http/wire_what_if.ts",
   "src/contract/decision.ts",
   "src/contract/event.ts",
   "src/contract/job.ts",
@@ -53,6 +54,7 @@ const FILES = [
   "src/planning/load_record.ts",
   "src/planning/sample.ts",
   "src/runtime/handles.ts",
+  "src/simulate/happened.ts",
 ];
 
 /** Names on the outside, where they are not the type's own without `Json`. */

@@ -12,7 +12,8 @@ import { silentLogger } from "../runtime/log.ts";
 import type { Sluice } from "../runtime/handles.ts";
 import { identifier } from "./access/actor.ts";
 import { compressed } from "./http/compressed.ts";
-import { type Endpoints, OPEN_ROUTES, type SessionEndpoints } from "./http/endpoints.ts";
+import { OPEN_ROUTES } from "./access/open_routes.ts";
+import type { Endpoints, SessionEndpoints } from "./http/endpoints.ts";
 import type { RoutesOf } from "./http/hc.ts";
 import { assetRoutes } from "./pages/assets.ts";
 import { auditPageRoutes } from "./pages/audit_page.tsx";
@@ -44,6 +45,7 @@ import { reloadHandlers } from "./api/reload.ts";
 import { scheduleHandlers } from "./api/schedules.ts";
 import { Sessions } from "./access/session.ts";
 import { systemHandlers } from "./api/system.ts";
+import { whatIfHandlers } from "./api/what_if.ts";
 import { checkTokens, hasToken, type Tokens } from "./access/tokens.ts";
 import { failed, noRoute } from "./pages/trouble.tsx";
 import { withBody } from "./server/unread.ts";
@@ -173,6 +175,7 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
   const handlers: Handlers<Omit<Endpoints, keyof SessionEndpoints>> = {
     ...jobHandlers(context),
     ...poolHandlers(context),
+    ...whatIfHandlers(context),
     ...scheduleHandlers(context),
     ...operationHandlers(context),
     ...eventHandlers(context),

@@ -37,6 +37,21 @@ export interface Question {
   readonly load: LoadRecord;
 }
 
+/** What the thread is asked. */
+export interface AskedQuestion {
+  /** The config as the system shows it. */
+  readonly config: unknown;
+  /** The question. */
+  readonly question: Question;
+}
+
+/** What it answers: `fault` says what is wrong with the question. */
+export type WorkerAnswer = { readonly answer: WhatIf } | {
+  readonly fault: string;
+  /** True if the question is wrong, and not the simulator. */
+  readonly isAsked: boolean;
+};
+
 /** Most jobs that are played again: more take a simulation of minutes. */
 export const MOST_JOBS = 500_000;
 

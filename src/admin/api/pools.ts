@@ -29,7 +29,9 @@ const MOST_EVENTS = 500;
 const LONGEST_DRAIN_MS = 3_600_000;
 
 /** Handlers of the endpoints of pools. */
-export function poolHandlers(context: AdminContext): Handlers<PoolEndpoints> {
+export function poolHandlers(
+  context: AdminContext,
+): Omit<Handlers<PoolEndpoints>, "POST /api/pools/:pool/whatif"> {
   return {
     "GET /api/pools": { run: () => answer(context.sluice.pools.map(poolJson), 200) },
     "GET /api/pools/:pool": { run: ({ target }) => answer(poolJson(target.handle), 200) },

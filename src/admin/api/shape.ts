@@ -15,6 +15,7 @@ import type {
   OverrideBody,
   PauseBody,
 } from "../http/wire.ts";
+import type { WhatIfBody } from "../http/wire_what_if.ts";
 
 /** Longest text that jobs are matched with, characters. */
 const LONGEST_MATCH = 200;
@@ -59,6 +60,17 @@ export const againShape: v.GenericSchema<AgainBody> = fields({
 export const drainShape: v.GenericSchema<DrainBody> = fields({
   deadlineMs: v.optional(whole("deadlineMs", 0)),
 });
+
+/** What a question takes. */
+export const whatIfShape: v.GenericSchema<WhatIfBody> = fields({
+  changes: v.pipe(
+    v.record(v.string(), v.unknown()),
+    v.check(
+      (changes) => Object.keys(changes).length > 0,
+      'Expected a change, such as { "size.max": 30 }',
+    ),
+  ),
+}, { changes: 'Say what to change: send changes, such as { "size.max": 30 }' });
 
 /** What an override takes. */
 export const overrideShape: v.GenericSchema<OverrideBody> = fields({

@@ -290,11 +290,13 @@ function strip({ width }, height, children) {
 }
 
 /**
+ * Makes an element of a drawing.
+ *
  * @param {string} tag
  * @param {Readonly<Record<string, string>>} attributes
  * @returns {SVGElement}
  */
-function make(tag, attributes) {
+export function make(tag, attributes) {
   const made = /** @type {SVGElement} */ (document.createElementNS(NAMESPACE, tag));
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   return made;

@@ -42,16 +42,7 @@ import type {
 } from "./wire.ts";
 import type { FailuresJson } from "./wire_failures.ts";
 import type { JobCountJson, JobPageJson } from "./wire_lists.ts";
-
-/** Routes that answer the caller. The guard is before every other one. */
-export const OPEN_ROUTES = [
-  "GET /healthz",
-  "GET /readyz",
-  "GET /assets/:name",
-  "GET /login",
-  "POST /login",
-  "POST /logout",
-] as const;
+import type { WhatIfBody, WhatIfJson } from "./wire_what_if.ts";
 
 /**
  * Pools: look, pause, resume, drain, override.
@@ -92,6 +83,15 @@ export interface PoolEndpoints {
     };
     answers: { 200: LoadRecord };
     problems: 400 | 404 | 409;
+  };
+  /**
+   * Simulates the last ten minutes with changes of the config, beside the pools. One question is
+   * answered at a time, each within a minute.
+   */
+  "POST /api/pools/:pool/whatif": {
+    body: WhatIfBody;
+    answers: { 200: WhatIfJson };
+    problems: 400 | 404 | 409 | 413 | 415 | 503;
   };
   /** Pauses a lane, or the whole pool: no job starts; running jobs continue. */
   "POST /api/pools/:pool/pause": {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { OPEN_ROUTES } from "./endpoints.ts";
+import type { OPEN_ROUTES } from "../access/open_routes.ts";
 import type { Media, Problem } from "./wire.ts";
 
 /**

@@ -29,6 +29,8 @@ import poolCharts from "../assets/pool_charts.js" with { type: "text" };
 import poolsStyle from "../assets/pools.css" with { type: "text" };
 import reload from "../assets/reload.js" with { type: "text" };
 import retry from "../assets/retry.js" with { type: "text" };
+import whatIf from "../assets/what_if.js" with { type: "text" };
+import whatIfStyle from "../assets/what_if.css" with { type: "text" };
 import theme from "../assets/theme.js" with { type: "text" };
 import { API_HEADERS, problem } from "../http/problem.ts";
 
@@ -57,8 +59,9 @@ const FILES: Readonly<Record<string, string>> = {
   "pool_charts.js": poolCharts,
   "reload.js": reload,
   "retry.js": retry,
-  "style.css": frameStyle + partsStyle + poolsStyle + jobsStyle,
+  "style.css": frameStyle + partsStyle + poolsStyle + jobsStyle + whatIfStyle,
   "theme.js": theme,
+  "what_if.js": whatIf,
 };
 
 /**

@@ -30,6 +30,7 @@ import { countsOf, type StateCounts, StateTabs } from "./state_tabs.tsx";
 import { NO_FILTER } from "../api/job_query.ts";
 import { queryFaults, queryNumber } from "../http/problem.ts";
 import { badQuery } from "./trouble.tsx";
+import { WhatIf } from "./what_if.tsx";
 
 /** Most groups of failures that the page has. */
 const MOST_FAILURES = 3;
@@ -138,7 +139,7 @@ const PoolPage: FC<PoolPageProps> = (props) => {
           {writes && <PoolActions base={base} pool={pool} most={most} />}
         </>
       }
-      scripts={["pool_charts.js", ...(writes ? ["override.js"] : [])]}
+      scripts={["pool_charts.js", ...(writes ? ["override.js", "what_if.js"] : [])]}
       live
       refresh={refresh}
     >
@@ -164,6 +165,7 @@ const PoolPage: FC<PoolPageProps> = (props) => {
       {!isFailing && failures}
       <h2 id="decisions">Decisions</h2>
       <DecisionLog pool={pool.pool} log={log} hasMore={hasMore} />
+      {writes && <WhatIf pool={pool} />}
     </Layout>
   );
 };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { isLoopback } from "../../../src/config/loopback.ts";
-import { OPEN_ROUTES } from "../../../src/admin/http/endpoints.ts";
+import { OPEN_ROUTES } from "../../../src/admin/access/open_routes.ts";
 import { problemOf, running } from "../_app.ts";
 
 const ADMIN = "admin-token-0123456789";

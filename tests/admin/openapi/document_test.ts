@@ -162,6 +162,10 @@ Deno.test("Answers have the shapes that the document gives them, field by field"
   await answered(system, `POST /api/pools/typed/schedules/${schedule}/resume`);
   await answered(system, `POST /api/pools/typed/schedules/${schedule}/run`);
   await system.clock.advance(100_000);
+  await answered(system, "POST /api/pools/mail/jobs", { lane: "urgent", payload: 1 });
+  await system.clock.advance(3000);
+  await answered(system, "GET /api/pools/mail/load");
+  await answered(system, "POST /api/pools/mail/whatif", { changes: { "size.max": 2 } });
   await answered(system, "GET /api/schedules?pool=typed");
   await answered(system, "GET /api/events/past");
   await answered(system, "GET /api/config");
