@@ -12,6 +12,7 @@ import { isoTime } from "../time/iso_time.ts";
 import type { JobAttempt, JobRecord } from "../contract/job.ts";
 import { call, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
+import { printTimeline } from "./job_timeline.ts";
 import type { Io } from "./io.ts";
 import { bold, json, line, note, red, table } from "./print.ts";
 import { confirmed, type Tools, wholeNumber, withRemote, withYes } from "./verb.ts";
@@ -143,6 +144,11 @@ export async function showJob(io: Io, id: string, options: RemoteOptions): Promi
   if (job.result !== undefined) line(io, `result ${JSON.stringify(job.result)}`);
   if (job.resultError !== undefined) line(io, red(`no result: ${job.resultError}`));
   if (job.error !== undefined) line(io, red(`error ${job.error}`));
+  printTimeline(
+    io,
+    job,
+    await call(io, options, "GET /api/jobs/:id/waiting", "waiting", { at: { id } }),
+  );
   if (job.revived !== undefined) {
     const { attempts, atMs } = job.revived;
     line(io, `retried by hand ${isoTime(atMs)}, after ${counted(attempts, "attempt")}`);

@@ -36,7 +36,7 @@ Deno.test("jobs ls, show, cancel and retry", async () => {
   assert.match(shownDead.out, /^\S+ {2}dead \(attempts\)\npool mail, lane urgent, attempt 1\n/);
   assert.match(
     shownDead.out,
-    /\nerror no way\nattempt 1 failed after 0 ms, w1, started .*\n +Error\n +at [^\n]*\n$/,
+    /\nerror no way\ntimeline\n {2}! attempt 1 failed 0 ms, from \S+\nattempt 1 failed after 0 ms, w1, started .*\n +Error\n +at [^\n]*\n$/,
   );
   assert.equal(cancelled.out, `Job ${waiting.id} is cancelled\n`);
   assert.deepEqual([again.code, again.err], [

@@ -113,7 +113,8 @@ export function jobHandlers(context: AdminContext): Handlers<JobEndpoints> {
         const found = await findJob(id, context);
         if (found === undefined) return noJob(id);
         const waiting = await lookAtWaiting(found) ?? null;
-        return answer({ id: found.job.id, state: found.job.state, waiting }, 200);
+        const { nowMs } = rounded({ nowMs: found.handle.snapshot().nowMs });
+        return answer({ id: found.job.id, state: found.job.state, nowMs, waiting }, 200);
       },
     },
     "DELETE /api/jobs/:id": { run: ({ c, id }) => change(c, id, "remove", context) },
@@ -240,10 +241,10 @@ export function shownWhole(
 export function shownJob(job: JobRecord, context: AdminContext): JobRecord {
   const { history: _, ...shown } = job;
   const { payload, result, cursor, progress, error } = job;
-  const { createdAtMs, dueAtMs, startedAtMs, endedAtMs } = job;
+  const { createdAtMs, dueAtMs, readyAtMs, startedAtMs, endedAtMs } = job;
   return {
     ...shown,
-    ...rounded({ createdAtMs, dueAtMs, startedAtMs, endedAtMs }),
+    ...rounded({ createdAtMs, dueAtMs, readyAtMs, startedAtMs, endedAtMs }),
     payload: context.show(payload, payload),
     ...(result === undefined ? {} : { result: context.show(result, payload) }),
     ...(cursor === undefined ? {} : { cursor: context.show(cursor, payload) }),

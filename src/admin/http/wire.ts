@@ -152,6 +152,8 @@ export interface WaitingJson {
   readonly id: string;
   /** Its state. */
   readonly state: JobState;
+  /** When that was so, ms since epoch. */
+  readonly nowMs: number;
   /** Its place, what holds it, and when it may start. `null`: it does not wait. */
   readonly waiting: Waiting | null;
 }

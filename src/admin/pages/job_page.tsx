@@ -16,6 +16,7 @@ import { visible } from "../../base/escape.ts";
 import type { Waiting } from "../../explain/waiting.ts";
 import type { AdminContext } from "../api/context.ts";
 import { AttemptList } from "./attempt_list.tsx";
+import { JobTimeline } from "./job_timeline.tsx";
 import { JobActions } from "./job_actions.tsx";
 import { ago, attemptsOf, REASONS, StateMark, textOf } from "./job_state.tsx";
 import { findJob, noJobText, shownWhole } from "../api/jobs.ts";
@@ -90,6 +91,7 @@ const JobPage: FC<JobPageProps> = ({ base, actor, dead, job, settings, nowMs, wa
     }
   >
     {waiting !== undefined && <Why waiting={waiting} lane={job.lane} nowMs={nowMs} />}
+    <JobTimeline job={job} nowMs={nowMs} />
     {(job.error !== undefined || job.reason !== undefined) && <Fault job={job} />}
     <AttemptList job={job} nowMs={nowMs} stacks={mayWrite(actor)} />
     <Facts base={base} job={job} settings={settings} nowMs={nowMs} />

@@ -21,10 +21,12 @@ Deno.test("GET /api/jobs/:id/waiting says where a job stands in its lane, and wh
   ];
   await system.clock.advance(100);
 
-  assert.deepEqual(await why(runs), { id: runs, state: "running", waiting: null });
+  const nowMs = system.clock.nowMs();
+  assert.deepEqual(await why(runs), { id: runs, state: "running", nowMs, waiting: null });
   assert.deepEqual(await why(second), {
     id: second,
     state: "ready",
+    nowMs,
     waiting: {
       position: 2,
       atLeast: false,
