@@ -229,8 +229,8 @@ async function scale(io: Io, pool: string, options: ScaleOptions): Promise<void>
   );
 }
 
-function targetOf({ stopped, target }: PoolJson): Cell {
-  return stopped ? "none" : target;
+function targetOf({ draining, target }: PoolJson): Cell {
+  return draining ? "none" : target;
 }
 
 function workersOf(pool: PoolJson): string {

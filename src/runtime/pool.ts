@@ -179,9 +179,10 @@ export class Pool implements PoolHandle {
   }
 
   diagnosis(): readonly Finding[] {
-    const { steering, state, guard } = this.#parts;
+    const { steering, state, guard, drain } = this.#parts;
     const nowMs = state.at(this.#clock.nowMs());
     const trouble = guard.trouble(nowMs);
+    if (drain.begun) return storeFailing(trouble); // jobs wait since it drains: no bound is to be raised
     // A pool at rest takes no samples: what its past shows would never end.
     const restsForMs = steering.quiet ? nowMs - steering.history.sampledAtMs : 0;
     if (restsForMs >= OVER_AFTER_MS) return storeFailing(trouble);

@@ -126,6 +126,7 @@ Deno.test("A pool that drains lives on: rates, samples and what runs, until it h
         done: window.completionsPerSec,
         leftMs: drain!.untilMs - nowMs,
         text: whyOf(pool.snapshot()),
+        found: pool.diagnosis().length,
       });
     }
 
@@ -137,6 +138,7 @@ Deno.test("A pool that drains lives on: rates, samples and what runs, until it h
       "Draining for 5 s: 2 jobs run: they have 5 s to end, or go back without a counted attempt; " +
         "2 wait and will be lost with this process: its store is in memory",
     );
+    assert.ok(shown.every(({ found }) => found === 0)); // jobs wait since it drains
     const during = pool.history().samples.filter(({ atMs }) => atMs > startedAtMs);
     assert.ok(during.length >= 8, `${during.length}`);
     const running = during.map(({ lanes }) => lanes[1]!.running).slice(0, 8);

@@ -166,7 +166,9 @@ function columnOf(before, part) {
  * @param {Sample} sample
  */
 function isBound(before, sample) {
-  const { live, stuck, limit, rateBound, holdUntilMs, shed, busyMs, liveMs, lanes } = sample;
+  const { live, stuck, target, limit, rateBound, holdUntilMs, shed, busyMs, liveMs, lanes } =
+    sample;
+  if (target === 0 && live > 0) return false; // it drains
   if (holdUntilMs > 0 || rateBound) return true;
   if (live + stuck < limit) return false;
   const isLate = lanes.some(({ late }, index) => late > (before.lanes[index]?.late ?? 0));

@@ -178,7 +178,7 @@ const Facts: FC<{ pool: ShownPool }> = ({ pool }) => {
       <Fact name="Workers busy" text={`${grouped(pool.busy)} of ${grouped(pool.live)}${limit}`} />
       <Fact
         name="Target"
-        text={`${pool.stopped ? "none" : pool.target} (${size.min} to ${size.max})`}
+        text={`${pool.draining ? "none" : pool.target} (${size.min} to ${size.max})`}
       />
       <Fact
         name="Ready jobs"

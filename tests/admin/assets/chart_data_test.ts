@@ -83,6 +83,7 @@ Deno.test("columnsOf() says what bound a pool only while more would have started
   assert.equal(boundBy(full), "");
   assert.equal(boundBy({ ...full, lanes: late }), "cap db-pool-cap");
   assert.equal(boundBy({ ...full, shed: 1 }), "cap db-pool-cap");
+  assert.equal(boundBy({ ...full, lanes: late, target: 0 }), ""); // it drains
   assert.equal(boundBy({ lanes: late }), "");
   assert.equal(boundBy({ rateBound: true, boundBy: "cap:api-rate-cap" }), "cap api-rate-cap");
   assert.equal(boundBy({ holdUntilMs: 9, heldBy: "mailer" }), "downstream mailer");
@@ -148,6 +149,10 @@ function sampleAt(atMs: number, more: Partial<Sample> = {}): Sample {
     oldestWaitMs: 0,
     longestWaitMs: 0,
     mostReady: 0,
+    maxRunning: null,
+    blocked: 0,
+    oldestBlockedMs: 0,
+    held: { worker: 0, growth: 0, rate: 0, lane: 0, key: 0, policy: 0, store: 0, receiver: 0 },
     arrivals: 0,
     starts: 0,
     late: 0,
@@ -190,6 +195,11 @@ function sampleAt(atMs: number, more: Partial<Sample> = {}): Sample {
     shed: 0,
     busyMs: atMs / 2,
     liveMs: atMs,
+    startsPerSec: null,
+    leaseMs: 0,
+    loopBlocks: 0,
+    loopBlockedMs: 0,
+    starts: 0,
     lanes: [
       { ...lane, name: "urgent", longestWaitMs: 40 },
       { ...lane, name: "batch" },
