@@ -47,6 +47,18 @@ Deno.test("adaptiveCap tries a slow-down once, for sure, and leaves the pool alo
   assert.deepEqual(pool.sizes, [32, 16, 32]);
 });
 
+Deno.test("adaptiveCap lets a pool go soon whose slow-down ended during a trial", () => {
+  for (const laterMs of [0, 100, 200, 300, 400, 600]) {
+    const pool = new DrivenPool(cap()).pass(5000, calm);
+    while (pool.target !== 16) pool.pass(10, { perSec: 450, runMs: () => 80 });
+    pool.pass(laterMs, { perSec: 450, runMs: () => 80 });
+
+    pool.pass(30_000, { perSec: 450, runMs: steadily });
+
+    assert.equal(pool.limit.workers, Infinity, `after ${laterMs} ms: ${pool.limit.reason}`);
+  }
+});
+
 Deno.test("adaptiveCap tries nothing while the pool keeps up, however long attempts take", () => {
   const pool = new DrivenPool(cap()).pass(5000, calm);
 
