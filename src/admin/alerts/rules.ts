@@ -49,7 +49,9 @@ function alertsOf({ name }: PoolSettings): readonly Alert[] {
   return [
     {
       name: "AtCapacity",
-      expr: `${isAtLimit} and on (instance, pool) ${isOld}`,
+      expr: `${isAtLimit} and on (instance, pool) ${isOld} or ${
+        at("sluice_pool_diagnosis", ',code="at-capacity"')
+      } == 1`,
       for: "1m",
       severity: "page",
       summary:

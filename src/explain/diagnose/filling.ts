@@ -27,7 +27,8 @@ export function neverGrows(history: History, { constant }: Traits): readonly Fin
     const more = lane.ready - before.ready;
     const olderMs = lane.oldestWaitMs - before.oldestWaitMs;
     const waits = laneOf(window, index).every(({ ready }) => ready > 0);
-    const heldMs = lane.held.growth - before.held.growth;
+    // A worker that is kept for other lanes is none for these jobs.
+    const heldMs = lane.held.growth - before.held.growth + lane.held.policy - before.held.policy;
     if (!waits || more <= 0 || olderMs < OLDER * spanMs || heldMs < spanMs / 2) return [];
     return [{
       code: "never-grows",

@@ -14,7 +14,7 @@ const SWING_MS = 110_000;
 const PART_MS = 10_000;
 
 /** More reversals a minute than this at a steady load are too many. */
-const FEW = 2;
+const FEW = 3;
 
 /** A swing of two workers, or of this share of them, costs nothing. */
 const SMALL = 0.25;
