@@ -76,7 +76,7 @@ Deno.test("pages, lists and assets come compressed over a connection, event stre
   };
 
   const encodings = [];
-  for (const path of ["/pools/mail", "/assets/uplot.js", "/openapi.json", "/api/events"]) {
+  for (const path of ["/pools/mail", "/assets/pool_charts.js", "/openapi.json", "/api/events"]) {
     encodings.push(await encodingOf(path));
   }
 
