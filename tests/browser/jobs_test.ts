@@ -148,7 +148,7 @@ browserTest("A dead job is reached, retried and left with the keyboard alone", a
         (name) => (document.activeElement?.getAttribute("aria-label") ?? "") === name,
         name,
       );
-    for (let steps = 0; steps < 40 && !await isOn(`Retry ${dead}`); steps++) {
+    for (let steps = 0; steps < 80 && !await isOn(`Retry ${dead}`); steps++) {
       await page.keyboard.press("Tab");
     }
     assert.ok(await isOn(`Retry ${dead}`));

@@ -74,8 +74,9 @@ const OneAttempt: FC<OneAttemptProps> = ({ attempt, nowMs, open, known }) => {
     <details data-key={`${attempt.startedAtMs}`} open={open}>
       <summary>
         <strong>{attempt.attempt}</strong> <span class={MARKS[end]}>{end}</span>
-        {times > 1 && <>{` ${times} times in a row`}</>} after {duration(attempt.ms)} on{" "}
-        {visible(attempt.worker)}, started {ago(attempt.startedAtMs, nowMs)}
+        {times > 1 && <>{` ${times} times in a row`}</>} {end === "running" ? "for" : "after"}{" "}
+        {duration(attempt.ms)} on {visible(attempt.worker)}, started{" "}
+        {ago(attempt.startedAtMs, nowMs)}
         {log !== undefined && `, ${counted(log.length, "line")} of log`}
       </summary>
       <p class="soft">

@@ -77,14 +77,14 @@ const JobPage: FC<JobPageProps> = ({ base, actor, dead, job, settings, nowMs, wa
       <>
         <StateMark job={job} />
         {mayWrite(actor) && (
-          <span class="push">
+          <span class="push row">
+            <JobActions job={job} next={job.state === "dead" ? "/dead" : "/jobs"} />
             <a
               class="button small scripted"
               href={`${base}/jobs/${encodeURIComponent(job.id)}/again`}
             >
               Edit and enqueue again…
-            </a>{" "}
-            <JobActions job={job} next={job.state === "dead" ? "/dead" : "/jobs"} />
+            </a>
           </span>
         )}
       </>
