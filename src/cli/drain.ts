@@ -8,7 +8,7 @@ import { delay } from "../base/async.ts";
 import { drainingText } from "../explain/reason.ts";
 import { call, type RemoteOptions } from "./client.ts";
 import type { Io } from "./io.ts";
-import { inLine, json, line } from "./print.ts";
+import { inLine, json, line, note } from "./print.ts";
 import { reportOf } from "./report.ts";
 import { confirmed, durationMs } from "./verb.ts";
 
@@ -55,7 +55,7 @@ async function follow(
         signal,
       });
       const text = drainingText(shown);
-      if (text !== undefined && !signal.aborted) io.err(`${inLine(text)}\n`);
+      if (text !== undefined && !signal.aborted) note(io, inLine(text));
     } catch {
       // The answer to the drain itself says what is wrong.
     }

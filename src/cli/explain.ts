@@ -9,7 +9,7 @@ import type { DecisionJson } from "../admin/http/wire.ts";
 import { isoTime } from "../time/iso_time.ts";
 import { call, type RemoteOptions } from "./client.ts";
 import type { Io } from "./io.ts";
-import { bold, json, line } from "./print.ts";
+import { bold, json, line, type Styled } from "./print.ts";
 import { showShadow } from "./shadow.ts";
 import { type Tools, wholeNumber, withRemote } from "./verb.ts";
 
@@ -31,22 +31,26 @@ async function explain(io: Io, pool: string, options: ExplainOptions): Promise<v
   const decisions = await call(io, options, route, "list", { at: { pool }, query: { limit } });
   if (options.json) return json(io, decisions);
   if (decisions.length === 0) return line(io, "No decision has been made yet.");
-  for (const decision of decisions) showDecision(io, decision);
+  for (const parts of decisions.flatMap(decisionLines)) line(io, ...parts);
   const { shadow } = await call(io, options, "GET /api/pools/:pool", "lanes", { at: { pool } });
   if (shadow !== undefined) showShadow(io, shadow);
 }
 
-function showDecision(io: Io, decision: DecisionJson): void {
+/** A decision, with what each strategy asked for. */
+export function decisionLines(decision: DecisionJson): readonly (readonly (string | Styled)[])[] {
   const change = decision.from === decision.to
     ? `stays at ${decision.to}`
     : `${decision.from} -> ${decision.to}`;
-  line(io, bold(isoTime(decision.atMs)), `  ${change}, bound by ${decision.boundBy}`);
-  line(io, `  ${decision.sentence}`);
-  if (decision.latest !== undefined && decision.latest !== decision.sentence) {
-    line(io, `  Until ${isoTime(decision.untilMs)}: ${decision.latest}`);
-  }
-  for (const part of decision.proposals) {
-    const workers = part.workers === null ? "no bound" : String(part.workers);
-    line(io, `    ${part.kind} ${part.by}: ${workers}, ${part.reason}`);
-  }
+  const { latest, sentence, untilMs, atMs, boundBy, proposals } = decision;
+  const until = latest === undefined || latest === sentence
+    ? []
+    : [[`  Until ${isoTime(untilMs)}: ${latest}`]];
+  return [
+    [bold(isoTime(atMs)), `  ${change}, bound by ${boundBy}`],
+    [`  ${sentence}`],
+    ...until,
+    ...proposals.map(({ kind, by, workers, reason }) => [
+      `    ${kind} ${by}: ${workers === null ? "no bound" : workers}, ${reason}`,
+    ]),
+  ];
 }

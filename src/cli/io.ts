@@ -16,6 +16,8 @@ export interface Io {
   err(text: string): void;
   /** True if standard output is a terminal. */
   readonly terminal: boolean;
+  /** Characters in a line of that terminal. `Infinity`: there is none. */
+  columns(): number;
   /** True if output may be colored: a terminal, and no `NO_COLOR`. */
   readonly color: boolean;
   /** Reads all of standard input as text. @throws {CliError} If it is not UTF-8. */
@@ -42,6 +44,7 @@ export function systemIo(): Io {
     out: (text) => writeAll(Deno.stdout, text),
     err: (text) => writeAll(Deno.stderr, text),
     terminal,
+    columns: () => terminal ? Deno.consoleSize().columns : Infinity,
     color: terminal && !Deno.noColor,
     readInput: async () => textOf(await new Response(Deno.stdin.readable).bytes()),
     confirm: (question) =>

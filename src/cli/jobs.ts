@@ -14,7 +14,8 @@ import { call, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import { printTimeline } from "./job_timeline.ts";
 import type { Io } from "./io.ts";
-import { bold, json, line, note, red, table } from "./print.ts";
+import { type Column, showTable } from "./fold.ts";
+import { bold, json, line, note, red } from "./print.ts";
 import { confirmed, type Tools, wholeNumber, withRemote, withYes } from "./verb.ts";
 
 /** Which jobs to list. */
@@ -81,20 +82,35 @@ export async function listJobs(io: Io, pool: string, options: JobsOptions): Prom
     const none = `No such jobs${looked}`;
     return line(io, more === undefined ? none : `${none} so far: to continue, ${more}`);
   }
-  const dead = options.state === "dead"; // listed by when they died
-  table(
-    io,
-    ["ID", "LANE", "STATE", "ATTEMPT", dead ? "DIED" : "CREATED", "LAST ERROR"],
-    page.jobs.map((job) => [
-      job.id,
-      job.lane,
-      job.reason === undefined ? job.state : `${job.state} (${job.reason})`,
-      job.attempt,
-      isoTime((dead ? job.endedAtMs : undefined) ?? job.createdAtMs),
-      job.state === "done" ? "" : oneLine(job.error ?? ""),
-    ]),
-  );
+  showTable(io, jobColumns(options.state), page.jobs);
   if (more !== undefined) line(io, `More jobs${looked}: ${more}`);
+}
+
+/** Columns of a table of jobs, of one state or of any. */
+export function jobColumns(state: string | undefined): readonly Column<JobRecord>[] {
+  const dead = state === "dead"; // listed by when they died
+  return [
+    { title: "ID", rank: 0, cell: ({ id }) => id },
+    { title: "LANE", rank: 1, cell: ({ lane }) => lane },
+    {
+      title: "STATE",
+      rank: 0,
+      cell: ({ state, reason }) => reason === undefined ? state : `${state} (${reason})`,
+      style: (job) => job.state === "dead" ? "red" : undefined,
+    },
+    { title: "ATTEMPT", rank: 3, cell: ({ attempt }) => attempt },
+    {
+      title: dead ? "DIED" : "CREATED",
+      rank: 2,
+      cell: (job) => isoTime((dead ? job.endedAtMs : undefined) ?? job.createdAtMs),
+    },
+    {
+      title: "LAST ERROR",
+      rank: 0,
+      cell: ({ state, error = "" }) => state === "done" ? "" : oneLine(error),
+      short: ({ state, error = "" }) => state === "done" ? "" : oneLine(error).slice(0, 30),
+    },
+  ];
 }
 
 async function fetchPage(

@@ -6,8 +6,7 @@
 
 import type { Command } from "commander";
 import type { LaneJson, PoolJson } from "../admin/http/wire.ts";
-import { aimOf, lanesOverTarget, PRESSING_CODES } from "../explain/diagnose.ts";
-import { counted, duration, rate } from "../base/format.ts";
+import { counted, duration } from "../base/format.ts";
 import { isoTime } from "../time/iso_time.ts";
 import { shellWord } from "../base/shell_word.ts";
 import { breakerText, whyOf } from "../explain/reason.ts";
@@ -15,7 +14,9 @@ import { call, type RemoteOptions, there } from "./client.ts";
 import { drain, type DrainOptions } from "./drain.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { bold, type Cell, json, line, table } from "./print.ts";
+import { type Column, showTable } from "./fold.ts";
+import { LANE_COLUMNS, POOL_COLUMNS, stateOf, targetOf, workersOf } from "./pool_rows.ts";
+import { bold, json, line } from "./print.ts";
 import { durationMs, type Tools, wholeNumber, withRemote, withYes } from "./verb.ts";
 
 /** Adds the verb. */
@@ -75,66 +76,10 @@ interface ScaleOptions extends RemoteOptions {
   readonly clear?: boolean;
 }
 
-/** Head of a table of pools. */
-export const POOL_COLUMNS: readonly string[] = [
-  "POOL",
-  "WORKERS",
-  "TARGET",
-  "READY",
-  "OLDEST",
-  "IN/S",
-  "DONE/S",
-  "FAILED/S",
-  "SHED/S",
-  "STATE",
-];
-
-/** A pool as a row of that table. */
-export function poolRow(pool: PoolJson): readonly Cell[] {
-  return [
-    pool.pool,
-    workersOf(pool),
-    targetOf(pool),
-    pool.lanes.reduce((sum, lane) => sum + lane.ready, 0),
-    duration(Math.max(...pool.lanes.map((lane) => lane.oldestWaitMs))),
-    rate(pool.window.arrivalsPerSec),
-    rate(pool.window.completionsPerSec),
-    rate(pool.window.failuresPerSec),
-    rate(pool.window.shedPerSec),
-    stateOf(pool),
-  ];
-}
-
-/** Head of a table of lanes, as far as all have the same. */
-export const LANE_COLUMNS: readonly string[] = [
-  "LANE",
-  "OLDEST",
-  "TARGET",
-  "READY",
-  "BLOCKED",
-  "DELAYED",
-  "RUNNING",
-  "IN/S",
-];
-
-/** A lane as the beginning of a row of such a table. */
-export function laneCells(lane: LaneJson): readonly Cell[] {
-  return [
-    lane.paused ? `${lane.name} (paused)` : lane.name,
-    duration(lane.oldestWaitMs),
-    aimOf(lane) ?? "none",
-    lane.ready,
-    lane.blocked === 0 ? 0 : `${lane.blocked} (${duration(lane.oldestBlockedMs)})`,
-    lane.delayed,
-    lane.running,
-    rate(lane.window.arrivalsPerSec),
-  ];
-}
-
 async function list(io: Io, options: RemoteOptions): Promise<void> {
   const pools = await call(io, options, "GET /api/pools", "list", {});
   if (options.json) return json(io, pools);
-  table(io, POOL_COLUMNS, pools.map(poolRow));
+  showTable(io, POOL_COLUMNS, pools);
 }
 
 async function describe(io: Io, name: string, options: RemoteOptions): Promise<void> {
@@ -154,14 +99,7 @@ async function describe(io: Io, name: string, options: RemoteOptions): Promise<v
   }
   for (const breaker of pool.breakers) line(io, breakerText(breaker, pool.nowMs));
   line(io);
-  table(
-    io,
-    [...LANE_COLUMNS, "MEAN RUN"],
-    pool.lanes.map((lane) => [
-      ...laneCells(lane),
-      lane.meanServiceMs === 0 ? "-" : duration(lane.meanServiceMs),
-    ]),
-  );
+  showTable(io, [...LANE_COLUMNS, MEAN_RUN], pool.lanes);
 }
 
 function jobsText({ jobs }: PoolJson): string {
@@ -170,6 +108,12 @@ function jobsText({ jobs }: PoolJson): string {
   const ended = dead === undefined ? "" : `; ${counted(dead, "dead letter")}`;
   return done === undefined ? open + ended : `${open}${ended}, ${done} done or cancelled are kept`;
 }
+
+const MEAN_RUN: Column<LaneJson> = {
+  title: "MEAN RUN",
+  rank: 2,
+  cell: ({ meanServiceMs }) => meanServiceMs === 0 ? "-" : duration(meanServiceMs),
+};
 
 async function setPaused(
   io: Io,
@@ -227,34 +171,4 @@ async function scale(io: Io, pool: string, options: ScaleOptions): Promise<void>
         isoTime(done.override.untilMs)
       }; "sluice pools scale ${shellWord(pool)} --clear${there(options)}" ends it`,
   );
-}
-
-function targetOf({ draining, target }: PoolJson): Cell {
-  return draining ? "none" : target;
-}
-
-function workersOf(pool: PoolJson): string {
-  return `${pool.busy}/${pool.live}${pool.limit === null ? "" : ` of ${pool.limit}`}`;
-}
-
-function stateOf(pool: PoolJson): string {
-  const states = [
-    pool.stopped ? "stopped" : pool.draining && "draining",
-    stuckOf(pool),
-    ...new Set(pool.diagnosis.map(({ code }) => PRESSING_CODES.includes(code) && code)),
-    lanesOverTarget(pool).length > 0 && "over target",
-    pool.paused && "paused",
-    pool.degraded && "degraded",
-    pool.stale && "stale",
-    pool.override !== undefined && "overridden",
-    pool.openKeys > 0 && `${counted(pool.openKeys, "key")} held`,
-    pool.holdUntilMs > 0 ? "cooling down" : pool.rateBound && "rate-bound",
-  ].filter((state) => state !== false);
-  return states.length === 0 ? "ok" : states.join(", ");
-}
-
-/** `stuck` where no worker is left that could take a job. */
-function stuckOf({ live, workers }: PoolJson): string | false {
-  const stuck = workers.filter(({ state }) => state === "stuck").length;
-  return stuck > 0 && (live === 0 ? "stuck" : `${stuck} stuck`);
 }

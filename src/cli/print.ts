@@ -13,13 +13,17 @@ export interface Styled {
   /** What is there. */
   readonly text: string;
   /** How it is shown. */
-  readonly style: "bold" | "red";
+  readonly style: "bold" | "dim" | "red" | "yellow" | "green" | "inverse";
 }
 
 /** What begins and ends a style. */
 const STYLES: Readonly<Record<Styled["style"], readonly [string, string]>> = {
   bold: ["\x1b[1m", "\x1b[22m"],
+  dim: ["\x1b[2m", "\x1b[22m"],
   red: ["\x1b[31m", "\x1b[39m"],
+  yellow: ["\x1b[33m", "\x1b[39m"],
+  green: ["\x1b[32m", "\x1b[39m"],
+  inverse: ["\x1b[7m", "\x1b[27m"],
 };
 
 /** Writes one line. What a terminal would obey is shown instead. */
@@ -57,10 +61,18 @@ export function table(io: Io, head: readonly string[], rows: readonly (readonly 
 }
 
 /** The lines of a table, its head first. */
-export function tableLines(
+function tableLines(
   head: readonly string[],
   rows: readonly (readonly Cell[])[],
 ): readonly string[] {
+  return tableCells(head, rows).map((row) => row.join("  ").trimEnd());
+}
+
+/** The cells of a table, its head first: those of a column are of one length. */
+export function tableCells(
+  head: readonly string[],
+  rows: readonly (readonly Cell[])[],
+): readonly (readonly string[])[] {
   const texts = rows.map((row) =>
     row.map((cell) => typeof cell === "number" ? grouped(cell) : inLine(cell))
   );
@@ -70,12 +82,12 @@ export function tableLines(
   const isFigure = head.map((_, column) =>
     rows.every((row) => typeof row[column] === "number" || row[column] === "-")
   );
-  const render = (row: readonly string[]): string =>
+  return [head, ...texts].map((row) =>
     row.map((text, column) => {
       const width = widths[column] ?? 0;
       return isFigure[column] ? text.padStart(width) : text.padEnd(width);
-    }).join("  ").trimEnd();
-  return [head, ...texts].map(render);
+    })
+  );
 }
 
 /** What is in a table. */

@@ -4,8 +4,23 @@
  * @module
  */
 
-/** Input of the user at a terminal. `quit` is a signal or ctrl-C too. */
-export type ScreenEvent = "up" | "down" | "quit" | "resize" | "other";
+/** A key that is no character, a signal, or a change of size. `quit` is a signal or ctrl-C. */
+export type ScreenKey =
+  | "up"
+  | "down"
+  | "page-up"
+  | "page-down"
+  | "home"
+  | "end"
+  | "enter"
+  | "escape"
+  | "backspace"
+  | "quit"
+  | "resize"
+  | "other";
+
+/** Input of the user at a terminal: a key, or a character that was typed. */
+export type ScreenEvent = ScreenKey | { readonly typed: string };
 
 /** A live picture. */
 export interface Screen {
@@ -23,19 +38,27 @@ export interface Screen {
 const OPEN = "\x1b[?1049h\x1b[?25l\x1b[2J";
 const CLOSE = "\x1b[?25h\x1b[?1049l";
 
-const KEYS: Readonly<Record<string, ScreenEvent>> = {
+const KEYS: Readonly<Record<string, ScreenKey>> = {
   "\x1b[A": "up",
   "\x1bOA": "up",
-  "k": "up",
   "\x1b[B": "down",
   "\x1bOB": "down",
-  "j": "down",
   "\t": "down",
-  "q": "quit",
-  "Q": "quit",
+  "\x1b[5~": "page-up",
+  "\x1b[6~": "page-down",
+  "\x1b[H": "home",
+  "\x1bOH": "home",
+  "\x1b[1~": "home",
+  "\x1b[F": "end",
+  "\x1bOF": "end",
+  "\x1b[4~": "end",
+  "\r": "enter",
+  "\n": "enter",
+  "\x7f": "backspace",
+  "\b": "backspace",
   "\x03": "quit",
   "\x04": "quit",
-  "\x1b": "quit",
+  "\x1b": "escape",
 };
 
 const WINDOWS = Deno.build.os === "windows";
@@ -43,7 +66,6 @@ const WINDOWS = Deno.build.os === "windows";
 const QUITTING: readonly Deno.Signal[] = WINDOWS
   ? ["SIGINT", "SIGBREAK"]
   : ["SIGINT", "SIGTERM", "SIGHUP"];
-
 /** Opens the process's own terminal. `undefined`: there is none to read from and write to. */
 export function openScreen(write: (text: string) => void): Screen | undefined {
   if (!Deno.stdin.isTerminal() || !Deno.stdout.isTerminal()) return undefined;
@@ -64,7 +86,12 @@ export function openScreen(write: (text: string) => void): Screen | undefined {
   readKeys(reader, put);
   return {
     size: () => Deno.consoleSize(),
-    draw: (lines) => write(`\x1b[H${lines.map((line) => `${line}\x1b[K`).join("\r\n")}\x1b[J`),
+    draw(lines) {
+      // Each line is cleared before it is written: after one that is full, its last character would go.
+      const picture = lines.map((line) => `\x1b[2K${line}`).join("\r\n");
+      const rest = lines.length < Deno.consoleSize().rows ? "\r\n\x1b[J" : "";
+      write(`\x1b[H${picture}${rest}`);
+    },
     async *events() {
       while (open) {
         const event = queue.shift();
@@ -114,9 +141,15 @@ export function keysIn(typed: string): readonly ScreenEvent[] {
   const events: ScreenEvent[] = [];
   for (let at = 0; at < typed.length;) {
     const rest = typed[at] === "\x1b" ? SEQUENCE.exec(typed.slice(at + 1))?.[0] ?? "" : "";
-    const key = typed.slice(at, at + 1 + rest.length);
-    events.push(KEYS[key] ?? "other");
+    const character = String.fromCodePoint(typed.codePointAt(at)!); // at is within
+    const key = character + rest;
+    events.push(KEYS[key] ?? typedOf(key));
     at += key.length;
   }
   return events;
+}
+
+/** A character that is to be seen. What is none, such as F1, is a key that nothing is known of. */
+function typedOf(key: string): ScreenEvent {
+  return /^\P{C}$/u.test(key) ? { typed: key } : "other";
 }

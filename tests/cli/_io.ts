@@ -28,6 +28,7 @@ export async function sluice(args: readonly string[], given: Partial<Io> = {}): 
     out: (text) => out += text,
     err: (text) => err += text,
     terminal: false,
+    columns: () => Infinity,
     color: false,
     readInput: () => Promise.resolve(""),
     env: () => undefined,

@@ -12,7 +12,7 @@ const HOSTILE =
 const OBEYED = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
 // deno-lint-ignore no-control-regex -- what the command line itself writes where colors are allowed
-const OWN_STYLES = /\x1b\[(?:1m([^\x1b]*)\x1b\[22|31m([^\x1b]*)\x1b\[39)m/g;
+const OWN_STYLES = /\x1b\[(?:[12]m([^\x1b]*)\x1b\[22|3[1-3]m([^\x1b]*)\x1b\[39)m/g;
 
 /** A door to a system: each text in its answers, names and words too, ends in what a terminal obeys. */
 function hostileDoor(url: string): Deno.HttpServer<Deno.NetAddr> {
@@ -62,6 +62,9 @@ const VERBS: readonly (readonly string[])[] = [
   ["explain", `broken${HOSTILE}`],
   ["doctor"],
   ["plugins", "--running"],
+  ["schedules"],
+  ["schedules", "run", "typed", `none${HOSTILE}`],
+  ["events", "ls"],
   ["pools", "drain", "typed", "--yes"],
   ["reload", "--dry-run"],
   ["jobs", "ls", "mail"],

@@ -68,7 +68,7 @@ Deno.test("top prints pools, lanes and decisions once where no terminal is", asy
     const { code, out } = await sluice(["top", "--url", url]);
 
     assert.equal(code, 0);
-    assert.match(out, /^POOL +WORKERS +TARGET .*\nmail +1\/\d of 4 .*\ntyped /);
+    assert.match(out, /^POOL +STATE +WORKERS +TARGET .*\nmail +ok +1\/\d of 4 .*\ntyped /);
     assert.match(out, /^LANE +OLDEST +TARGET +READY .* WAIT P95 +RUN P95\nurgent +0 ms +50 ms /m);
     assert.match(out, /^full \(paused\) /m);
     assert.match(out, /^DECISIONS\n\d\d:\d\d:\d\d {2}(stays at|\d+ ->) \d+, bound by /m);
@@ -90,12 +90,12 @@ Deno.test("top follows the system on a terminal, shows the pool that is chosen, 
   await withServer(async ({ sluice: { pools } }, url) => {
     const screen = new ActedScreen([
       [/^> mail /m, () => "down"],
-      [/^> typed [^]*\ntyped: /m, () => "down"],
+      [/^> typed [^]*\ntyped: /m, () => "up"],
       [/^> mail [^]*DECISIONS\n\d\d:/m, () => {
         pools[0]?.pause();
         return "other";
       }],
-      [/^> mail .* paused$/m, () => "up"],
+      [/^> mail +paused /m, () => "down"],
       [/^> typed /m, () => "quit"],
     ]);
 
@@ -107,7 +107,7 @@ Deno.test("top follows the system on a terminal, shows the pool that is chosen, 
     assert.deepEqual([code, out, screen.closed], [0, "", 1]);
     assert.match(
       screen.pictures[0] ?? "",
-      /^sluice top {2}http.* q quits, up and down choose a pool/,
+      /^sluice top {2}127[^]*\np pause .* \? help {2}q quit$/,
     );
   });
 });
@@ -126,7 +126,7 @@ Deno.test("top fits its picture to the screen after each change of size", async 
 
     const [head = ""] = (screen.pictures.at(-1) ?? "").split("\n");
     assert.equal(head.length, 30);
-    assert.ok(head.endsWith("…"));
+    assert.match(head, /^sluice top {2}\S+…\S+ {2}/);
   });
 });
 
@@ -165,17 +165,81 @@ Deno.test("top exits 2 when it is to look more often than is of use", async () =
 });
 
 Deno.test("keysIn() reads arrows as one key each, and what it does not know as other", () => {
-  assert.deepEqual(keysIn("\x1b[A\x1b[Bjkq"), ["up", "down", "down", "up", "quit"]);
+  assert.deepEqual(keysIn("\x1b[A\x1b[Bj"), ["up", "down", { typed: "j" }]);
   assert.deepEqual(keysIn("\x1bOA\t\x03"), ["up", "down", "quit"]);
-  assert.deepEqual(keysIn("\x1b[5~x\x1b[1;5C"), ["other", "other", "other"]);
-  assert.deepEqual(keysIn("\x1b"), ["quit"]);
+  assert.deepEqual(keysIn("\x1b[5~ä😀\x1b[1;5C"), [
+    "page-up",
+    { typed: "ä" },
+    { typed: "😀" },
+    "other",
+  ]);
+  assert.deepEqual(keysIn("\x1b"), ["escape"]);
+  assert.deepEqual(keysIn("\x1b[H\x1b[F\r\x7f"), ["home", "end", "enter", "backspace"]);
 });
 
 Deno.test("fit() leaves out what is below the screen, and cuts what is beside it", () => {
-  const lines = [{ text: "abc" }, { text: "abcd", style: "red" }, { text: "" }] as const;
+  const lines = [["abc"], ["a", { text: "bcd", style: "red" }, "e"], []] as const;
 
   assert.deepEqual(fit(lines, { columns: 3, rows: 2 }), [
-    { text: "abc" },
-    { text: "ab…", style: "red" },
+    ["abc"],
+    ["a", { text: "b…", style: "red" }],
   ]);
+});
+
+Deno.test("top pauses and overrides the chosen pool, once that is confirmed", async () => {
+  await withServer(async ({ sluice: { pools } }, url) => {
+    const typed = (text: string) => () => ({ typed: text });
+    const screen = new ActedScreen([
+      [/^> mail +ok/m, typed("p")],
+      [/^Pause pool "mail"\? y\/n/m, typed("n")],
+      [/^p pause /m, typed("p")],
+      [/^Pause pool "mail"\? y\/n/m, typed("y")],
+      [/^> mail +paused[^]*\nIt is paused$/m, typed("o")],
+      [/^Override of "mail"/m, typed("max 9")],
+      [/: max 9 $/m, () => "enter"],
+      [/^Expected override max to be a whole number from 0 to size.max/m, typed("o")],
+      [/^Override of "mail"/m, typed("max 2 for 1h")],
+      [/: max 2 for 1h $/m, () => "enter"],
+      [/^> mail +paused(, overridden| \+1) /m, typed("o")],
+      [/^Override of "mail"/m, typed("clear")],
+      [/: clear $/m, () => "enter"],
+      [/^The bounds are changed$/m, () => "quit"],
+    ]);
+
+    await sluice(["top", "--every", "100ms", "--url", url], {
+      terminal: true,
+      openScreen: () => screen,
+    });
+
+    assert.equal(pools[0]?.snapshot().paused, true);
+    assert.equal(pools[0]?.snapshot().override, undefined);
+  });
+});
+
+Deno.test("top filters by name, and shows jobs, dead jobs, decisions and its keys", async () => {
+  await withServer(async ({ send, clock }, url) => {
+    await send("POST", "/api/pools/mail/jobs", { lane: "urgent", payload: { fail: "no route" } });
+    await clock.advance(100);
+    const typed = (text: string) => () => ({ typed: text });
+    const screen = new ActedScreen([
+      [/^> mail[^]*\n {2}typed /m, typed("/")],
+      [/^Filter by name: {2}$/m, typed("TYP")],
+      [/^> typed[^]*with "TYP" in the name/m, () => "escape"],
+      [/^> typed[^]*\np pause /m, () => "up"],
+      [/^> mail /m, typed("d")],
+      [/^Dead jobs of mail[^]* dead \(attempts\) .* no route$/m, typed("j")],
+      [/^Jobs of mail[^]* dead /m, typed("e")],
+      [/^Why mail has its size\n\S+Z {2}/m, typed("?")],
+      [/^Keys\narrows/m, () => "down"],
+      [/^Keys/m, typed("q")],
+      [/^> mail /m, typed("q")],
+    ]);
+
+    const { code } = await sluice(["top", "--every", "100ms", "--url", url], {
+      terminal: true,
+      openScreen: () => screen,
+    });
+
+    assert.deepEqual([code, screen.closed], [0, 1]);
+  });
 });
