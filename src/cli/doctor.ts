@@ -8,6 +8,7 @@ import type { Command } from "commander";
 import type { PoolJson } from "../admin/http/wire.ts";
 import type { Finding } from "../explain/diagnose.ts";
 import { call, type RemoteOptions } from "./client.ts";
+import { doctorAll, printReport } from "./doctor_all.ts";
 import { doctorStore, type StoreDoctorOptions } from "./doctor_store.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
@@ -17,9 +18,12 @@ import { type Tools, withRemote, withYes } from "./verb.ts";
 /** Adds the verb. */
 export function addDoctor(program: Command, tools: Tools): void {
   const { io } = tools;
-  const text = "diagnose a pool, or a database that no process uses: what is wrong and what to do";
+  const text =
+    "diagnose all pools, or one, or a database that no process uses: what is wrong and " +
+    "what to do; exits 1 if something is wrong with one of all pools";
   withYes(withRemote(program.command("doctor").description(text)))
-    .argument("[pool]")
+    .argument("[pool]", "only this pool; default: all")
+    .option("--md", "print a report for a chat, as Markdown: of this pool, or of those in trouble")
     .option("--store <file>", "examine the database of a durable store; no process may work on it")
     .option("--repair", "repair what is wrong in it")
     .action(async (pool: string | undefined, options: DoctorOptions) => {
@@ -27,20 +31,26 @@ export function addDoctor(program: Command, tools: Tools): void {
       if (store !== undefined && pool === undefined) {
         return await doctorStore(tools, { ...options, store });
       }
-      if (pool === undefined || store !== undefined) {
-        throw new CliError("Expected the name of a pool, or --store with a file", 2);
+      if (store !== undefined) {
+        throw new CliError("Expected the name of a pool, or --store with a file, not both", 2);
       }
       if (options.repair) throw new CliError("--repair needs --store with the file", 2);
+      if (pool === undefined) return await doctorAll(io, options, (one) => show(io, one));
+      if (options.md && !options.json) return await printReport(io, pool, options);
       await doctor(io, pool, options);
     });
 }
 
-type DoctorOptions = RemoteOptions & Partial<StoreDoctorOptions>;
+type DoctorOptions = RemoteOptions & Partial<StoreDoctorOptions> & { readonly md?: boolean };
 
 async function doctor(io: Io, name: string, options: RemoteOptions): Promise<void> {
   const pool = await call(io, options, "GET /api/pools/:pool", "diagnosis", { at: { pool: name } });
-  const { diagnosis } = pool;
-  if (options.json) return json(io, diagnosis);
+  if (options.json) return json(io, pool.diagnosis);
+  show(io, pool);
+}
+
+function show(io: Io, pool: PoolJson): void {
+  const { pool: name, diagnosis } = pool;
   const now = amissNow(pool);
   for (const sentence of now) line(io, `${name}: ${sentence}`);
   if (now.length + diagnosis.length === 0) line(io, `${name}: nothing is wrong in its recent past`);

@@ -4,7 +4,11 @@
  * @module
  */
 
-/** A key that is no character, a signal, or a change of size. `quit` is a signal or ctrl-C. */
+/**
+ * A key that is no character, a signal, or a change of size. `quit` is a signal or ctrl-C.
+ *
+ * @internal
+ */
 export type ScreenKey =
   | "up"
   | "down"

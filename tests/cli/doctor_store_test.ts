@@ -228,13 +228,11 @@ Deno.test("doctor --store cannot examine a folder", async () => {
   assert.match(err, /^Cannot examine .*: /);
 });
 
-Deno.test("doctor wants a pool or a file, and repairs only files", async () => {
-  const neither = await sluice(["doctor"]);
+Deno.test("doctor takes no pool beside a file, and repairs only files", async () => {
   const both = await sluice(["doctor", "mail", "--store", "queue.db"]);
   const repair = await sluice(["doctor", "mail", "--repair"]);
 
-  const text = "Expected the name of a pool, or --store with a file\n";
-  assert.deepEqual([neither.code, neither.err], [2, text]);
+  const text = "Expected the name of a pool, or --store with a file, not both\n";
   assert.deepEqual([both.code, both.err], [2, text]);
   assert.deepEqual([repair.code, repair.err], [2, "--repair needs --store with the file\n"]);
 });

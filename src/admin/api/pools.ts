@@ -12,7 +12,8 @@ import type { PoolEndpoints } from "../http/endpoints.ts";
 import type { DecisionJson, PoolJson } from "../http/wire.ts";
 import { audit } from "./audit.ts";
 import type { AdminContext } from "./context.ts";
-import { answer, badRequest, problem } from "../http/problem.ts";
+import { answer, API_HEADERS, badRequest, problem } from "../http/problem.ts";
+import { reportOf } from "./report.ts";
 import { rounded } from "../http/rounded.ts";
 import { wholeNumber } from "./query.ts";
 import type { Answered, Exchange, Handlers } from "./route.ts";
@@ -35,6 +36,12 @@ export function poolHandlers(
   return {
     "GET /api/pools": { run: () => answer(context.sluice.pools.map(poolJson), 200) },
     "GET /api/pools/:pool": { run: ({ target }) => answer(poolJson(target.handle), 200) },
+    "GET /api/pools/:pool/report": {
+      run: async ({ target }) =>
+        new Response(await reportOf(target.handle, context), {
+          headers: { ...API_HEADERS, "content-type": "text/markdown; charset=utf-8" },
+        }),
+    },
     "GET /api/pools/:pool/decisions": {
       query: { limit: wholeNumber({ min: 1, max: 1_000 }) },
       run: ({ target, query }) =>

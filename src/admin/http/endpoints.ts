@@ -54,6 +54,14 @@ export interface PoolEndpoints {
   "GET /api/pools": { answers: { 200: readonly PoolJson[] }; problems: 400 };
   /** One pool. */
   "GET /api/pools/:pool": { answers: { 200: PoolJson }; problems: 400 | 404 };
+  /**
+   * Half a page for a chat, as Markdown: what is wrong, figures, the last five decisions, the top three
+   * errors, commands; times in UTC.
+   */
+  "GET /api/pools/:pool/report": {
+    answers: { 200: Media<"text/markdown"> };
+    problems: 400 | 404;
+  };
   /** Decisions, newest first. */
   "GET /api/pools/:pool/decisions": {
     query: {

@@ -28,6 +28,8 @@ import { oldestWaitMs } from "./pool_order.ts";
 import { findingClass, isWell, Marks, Meanings, type ShownPool } from "./pool_state.tsx";
 import { countsOf, type StateCounts, StateTabs } from "./state_tabs.tsx";
 import { NO_FILTER } from "../api/job_query.ts";
+import { poolJson } from "../api/pools.ts";
+import { REPORTED, reportText } from "../api/report.ts";
 import { queryFaults, queryNumber } from "../http/problem.ts";
 import { badQuery } from "./trouble.tsx";
 import { WhatIf } from "./what_if.tsx";
@@ -65,6 +67,7 @@ async function show(c: Context, context: AdminContext): Promise<Response> {
   }
   const log = handle.explain(decisions + 1);
   const failures = await context.failures.soon(handle, context.sluice.pools.length);
+  const report = reportText(poolJson(handle), log.slice(0, REPORTED), failures);
   return await answerPage(
     c,
     <PoolPage
@@ -73,6 +76,7 @@ async function show(c: Context, context: AdminContext): Promise<Response> {
       counts={countsOf([handle], "")}
       history={handle.history()}
       failures={failures}
+      report={report}
       span={span}
       log={log.slice(0, decisions)}
       hasMore={log.length > decisions}
@@ -103,6 +107,7 @@ interface PoolPageProps extends FrameProps {
   readonly counts: StateCounts;
   readonly history: History;
   readonly failures: FailuresJson | undefined;
+  readonly report: string;
   readonly span: Span;
   readonly log: readonly Decision[];
   readonly hasMore: boolean;
@@ -136,6 +141,9 @@ const PoolPage: FC<PoolPageProps> = (props) => {
       beside={
         <>
           <Marks pool={pool} />
+          <button type="button" class="small scripted" data-copy={props.report}>
+            Copy report
+          </button>
           {writes && <PoolActions base={base} pool={pool} most={most} />}
         </>
       }
