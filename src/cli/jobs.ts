@@ -12,6 +12,7 @@ import { isoTime } from "../time/iso_time.ts";
 import type { JobAttempt, JobRecord } from "../contract/job.ts";
 import { call, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
+import { addJobsMany, listAllJobs } from "./jobs_many.ts";
 import { printTimeline } from "./job_timeline.ts";
 import type { Io } from "./io.ts";
 import { type Column, showTable } from "./fold.ts";
@@ -41,20 +42,26 @@ const MOST_CALLS = 20;
 export const MATCHING = "only jobs with this text in id, key, type, error or payload";
 
 /** Adds the verb. */
-export function addJobs(program: Command, { io }: Tools): void {
+export function addJobs(program: Command, tools: Tools): void {
+  const { io } = tools;
   const jobs = program.command("jobs").description("look up, cancel and retry jobs");
   withRemote(
-    jobs.command("ls").description("list jobs of a pool, those that ended most recently first")
-      .argument(
-        "<pool>",
-      ),
+    jobs.command("ls").description("list jobs, those that ended most recently first")
+      .argument("[pool]", "only this pool; default: all"),
   )
     .option("--state <state>", "delayed, ready, blocked, running, done, dead or cancelled")
     .option("--lane <lane>", "only this lane")
     .option("--match <text>", MATCHING)
     .option("--limit <count>", "most jobs", "50")
     .option("--cursor <cursor>", "continue after the previous page")
-    .action((pool: string, options: JobsOptions) => listJobs(io, pool, options));
+    .action((pool: string | undefined, options: JobsOptions) => {
+      if (pool !== undefined) return listJobs(io, pool, options);
+      if (options.lane === undefined && options.cursor === undefined) {
+        return listAllJobs(io, options);
+      }
+      throw new CliError("--lane and --cursor need the name of a pool", 2);
+    });
+  addJobsMany(jobs, tools);
   withRemote(jobs.command("show").description("show one job").argument("<id>"))
     .action((id: string, options: RemoteOptions) => showJob(io, id, options));
   withYes(withRemote(jobs.command("cancel").description("cancel jobs").argument("<id...>")))

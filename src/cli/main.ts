@@ -27,6 +27,7 @@ import { CliError } from "./failure.ts";
 import { addInit } from "./init.ts";
 import { type Io, systemIo } from "./io.ts";
 import { addJobs } from "./jobs.ts";
+import { addOperations } from "./operations.ts";
 import { addPlugins } from "./plugins.ts";
 import { addPools } from "./pools.ts";
 import { addRecord } from "./record.ts";
@@ -100,6 +101,7 @@ function programOf(tools: Tools): Command {
       addEnqueue,
       addJobs,
       addDlq,
+      addOperations,
       addSchedules,
       addEvents,
       addPlugins,
