@@ -39,6 +39,7 @@ const TAGS: Readonly<Record<string, string>> = {
 /** Files whose types go over the wire. */
 const FILES = [
   "src/admin/http/endpoints.ts",
+  "src/admin/http/schedule_endpoints.ts",
   "src/admin/http/wire.ts",
   "src/admin/http/wire_failures.ts",
   "src/admin/http/wire_lists.ts",

@@ -5,7 +5,7 @@
  */
 
 import type { PoolHandle, ScheduleView } from "../../runtime/handles.ts";
-import type { ScheduleEndpoints } from "../http/endpoints.ts";
+import type { ScheduleEndpoints } from "../http/schedule_endpoints.ts";
 import type { ScheduledJobJson, ScheduleJson } from "../http/wire.ts";
 import { audit } from "./audit.ts";
 import type { AdminContext } from "./context.ts";

@@ -37,9 +37,9 @@ import type {
   PoolJson,
   Readiness,
   ReloadBody,
-  ScheduleJson,
   WaitingJson,
 } from "./wire.ts";
+import type { ScheduleEndpoints } from "./schedule_endpoints.ts";
 import type { FailuresJson } from "./wire_failures.ts";
 import type { JobCountJson, JobPageJson } from "./wire_lists.ts";
 import type { WhatIfBody, WhatIfJson } from "./wire_what_if.ts";
@@ -246,38 +246,6 @@ export interface JobEndpoints {
   };
   /** Makes a dead job ready again, with all its attempts. */
   "POST /api/jobs/:id/retry": { answers: { 200: ChangedJson }; problems: 400 | 404 | 409 | 503 };
-}
-
-/**
- * Schedules: look, run now, pause, resume.
- *
- * @internal
- */
-export interface ScheduleEndpoints {
-  /** Schedules of all pools, each with how its latest job ended. */
-  "GET /api/schedules": {
-    query: {
-      /** Only those of this pool. */
-      pool?: string;
-    };
-    answers: { 200: readonly ScheduleJson[] };
-    problems: 400 | 503;
-  };
-  /** Adds a job of a schedule now; its times stay as they are. */
-  "POST /api/pools/:pool/schedules/:id/run": {
-    answers: { 200: ScheduleJson };
-    problems: 400 | 404 | 409 | 503;
-  };
-  /** Pauses a schedule in all processes: its times pass without a job. */
-  "POST /api/pools/:pool/schedules/:id/pause": {
-    answers: { 200: ScheduleJson };
-    problems: 400 | 404 | 503;
-  };
-  /** Resumes a schedule: its times begin again now, none of the pause is caught up. */
-  "POST /api/pools/:pool/schedules/:id/resume": {
-    answers: { 200: ScheduleJson };
-    problems: 400 | 404 | 503;
-  };
 }
 
 /**
