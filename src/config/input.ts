@@ -298,16 +298,36 @@ export interface LaneInput {
    * @default {never}
    */
   readonly ttlMs?: number | undefined;
-  /** How often a job may be started before it is dead. A whole number >= 1. @default {5} */
+  /**
+   * How often a job may be started before it is dead. A whole number >= 1.
+   *
+   * @default {5; with `backoff.delaysMs` one more than it has, with `backoff.forMs` as many as fit}
+   */
   readonly attempts?: number | undefined;
   /** How long a failed job waits before its next attempt. */
   readonly backoff?: {
-    /** Wait after the first failure, ms, >= 0; doubles with each further one. @default {1000} */
+    /**
+     * The waits themselves, ms, >= 0, in place of `baseMs`, `factor` and `maxMs`: after the first
+     * failure, the second and so on; the last one goes on.
+     *
+     * @default {computed}
+     */
+    readonly delaysMs?: readonly number[] | undefined;
+    /** Wait after the first failure, ms, >= 0. @default {1000} */
     readonly baseMs?: number | undefined;
+    /** How many times as long the wait after each further failure is, >= 1. @default {2} */
+    readonly factor?: number | undefined;
     /** Longest wait before jitter, ms, >= `baseMs`; 100 years at most. @default {60000} */
     readonly maxMs?: number | undefined;
     /** Share of the wait that chance adds, 0 to 1. @default {0.5} */
     readonly jitter?: number | undefined;
+    /**
+     * How long after it was first due a job may still be retried, ms, > 0: one that would start later is
+     * dead. A revive begins it again.
+     *
+     * @default {as long as it has attempts}
+     */
+    readonly forMs?: number | undefined;
   } | undefined;
   /** Share under contention, > 0, for policies of your own: none of the built-in ones reads it. @default {1} */
   readonly weight?: number | undefined;

@@ -5,6 +5,7 @@
  */
 
 import type { InferOutput } from "valibot";
+import { usualAttempts } from "../base/backoff.ts";
 import type { LaneSettings } from "./settings.ts";
 import { checkShape } from "./check.ts";
 import { type FaultList, isRecord, nameFault, type Path } from "./faults.ts";
@@ -24,6 +25,7 @@ export function checkLanes(raw: unknown, path: Path, faults: FaultList): readonl
       checkLaneName(lane.name, { seen, index, path: [...here, "name"] }, faults);
     }
     checkWaits(lane.backoff, "baseMs", [...here, "backoff"], faults);
+    checkDelays(lane.backoff, [...here, "backoff"], faults);
     checkStart(lane, [...here, "startWithinMs"], faults);
     return shape === undefined ? [] : [shape];
   });
@@ -35,6 +37,7 @@ export function laneSettings(lane: LaneShape, targetWaitMs: number): LaneSetting
   return {
     ...lane,
     ...bounds as Record<typeof LANE_BOUNDS[number], number>, // made of just these keys
+    attempts: lane.attempts ?? usualAttempts(lane.backoff),
     targetWaitMs: lane.targetWaitMs === undefined ? targetWaitMs : lane.targetWaitMs,
     startWithinMs: lane.startWithinMs,
     deadlineMs: lane.deadlineMs,
@@ -63,6 +66,17 @@ function checkStart(lane: Readonly<Record<string, unknown>>, path: Path, faults:
   const found = targetWaitMs === undefined ? "it is missing" : `received ${targetWaitMs}`;
   const message = `Expected "targetWaitMs": null beside it but ${found}: a lane has one of the two`;
   faults.add(path, message, { at: "key" });
+}
+
+/** Waits are listed or computed. */
+function checkDelays(backoff: unknown, path: Path, faults: FaultList): void {
+  if (!isRecord(backoff) || backoff.delaysMs === undefined) return;
+  for (const key of ["baseMs", "factor", "maxMs"]) {
+    if (backoff[key] === undefined) continue;
+    const message =
+      `Expected either delaysMs or ${key} but received both: waits are listed or computed`;
+    faults.add([...path, key], message, { at: "key" });
+  }
 }
 
 /** Checks waits that begin with `least`, 1 s unless said, and double up to `maxMs`, 60 s. */

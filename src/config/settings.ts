@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Backoff } from "../base/backoff.ts";
 import type { Bound } from "../contract/plugin.ts";
 import type { Keep } from "../contract/store.ts";
 import type { LaneInput, PoolInput, RateInput, ScheduleInput } from "./input.ts";
@@ -14,9 +15,6 @@ import type { SignalReader } from "../contract/strategy.ts";
 export type Filled<Given> = {
   readonly [Key in keyof Given]-?: Exclude<Given[Key], undefined>;
 };
-
-/** How long a failed job waits before its next attempt. */
-export type Backoff = Filled<Exclude<LaneInput["backoff"], undefined>>;
 
 /** One lane. What has no bound is `Infinity`. */
 export interface LaneSettings

@@ -66,9 +66,18 @@ const size = documented("pool.size", {
 });
 
 const backoff = documented("lane.backoff", {
+  delaysMs: v.optional(
+    v.pipe(
+      v.array(putOff(), wants("a list of waits")),
+      v.minLength(1, "Expected at least one wait"),
+      v.maxLength(100, "Expected at most 100 waits"),
+    ),
+  ),
   baseMs: v.optional(putOff(), 1000),
+  factor: v.optional(atLeast(1), 2),
   maxMs: v.optional(putOff(), 60_000),
   jitter: v.optional(between(0, 1), 0.5),
+  forMs: v.optional(above(0)),
 });
 
 const expect = documented("lane.expect", {
@@ -93,7 +102,7 @@ export const laneShape = documented("lane", {
   maxRunningPerKey: v.optional(whole(1)),
   ratesPerKey: v.optional(v.array(keyRate, wants("a list of rates")), []),
   ttlMs: v.optional(expiry()),
-  attempts: v.optional(whole(1), 5),
+  attempts: v.optional(whole(1)),
   backoff: v.optional(backoff, {}),
   weight: v.optional(above(0), 1),
   paused: v.optional(flag(), false),

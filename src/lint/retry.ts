@@ -4,6 +4,7 @@
  * @module
  */
 
+import { backoffMs } from "../base/backoff.ts";
 import { counted } from "../base/format.ts";
 import { leastWorkers } from "../base/erlang.ts";
 import { type Concern, concern, figure, span } from "./concern.ts";
@@ -42,18 +43,19 @@ function retryLoad(pool: PoolFacts): Concern[] {
 }
 
 function backoff({ settings, path }: LaneFacts): Concern[] {
-  const { name, attempts, backoff: { baseMs, jitter } } = settings;
+  const { name, attempts, backoff: { delaysMs, jitter } } = settings;
+  const baseMs = backoffMs(settings.backoff, 1);
   if (attempts < 2) return [];
   if (baseMs === 0) {
     return [concern({
       code: "retry-at-once",
       severity: "warning",
-      path: [...path, "backoff", "baseMs"],
+      path: [...path, "backoff", delaysMs === undefined ? "baseMs" : "delaysMs"],
       message: `A failed job of lane "${name}" is started again at once: all ${attempts} ` +
         "attempts are spent before what failed can recover",
-      formula: "baseMs = 0",
+      formula: "wait after the first failure = 0",
       numbers: { baseMs, attempts },
-      change: "Set backoff.baseMs to the time that the downstream needs to recover, such as 1000",
+      change: "Let it wait as long as the downstream needs to recover, such as backoff.baseMs 1000",
     })];
   }
   if (jitter > 0) return [];
@@ -70,7 +72,8 @@ function backoff({ settings, path }: LaneFacts): Concern[] {
 }
 
 function ttl({ settings, path }: LaneFacts): Concern[] {
-  const { name, attempts, ttlMs, backoff: { baseMs } } = settings;
+  const { name, attempts, ttlMs } = settings;
+  const baseMs = backoffMs(settings.backoff, 1);
   if (attempts < 2 || baseMs < ttlMs) return [];
   return [concern({
     code: "retry-past-ttl",
@@ -78,8 +81,8 @@ function ttl({ settings, path }: LaneFacts): Concern[] {
     path: [...path, "ttlMs"],
     message: `The first retry of lane "${name}" comes after ${span(baseMs)} but its jobs are ` +
       `dead after ${span(ttlMs)}: of ${attempts} attempts only one is ever made`,
-    formula: "baseMs >= ttlMs",
+    formula: "wait after the first failure >= ttlMs",
     numbers: { baseMs, ttlMs, attempts },
-    change: `Raise ttlMs above ${span(baseMs)}, or lower backoff.baseMs`,
+    change: `Raise ttlMs above ${span(baseMs)}, or let it wait for less`,
   })];
 }

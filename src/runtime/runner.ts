@@ -159,8 +159,10 @@ export class Runner implements WorkerOwner, RunOwner {
     const waitMs = this.#waitOf(run, dueAtOf(run.job));
     const isBlocked = wasBlocked(run.job);
     const waitsForGone = (): boolean => this.#context.cooldown.waitsForGone(run);
-    const fate = (thrown: unknown): Fate =>
-      fateOf(run, { thrown, aborted: worker.aborted, waitsForGone });
+    const fate = (thrown: unknown): Fate => {
+      const wallMs = this.#state.wall.at(this.#context.now());
+      return fateOf(run, { thrown, aborted: worker.aborted, waitsForGone, wallMs });
+    };
     const hide = this.#hiderOf(run);
     const traced = { pool, job, waitMs, isBlocked, worker: worker.id, fateOf: fate, hide };
     return telemetry.run(traced, () => handler.run(job, run));

@@ -13,6 +13,7 @@ import {
   RetryLater,
   stackOf,
 } from "../contract/errors.ts";
+import { backoffMs } from "../base/backoff.ts";
 import { LONGEST_DELAY_MS } from "../contract/job.ts";
 import type { JobRun } from "./job_run.ts";
 
@@ -44,13 +45,28 @@ export type Fate = "back" | "cancelled" | "deferred" | "retried" | "dead";
 
 /** Says what becomes of a job. */
 export function fateOf(
-  run: Pick<JobRun, "lane" | "attempt">,
-  { aborted, thrown, waitsForGone }: Pick<Throw, "aborted" | "thrown" | "waitsForGone">,
+  run: Pick<JobRun, "lane" | "attempt" | "job">,
+  { aborted, thrown, waitsForGone, wallMs }: Pick<
+    Throw,
+    "aborted" | "thrown" | "waitsForGone" | "wallMs"
+  >,
 ): Fate {
   if (aborted === "drain" || aborted === "lease-lost") return "back";
   if (aborted === "cancelled") return "cancelled";
   if (retryLaterMs(thrown) !== undefined || (isGone(thrown) && waitsForGone())) return "deferred";
-  return isFatal(thrown) || run.attempt >= run.lane.settings.attempts ? "dead" : "retried";
+  return isFatal(thrown) || isLast(run, wallMs) ? "dead" : "retried";
+}
+
+/** True if no attempt is left, or the next one would be too late for its back-off. */
+function isLast(
+  { lane, attempt, job }: Pick<JobRun, "lane" | "attempt" | "job">,
+  wallMs: number,
+): boolean {
+  const { attempts, backoff } = lane.settings;
+  if (attempt >= attempts) return true;
+  if (backoff.forMs === undefined) return false;
+  const firstDueMs = job.firstReadyAtMs ?? job.dueAtMs ?? job.readyAtMs;
+  return wallMs + backoffMs(backoff, attempt) > firstDueMs + backoff.forMs;
 }
 
 /** Fills in where the job goes: back, to a later attempt, or to its end. */
@@ -81,8 +97,7 @@ export function judge(run: JobRun, given: Throw): ThrowKind {
     run.dueAtMs = wallMs + laterMs + (isExact(thrown) ? 0 : jitter * spreadMs(laterMs));
     return "deferral";
   }
-  const waitMs = Math.min(backoff.maxMs, backoff.baseMs * 2 ** (run.attempt - 1));
-  run.dueAtMs = wallMs + waitMs * (1 + jitter);
+  run.dueAtMs = wallMs + backoffMs(backoff, run.attempt) * (1 + jitter);
   return "failure";
 }
 

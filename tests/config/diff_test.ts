@@ -107,7 +107,7 @@ Deno.test("diff() knows lanes by name, and tells what of them has changed", asyn
       "moved /pools/a~1b/lanes/0 1 0",
       "changed /pools/a~1b/lanes/0/targetWaitMs 40 null",
       "changed /pools/a~1b/lanes/0/maxDepth 100",
-      'changed /pools/a~1b/lanes/0/backoff {"baseMs":1000,"maxMs":60000,"jitter":0.5} {"baseMs":1,"maxMs":60000,"jitter":0.5}',
+      'changed /pools/a~1b/lanes/0/backoff {"baseMs":1000,"factor":2,"maxMs":60000,"jitter":0.5} {"baseMs":1,"factor":2,"maxMs":60000,"jitter":0.5}',
       "added /pools/a~1b/lanes/1",
       "moved /pools/a~1b/lanes/2 0 2",
       'renewed /pools/a~1b/controller {"use":"age-scaler","with":{"targetWaitMs":40}} {"use":"age-scaler","with":{"targetWaitMs":40}}',

@@ -63,7 +63,7 @@ Deno.test("resolvePool() refuses lane figures out of range, each with its range"
     ratesPerKey: [{ calls: 0.5, perMs: 999, burst: 101 }, 3],
     ttlMs: NaN,
     attempts: 0,
-    backoff: { baseMs: -1, maxMs: true, jitter: 1.5 },
+    backoff: { baseMs: -1, factor: 0.5, maxMs: true, jitter: 1.5, forMs: 0 },
     weight: 0,
     paused: "no",
     expect: { perSec: -1, serviceMs: 0 },
@@ -85,8 +85,10 @@ Deno.test("resolvePool() refuses lane figures out of range, each with its range"
     "ttlMs: Expected a number > 0 but received NaN",
     "attempts: Expected a whole number >= 1 but received 0",
     "backoff/baseMs: Expected a number >= 0 but received -1",
+    "backoff/factor: Expected a number >= 1 but received 0.5",
     "backoff/maxMs: Expected a number >= 0 but received true",
     "backoff/jitter: Expected a number from 0 to 1 but received 1.5",
+    "backoff/forMs: Expected a number > 0 but received 0",
     "weight: Expected a number > 0 but received 0",
     'paused: Expected true or false but received "no"',
     "expect/perSec: Expected a number >= 0 but received -1",
@@ -131,6 +133,21 @@ Deno.test("resolvePool() refuses pool figures out of range, each with its range"
     "/keep/done: Expected a whole number >= 0 but received 0.5",
     "/keep/dead: Expected a whole number >= 0 but received -1",
     "/keep/forMs: Expected a number > 0 but received 0",
+  ]);
+});
+
+Deno.test("resolvePool() takes waits that are listed or computed, not both", async () => {
+  const lines = (backoff: object) => poolLines({ lanes: [{ name: "a", backoff }] });
+
+  assert.deepEqual(await lines({ delaysMs: [] }), [
+    "/lanes/0/backoff/delaysMs: Expected at least one wait",
+  ]);
+  assert.deepEqual(await lines({ delaysMs: [-1] }), [
+    "/lanes/0/backoff/delaysMs/0: Expected a number >= 0 but received -1",
+  ]);
+  assert.deepEqual(await lines({ delaysMs: [5], baseMs: 1, factor: 3 }), [
+    "/lanes/0/backoff/baseMs: Expected either delaysMs or baseMs but received both: waits are listed or computed",
+    "/lanes/0/backoff/factor: Expected either delaysMs or factor but received both: waits are listed or computed",
   ]);
 });
 

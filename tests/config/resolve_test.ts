@@ -53,7 +53,7 @@ Deno.test("resolveConfig() fills in all defaults", async () => {
     ratesPerKey: [],
     ttlMs: Infinity,
     attempts: 5,
-    backoff: { baseMs: 1000, maxMs: 60_000, jitter: 0.5 },
+    backoff: { baseMs: 1000, factor: 2, maxMs: 60_000, jitter: 0.5 },
     weight: 1,
     paused: false,
     expect: undefined,
@@ -101,7 +101,7 @@ Deno.test("resolveConfig() keeps what is given, in order", async () => {
     ["a", 9],
   ]);
   assert.equal(zulu.lanes[0]?.maxRunning, 7);
-  assert.deepEqual(zulu.lanes[1]?.backoff, { baseMs: 1000, maxMs: 60_000, jitter: 0 });
+  assert.deepEqual(zulu.lanes[1]?.backoff, { baseMs: 1000, factor: 2, maxMs: 60_000, jitter: 0 });
   assert.deepEqual(zulu.keep, { done: 0, dead: 10_000, forMs: 86_400_000 });
   assert.equal(zulu.timeoutMs, Infinity);
   assert.deepEqual(alpha.lanes.map(({ targetWaitMs }) => targetWaitMs), [200, 200]);

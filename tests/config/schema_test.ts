@@ -89,7 +89,7 @@ Deno.test("configSchema() gives ranges and defaults", () => {
   assert.deepEqual(at(schema, "/definitions/lane/properties/attempts"), {
     type: "integer",
     minimum: 1,
-    default: 5,
+
     description: "How often a job may be started before it is dead. A whole number >= 1.",
   });
   assert.equal(at(schema, "/definitions/pool/properties/size/properties/max/minimum"), 1);

@@ -34,7 +34,7 @@ export const TIME_FLAWS: readonly Flaw[] = [
     given: { pool: { lanes: [{ name: "x", backoff: { baseMs: 0 } }] } },
     mended: { pool: { lanes: [{ name: "x", backoff: { baseMs: 0 }, attempts: 1 }] } },
     numbers: { baseMs: 0, attempts: 5 },
-    change: /^Set backoff\.baseMs to the time that the downstream needs/,
+    change: /^Let it wait as long as the downstream needs to recover/,
   },
   {
     code: "retry-in-step",
@@ -52,7 +52,7 @@ export const TIME_FLAWS: readonly Flaw[] = [
     given: { pool: { lanes: [{ name: "x", ttlMs: 500 }] } },
     mended: { pool: { lanes: [{ name: "x", ttlMs: 5000 }] } },
     numbers: { baseMs: 1000, ttlMs: 500 },
-    change: /^Raise ttlMs above 1000 ms, or lower backoff\.baseMs$/,
+    change: /^Raise ttlMs above 1000 ms, or let it wait for less$/,
   },
   {
     code: "breaker-one-by-one",
