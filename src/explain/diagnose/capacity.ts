@@ -47,7 +47,7 @@ function findingOf(
     lane: name,
     saw: `For ${duration(lane.forMs)} ${heldBy(lane, binder, controller)}: ${hurtOf(lane)}`,
     change: changeOf(lane, binder, traits, controller),
-    setting: binder.name === "controller" ? "controller" : binder.name,
+    setting: binder.name,
     numbers: {
       live: to.live,
       limit: to.limit,

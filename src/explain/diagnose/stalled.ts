@@ -53,8 +53,7 @@ export function claimsStalled({ samples }: History): readonly Finding[] {
     saw: `For ${duration(forMs)} no job has started: the store gives none although ` +
       `${counted(lane.ready, "job")} of lane "${lane.name}" ${
         agreeing(lane.ready, "is", "are")
-      } ready, and ${counted(to.live - to.busy, "worker")} ` +
-      `${agreeing(to.live - to.busy, "is", "are")} idle`,
+      } ready and workers wait for them`,
     change: "Check the store: its log and its load, and with a durable store " +
       "sluice doctor --store while no process works on it",
     setting: "store",
