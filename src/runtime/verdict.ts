@@ -80,8 +80,7 @@ export function judge(run: JobRun, given: Throw): ThrowKind {
     return "ended";
   }
   // A deferral is no fault, and that of an abort is always the same.
-  const isFault = fate !== "deferred" && !(thrown instanceof AbortedError);
-  if (isFault) run.stack = stackOf(thrown, hide);
+  if (fate !== "deferred" && !isAbort(thrown)) run.stack = stackOf(thrown, hide);
   const { backoff } = run.lane.settings;
   const jitter = backoff.jitter * random(); // drawn for each: runs of one seed stay the same
   if (fate === "dead") {
@@ -115,6 +114,10 @@ function retryLaterMs(thrown: unknown): number | undefined {
 /** Up to how much later than asked a deferred job may become due, ms: many that were deferred together spread. */
 export function spreadMs(laterMs: number): number {
   return Math.min(DEFERRAL_SPREAD * laterMs, DEFERRAL_SPREAD_MS);
+}
+
+function isAbort(thrown: unknown): boolean {
+  return readSafely(() => thrown instanceof AbortedError) ?? false;
 }
 
 function isExact(thrown: unknown): boolean {
