@@ -99,8 +99,8 @@ for (const store of ["memory", "deno-kv"] as const) {
       assert.ok(target <= 3, `${target}`);
       assert.ok(lane!.oldestBlockedMs >= 4500, `${lane!.oldestBlockedMs}`);
       assert.ok(lane!.window.waitMs!.p99 >= 3000, "it counts from due");
-      assert.ok(lane!.window.readyWaitMs!.p99 <= 100, "and without the time that it was blocked");
-      assert.ok(window.readyWaitMs!.p99 <= 100 && window.waitMs!.p99 >= 3000);
+      assert.ok(lane!.window.readyWaitMs!.p99 < 1500, "and without the time that it was blocked");
+      assert.ok(window.readyWaitMs!.p99 < 1500 && window.waitMs!.p99 >= 3000);
     },
     { targetWaitMs: 50 },
   );
