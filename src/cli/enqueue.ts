@@ -23,6 +23,7 @@ interface EnqueueOptions extends RemoteOptions {
   readonly type?: string;
   readonly key?: string;
   readonly delay?: string;
+  readonly runAt?: string;
   readonly dedupeKey?: string;
   readonly ttl?: string;
   readonly wait?: string;
@@ -38,6 +39,7 @@ export function addEnqueue(program: Command, { io }: Tools): void {
     .option("--type <type>", "job type: the handler that runs it, for a pool with several")
     .option("--key <key>", "jobs of one key share the lane's maxRunningPerKey")
     .option("--delay <duration>", "earliest start, from now; at most 100 years")
+    .option("--run-at <time>", "earliest start, such as 2026-12-24T18:00:00Z")
     .option(
       "--dedupe-key <key>",
       "while a job with this key has not ended, others are duplicates of it",
@@ -113,6 +115,7 @@ function bodyOf(payload: unknown, options: EnqueueOptions): unknown {
     type: options.type,
     key: options.key,
     delayMs: delayMs("--delay", options.delay),
+    runAt: options.runAt,
     dedupeKey: options.dedupeKey,
     ttlMs: delayMs("--ttl", options.ttl),
   };

@@ -35,6 +35,11 @@ export interface NewJob<Payload = unknown, Lane extends string = string> {
   readonly key?: string;
   /** Earliest start, ms from the enqueue; at most 100 years. @default {0} */
   readonly delayMs?: number;
+  /**
+   * Earliest start as ISO 8601 with a zone, in place of `delayMs`: at most in 100 years. One that is past
+   * means now.
+   */
+  readonly runAt?: string;
   /** While a job with this key has not ended, another with the same key is a duplicate of it. */
   readonly dedupeKey?: string;
   /**

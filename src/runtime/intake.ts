@@ -10,6 +10,7 @@ import type { PoolCore } from "./pool_core.ts";
 import type { Cooldown } from "./cooldown.ts";
 import { delayTooLong, LONGEST_DELAY_MS, type NewJob } from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
+import { isoTime, NO_ISO_TIME } from "../base/iso_time.ts";
 import { copyJson, Misfit } from "../base/payload.ts";
 import type { Handler } from "../contract/plugin.ts";
 import type { PoolState } from "./pool_state.ts";
@@ -95,7 +96,7 @@ export class Intake {
       const checked = checkPayload(handler.payload, payload);
       if (checked instanceof Misfit) throw new TypeError(this.#hide(checked.fault, job));
     }
-    const { delayMs, ttlMs, key, dedupeKey, idempotency, traceparent } = job;
+    const { delayMs, runAt, ttlMs, key, dedupeKey, idempotency, traceparent } = job;
     if (delayMs !== undefined) checkDuration("delayMs", delayMs);
     if (ttlMs !== undefined) checkDuration("ttlMs", ttlMs);
     if (key !== undefined) checkKey("key", key);
@@ -111,7 +112,7 @@ export class Intake {
       type: job.type ?? "",
       payload,
       key,
-      dueAtMs: delayMs === undefined ? wallMs : wallMs + delayMs,
+      dueAtMs: runAt === undefined ? wallMs + (delayMs ?? 0) : dueAt(job, wallMs),
       expiresAtMs: wallMs + (ttlMs ?? lane.settings.ttlMs),
       dedupeKey,
       idempotency,
@@ -202,6 +203,17 @@ export class Intake {
 function drainMs(lane: Lane): number {
   const perSec = lane.window.completionsPerSec;
   return perSec > 0 ? Math.max(1, 1000 / perSec) : UNKNOWN_RETRY_MS;
+}
+
+/** When a job that names its time is due. */
+function dueAt({ runAt, delayMs }: NewJob, wallMs: number): number {
+  if (delayMs !== undefined) throw new TypeError("Expected either delayMs or runAt: received both");
+  const atMs = isoTime(runAt);
+  if (atMs === undefined) {
+    throw new TypeError(`Expected runAt to be ${NO_ISO_TIME}, but received ${String(runAt)}`);
+  }
+  if (atMs - wallMs > LONGEST_DELAY_MS) throw new RangeError(delayTooLong("runAt", String(runAt)));
+  return Math.max(atMs, wallMs);
 }
 
 function checkDuration(name: string, value: unknown): void {

@@ -28,6 +28,18 @@ const FAULTS: readonly [Partial<NewJob> | null, string][] = [
     "The payload at /self/self/self/self/self/self/self/self cannot be stored: it is nested deeper than 100; is there a cycle?",
   ],
   [{ delayMs: -1 }, "Expected delayMs >= 0 ms but received -1"],
+  [
+    { runAt: "2026-12-24" },
+    "Expected runAt to be a time with its zone, such as 2026-12-24T18:00:00Z or 2026-12-24T19:00:00+01:00, but received 2026-12-24",
+  ],
+  [
+    { runAt: "2026-12-24T18:00:00Z", delayMs: 0 },
+    "Expected either delayMs or runAt: received both",
+  ],
+  [
+    { runAt: "9999-12-24T18:00:00Z" },
+    "Expected runAt to be at most 3153600000000 ms (100 years) but received 9999-12-24T18:00:00Z",
+  ],
   [{ delayMs: NaN }, "Expected delayMs >= 0 ms but received NaN"],
   [
     { delayMs: 2 ** 53 },
@@ -149,4 +161,19 @@ Deno.test("Jobs enqueued in one go are not shed for the time that their own enqu
     assert.equal(pool.snapshot().totals.shed, 0);
     await Promise.resolve();
   }, { clock: Object.assign(clock, slow) });
+});
+
+Deno.test("A job with runAt starts at that time, and at once if it is past", async () => {
+  await withPool({}, async ({ pool, clock, events }) => {
+    const fromMs = clock.nowMs();
+    const runAt = (ms: number) => new Date(fromMs + ms).toISOString();
+    await pool.enqueue({ lane: "high", payload: 1, runAt: runAt(5000) });
+    await pool.enqueue({ lane: "high", payload: 2, runAt: runAt(-5000) });
+    await clock.advance(10_000);
+
+    const started = events.flatMap((event) =>
+      event.kind === "job-started" ? [event.atMs - fromMs] : []
+    );
+    assert.deepEqual(started, [0, 5000]);
+  });
 });

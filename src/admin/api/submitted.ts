@@ -7,11 +7,12 @@
 import { display, isRecord, toPointer } from "../../config/faults.ts";
 import { delayTooLong, LONGEST_DELAY_MS, type NewJob } from "../../contract/job.ts";
 import type { PoolSettings } from "../../config/settings.ts";
+import { isoTime, NO_ISO_TIME } from "../../base/iso_time.ts";
 import { suggestion } from "../../base/suggest.ts";
 import { LONGEST_KEY } from "./shape.ts";
 import type { ProblemError } from "../http/wire.ts";
 
-const KEYS = ["lane", "type", "payload", "key", "delayMs", "dedupeKey", "ttlMs"] as const;
+const KEYS = ["lane", "type", "payload", "key", "delayMs", "runAt", "dedupeKey", "ttlMs"] as const;
 
 /** What a pool takes. */
 export interface Takes {
@@ -58,6 +59,9 @@ export function isSubmitted(
         break;
       case "delayMs":
         checkDuration(key, value[key], 0, faults);
+        break;
+      case "runAt":
+        checkTime(value, faults);
         break;
       case "ttlMs":
         checkDuration(key, value[key], 1, faults);
@@ -123,6 +127,20 @@ function checkDuration(key: string, value: unknown, min: number, faults: Problem
     ? delayTooLong(key, display(value))
     : `Expected ${key} to be a whole number >= ${min} but received ${display(value)}`;
   faults.push({ pointer: `/${key}`, detail });
+}
+
+function checkTime(
+  { runAt, delayMs }: Readonly<Record<string, unknown>>,
+  faults: ProblemError[],
+): void {
+  if (runAt === undefined) return;
+  const atMs = isoTime(runAt);
+  const detail = delayMs !== undefined
+    ? "Expected either delayMs or runAt: received both"
+    : atMs === undefined
+    ? `Expected runAt to be ${NO_ISO_TIME}, but received ${display(runAt)}`
+    : undefined;
+  if (detail !== undefined) faults.push({ pointer: "/runAt", detail });
 }
 
 function checkKey(key: string, value: unknown, faults: ProblemError[]): void {
