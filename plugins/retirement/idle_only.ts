@@ -9,15 +9,8 @@ import { longestIn } from "./_surplus.ts";
 
 const NOBODY: readonly string[] = Object.freeze([]);
 
-/**
- * Lets only idle workers go, those idle longest first. A pool that is never idle never shrinks. In a pool of
- * several lanes the last idle worker stays while one is busy: the lane policy may keep it for a lane above.
- */
+/** Lets only idle workers go, those idle longest first. A pool that is never idle never shrinks. */
 export const idleOnly: Plugin<"retirement", Record<string, never>> = defineRetirement({
   name: "idle-only",
-  create: () => (view, excess) => {
-    const kept = view.lanes.length > 1 && view.busy > 0 ? 1 : 0;
-    const count = Math.min(excess, view.idle - kept);
-    return count > 0 ? longestIn("idle", view, count) : NOBODY;
-  },
+  create: () => (view, excess) => excess > 0 ? longestIn("idle", view, excess) : NOBODY,
 });

@@ -17,14 +17,6 @@ Deno.test("idleOnly lets idle workers go, those idle longest first, and no busy 
   assert.deepEqual(make(idleOnly)(view, 4), ["w3", "w2"]);
 });
 
-Deno.test("idleOnly keeps the last idle worker of several lanes while one is busy", () => {
-  const lanes = [{ name: "urgent" }, { name: "batch" }];
-  const { workers } = view;
-
-  assert.deepEqual(make(idleOnly)(makeView({ lanes, workers }), 4), ["w3"]);
-  assert.deepEqual(make(idleOnly)(makeView({ lanes, workers: workers.slice(1) }), 4), ["w3", "w2"]);
-});
-
 Deno.test("idleOnly lets nobody go when nobody is too many", () => {
   assert.deepEqual(make(idleOnly)(view, 0), []);
   assert.deepEqual(make(idleOnly)(view, -1), []);
