@@ -37,7 +37,7 @@ export { type AgeScalerOptions } from "./controller/age_scaler.ts";
 export { type DepthScalerOptions } from "./controller/depth_scaler.ts";
 export { type FixedOptions } from "./controller/fixed.ts";
 export { type LittlesLawOptions } from "./controller/littles_law.ts";
-export { type HttpOptions } from "./handler/http.ts";
+export { type HttpMethod, type HttpOptions } from "./handler/http.ts";
 export { type SleepOptions, type SleepPayload } from "./handler/sleep.ts";
 export { type DedicatedLanesOptions } from "./lane_policy/dedicated_lanes.ts";
 export { type ReservedLaneOptions } from "./lane_policy/reserved_lane.ts";

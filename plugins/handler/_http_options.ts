@@ -1,0 +1,82 @@
+/**
+ * What the options of `http` may be.
+ *
+ * @module
+ */
+
+import * as v from "valibot";
+import { endpointOf } from "./_endpoint.ts";
+import { PAYLOAD_FIELD } from "./_fields.ts";
+
+/** Longest delay a platform timer takes, ms. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
+
+/** The request sets these by itself. */
+const OWN_HEADERS = /^(host|connection|content-length|transfer-encoding)$/i;
+
+const From = v.pipe(
+  v.string(),
+  v.regex(PAYLOAD_FIELD, 'Expected a field of the payload such as "payload.url"'),
+);
+
+const Method = v.picklist(["POST", "PUT", "PATCH", "GET", "DELETE"]);
+
+const Url = v.pipe(
+  v.string(),
+  v.url('Expected a URL such as "https://example.com/hook"'),
+  v.regex(/^https?:\/\//, 'Expected a URL that begins with "http://" or "https://"'),
+);
+
+/** The text of a header. */
+export const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+const Pattern = v.pipe(
+  v.string(),
+  v.check(
+    (pattern) => endpointOf(pattern) !== undefined,
+    'Expected where to, without a path, such as "https://example.com" or "https://*.example.com"',
+  ),
+);
+
+const Headers = v.record(
+  v.pipe(
+    v.string(),
+    v.regex(/^[\w!#$%&'*+.^`|~-]+$/, "Expected a header name"),
+    v.check(
+      (name) => !OWN_HEADERS.test(name),
+      "Expected a header that the request does not set itself",
+    ),
+  ),
+  v.union([
+    v.pipe(v.string(), v.regex(HEADER_VALUE, "Expected a header value in one line of Latin-1")),
+    v.strictObject({ from: From }),
+  ]),
+);
+
+/** The schema of the options. */
+export const Options = v.strictObject({
+  url: v.union([
+    Url,
+    v.strictObject({
+      from: From,
+      allow: v.pipe(v.array(Pattern), v.minLength(1)),
+      privateAddresses: v.exactOptional(v.boolean(), false),
+    }),
+  ]),
+  method: v.exactOptional(
+    v.union([
+      Method,
+      v.strictObject({ from: From, allow: v.pipe(v.array(Method), v.minLength(1)) }),
+    ]),
+    "POST",
+  ),
+  headers: v.exactOptional(Headers, {}),
+  timeoutMs: v.exactOptional(
+    v.pipe(v.number(), v.minValue(1), v.maxValue(LONGEST_DELAY_MS)),
+    10_000,
+  ),
+  downstream: v.exactOptional(v.pipe(v.string(), v.minLength(1))),
+});
+
+/** Options with defaults filled in. */
+export type HttpSettings = v.InferOutput<typeof Options>;
