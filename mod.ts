@@ -26,7 +26,8 @@
 
 import { builtins, defaults } from "./plugins/mod.ts";
 import type { AdminDoor } from "./src/admin/server/serve.ts";
-import type { ConfigInput, HandlerFunction } from "./src/config/input.ts";
+import type { ConfigInput } from "./src/config/input.ts";
+import type { HandlerFunction } from "./src/config/slot_input.ts";
 import type { Logger } from "./src/contract/job.ts";
 import type { JobsOf } from "./src/config/jobs_of.ts";
 import type { Plugin } from "./src/contract/plugin.ts";
@@ -41,17 +42,19 @@ import type { Telemetry } from "./src/runtime/telemetry.ts";
 export { builtins } from "./plugins/mod.ts";
 export type {
   AdminInput,
-  CapInput,
   ConfigInput,
-  HandlerFunction,
-  HandlerInput,
   LaneInput,
-  NamedSlot,
   PoolInput,
   ScheduleInput,
+} from "./src/config/input.ts";
+export type {
+  CapInput,
+  HandlerFunction,
+  HandlerInput,
+  NamedSlot,
   SignalInput,
   SlotInput,
-} from "./src/config/input.ts";
+} from "./src/config/slot_input.ts";
 export type { JobsOf } from "./src/config/jobs_of.ts";
 export type { ConfigSource } from "./src/config/resolver.ts";
 export type { EnvRef, ReadEnv } from "./src/config/secrets.ts";

@@ -6,7 +6,8 @@
  */
 
 import type { PoolHandle } from "../src/runtime/handles.ts";
-import type { HandlerFunction, PoolInput } from "../src/config/input.ts";
+import type { PoolInput } from "../src/config/input.ts";
+import type { HandlerFunction } from "../src/config/slot_input.ts";
 import { start } from "../mod.ts";
 
 /** Lanes, highest priority first. */

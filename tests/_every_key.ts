@@ -206,6 +206,7 @@ export function everyKey({ store, url }: Outside): object {
             backoff: { delaysMs: [10, 20] },
           },
         ],
+        routes: [{ if: { type: "n*", key: "vip-*" }, lane: "urgent" }, { lane: "batch" }],
         controller: {
           use: "age-scaler",
           with: {

@@ -102,10 +102,31 @@ function typesFollowFromSeveralHandlers(): void {
   void sluice.enqueue("all", { lane: "urgent", type: "fax", payload: 1 });
 }
 
+function onlyRoutesMakeALaneOptional(): void {
+  const routes = [{ if: { key: "vip-*" }, lane: "urgent" }, { lane: "batch" }] as const;
+  const sluice = infer({
+    pools: {
+      routed: { handler: mail, size, lanes, routes },
+      typed: { handlers: { mail }, size, lanes, routes },
+      plain: { handler: mail, size, lanes },
+      several: { handlers: { mail }, size, lanes },
+    },
+  });
+  void sluice.enqueue("routed", { payload: { to: "a" } });
+  void sluice.enqueue("typed", { type: "mail", payload: { to: "a" } });
+  void sluice.enqueue("routed", { lane: "batch", payload: { to: "a" } });
+  // @ts-expect-error the pool has no lane of that name
+  void sluice.enqueue("routed", { lane: "urgnt", payload: { to: "a" } });
+  // @ts-expect-error the pool has no routes: the lane must be said
+  void sluice.enqueue("plain", { payload: { to: "a" } });
+  // @ts-expect-error nor has this one
+  void sluice.enqueue("several", { type: "mail", payload: { to: "a" } });
+}
+
 function filesAllowAnyPoolAndJob(): void {
   void infer("./pools.json").enqueue("mail", { lane: "urgent", payload: 1 });
   same<Same<JobsOf<string>, Record<string, NewJob>>>();
-  same<Same<JobsOf<ConfigInput>["mail"]["lane"], string>>();
+  same<Same<JobsOf<ConfigInput>["mail"]["lane"], string | undefined>>(); // it may have routes
 }
 
 function slotsTakeOnlyTheirKind(): void {
@@ -176,6 +197,7 @@ Deno.test("types refuse what must not compile, and infer lanes and payloads", ()
     lanesFollowFromTheConfig,
     payloadsFollowFromTheHandler,
     typesFollowFromSeveralHandlers,
+    onlyRoutesMakeALaneOptional,
     filesAllowAnyPoolAndJob,
     slotsTakeOnlyTheirKind,
     optionsFollowFromTheSchema,

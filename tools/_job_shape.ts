@@ -13,7 +13,7 @@ const key = v.pipe(v.string(), v.minLength(1), v.maxLength(LONGEST_KEY));
 
 /** The body of one job. */
 export const jobShape = v.strictObject({
-  lane: v.string(),
+  lane: v.optional(v.string()),
   type: v.optional(v.string()),
   payload: v.unknown(),
   key: v.optional(key),

@@ -31,6 +31,7 @@ const PARTS: Readonly<Record<string, string>> = {
   keyRate: "KeyRateInput",
   pool: "PoolInput",
   lane: "LaneInput",
+  route: "RouteInput",
   schedule: "ScheduleInput",
 };
 
@@ -54,6 +55,7 @@ const MORE: Readonly<Record<string, string>> = {
   "pool.adaptive": "See [Caps](caps.md).",
   "pool.cooldown": "See [Handlers](handlers.md#when-the-receiver-says-not-now).",
   "pool.uses": "See [Named downstreams](caps.md#named-downstreams).",
+  "pool.routes": "See [Routes](lanes.md#routes).",
   "pool.schedules": "See [Schedules](schedules.md).",
   "pool.shadow": "See [A candidate](scaling.md#a-candidate-beside-the-controller).",
   "lane.maxRunningPerKey": "See [handlers that ignore their abort](operate.md).",

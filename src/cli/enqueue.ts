@@ -18,7 +18,7 @@ import { json, line } from "./print.ts";
 import { delayMs, durationMs, type Tools, withRemote } from "./verb.ts";
 
 interface EnqueueOptions extends RemoteOptions {
-  readonly lane: string;
+  readonly lane?: string;
   readonly payload?: string;
   readonly type?: string;
   readonly key?: string;
@@ -34,7 +34,7 @@ export function addEnqueue(program: Command, { io }: Tools): void {
   withRemote(program.command("enqueue").description("enqueue a job"))
     .argument("<pool>")
     .argument("[-]", "read the payload from standard input, or one a line")
-    .requiredOption("--lane <lane>", "lane of the job")
+    .option("--lane <lane>", "lane of the job; for a pool with routes they say which")
     .option("--payload <json>", "what the handler works on; - reads standard input", "null")
     .option("--type <type>", "job type: the handler that runs it, for a pool with several")
     .option("--key <key>", "jobs of one key share the lane's maxRunningPerKey")

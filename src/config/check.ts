@@ -27,6 +27,14 @@ export interface Checked {
   readonly faults: FaultList;
 }
 
+/** What lists of a pool are checked against. */
+export interface CheckedInPool extends Checked {
+  /** Names of the pool's lanes, those with faults too. */
+  readonly lanes: ReadonlySet<string>;
+  /** Names of its handlers, those with faults too; empty: there is only one. */
+  readonly types: ReadonlySet<string>;
+}
+
 /** Checks a value against a shape of ours, an object. `undefined`: it has faults, which were told. */
 export function checkShape<Output>(
   schema: StandardSchema<unknown, Output>,

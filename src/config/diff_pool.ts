@@ -48,6 +48,11 @@ const PARTS: Readonly<
       effects: () => NEXT_TICK,
     }),
   lanes: diffLanes,
+  routes: (from, to) =>
+    changesOf({ routes: from.routes }, { routes: to.routes }, {
+      path: ["pools", to.name],
+      effects: () => "Holds for new jobs that name no lane; jobs that wait stay in their lane",
+    }),
   controller: slot("controller"),
   shadow: diffShadow,
   lanePolicy: slot("lanePolicy"),

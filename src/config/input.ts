@@ -5,11 +5,9 @@
  * @module
  */
 
-import type { Job, JobContext } from "../contract/job.ts";
-import type { Kind, Plugin, Scope, Slot } from "../contract/plugin.ts";
 import type { EnvRef } from "./secrets.ts";
 import type { FindingCode } from "../explain/diagnose.ts";
-import type { SignalReader } from "../contract/strategy.ts";
+import type { CapInput, HandlerInput, SignalInput, SlotInput } from "./slot_input.ts";
 
 /** A config, as JSON or code writes it. */
 export interface ConfigInput {
@@ -168,6 +166,8 @@ export interface PoolInput {
   };
   /** Lanes, highest priority first. At least one. */
   readonly lanes: readonly LaneInput[];
+  /** Lanes of jobs that name none: the first route that fits. @default {[]} */
+  readonly routes?: readonly RouteInput[] | undefined;
   /** How many workers? @default {"age-scaler"} */
   readonly controller?: SlotInput<"controller"> | undefined;
   /**
@@ -227,6 +227,23 @@ export interface PoolInput {
     /** How long ended jobs are kept, ms, > 0. @default {86400000} */
     readonly forMs?: number | undefined;
   } | undefined;
+}
+
+/**
+ * Where jobs go that name no lane.
+ *
+ * @internal
+ */
+export interface RouteInput {
+  /** What a job has to have: all that is named. `*` matches any text. @default {all jobs} */
+  readonly if?: {
+    /** Type of the job. Only where the pool has `handlers`. */
+    readonly type?: string | undefined;
+    /** Key of the job: one without a key has none that fits, not even `*`. */
+    readonly key?: string | undefined;
+  } | undefined;
+  /** Lane that it goes to. */
+  readonly lane: string;
 }
 
 /** Jobs that come by themselves. */
@@ -346,50 +363,3 @@ export interface LaneInput {
     readonly serviceMs: number;
   } | undefined;
 }
-
-/** A slot as JSON writes it. */
-export interface NamedSlot {
-  /** Name of a built-in or of a plugin given in code, or a module: `./file.ts`, `./file.ts#name`. */
-  readonly use: string;
-  /** Options of the plugin. `{ "env": "NAME" }` means a variable of the environment. */
-  readonly with?: unknown;
-}
-
-/**
- * A plugin whose options may be left out.
- *
- * @internal
- */
-export type BarePlugin<K extends Kind, Payload = unknown> = Plugin<K, unknown, Payload> & {
-  /** Only for inference: accepts no options at all. */
-  readonly "~accepts"?: ((options: Record<never, never>) => void) | undefined;
-};
-
-/** What may stand in a slot: a name, a name with options, a plugin, or `use(plugin, options)`. */
-export type SlotInput<K extends Kind> = string | NamedSlot | Slot<K> | BarePlugin<K>;
-
-/** A handler that is a plain function. */
-export type HandlerFunction = {
-  // A method is checked bivariantly: a function that takes a `Job<Mail>` fits, and an inline one is typed.
-  run(job: Job, context: JobContext): unknown;
-}["run"];
-
-/** What may stand in the slot of a handler. */
-export type HandlerInput = SlotInput<"handler"> | HandlerFunction;
-
-/** What may stand in `caps`. */
-export type CapInput =
-  | string
-  | BarePlugin<"cap">
-  | ((NamedSlot | Slot<"cap">) & {
-    /** `cluster`: holds over all processes of the store together; `process`: in each. @default {the cap's own} */
-    readonly scope?: Scope | undefined;
-    /** Least time between two reports about this process's part of a cluster cap, ms, >= 1. @default {50} */
-    readonly reportMs?: number | undefined;
-  });
-
-/** What may stand in `signals`: a function, its name or its module. */
-export type SignalInput = string | SignalReader | {
-  /** Name of a function given in code, a module, or the function. */
-  readonly use: string | SignalReader;
-};

@@ -17,13 +17,20 @@ export type JobsOf<Config> = Config extends { readonly pools: infer Pools }
  *
  * @internal
  */
-export type JobOf<Pool> = Pool extends { readonly handlers: infer Handlers }
-  ? { [Type in keyof Handlers & string]: TypedJob<Type, PayloadOf<Handlers[Type]>, LaneOf<Pool>> }[
-    & keyof Handlers
-    & string
-  ]
-  : Pool extends { readonly handler: infer Handler } ? NewJob<PayloadOf<Handler>, LaneOf<Pool>>
-  : NewJob<unknown, LaneOf<Pool>>;
+export type JobOf<Pool> = Pool extends { readonly handlers: infer Handlers } ? {
+    [Type in keyof Handlers & string]:
+      & TypedJob<Type, PayloadOf<Handlers[Type]>, LaneOf<Pool>>
+      & Naming<Pool>;
+  }[keyof Handlers & string]
+  :
+    & NewJob<
+      Pool extends { readonly handler: infer Handler } ? PayloadOf<Handler> : unknown,
+      LaneOf<Pool>
+    >
+    & Naming<Pool>;
+
+/** A job has to name its lane unless the pool has routes. */
+type Naming<Pool> = "routes" extends keyof Pool ? unknown : { readonly lane: LaneOf<Pool> };
 
 /** A job for one of several handlers. */
 export interface TypedJob<Type extends string, Payload, Lane extends string>

@@ -15,6 +15,7 @@ import { checkLanes, checkWaits, laneSettings } from "./lane.ts";
 import { probeOf } from "./probe.ts";
 import { poolShape, slotKinds } from "./shape.ts";
 import { findSignals, type SignalSources } from "./signals.ts";
+import { checkRoutes } from "./routes.ts";
 import { checkSchedules } from "./schedules.ts";
 import { resolveSlot, type SlotPlace } from "./slot.ts";
 
@@ -64,12 +65,13 @@ export async function resolvePool(
       probe,
     }, options)
     : undefined;
-  const schedules = checkSchedules(raw.schedules, {
-    path: [...path, "schedules"],
+  const names = {
     faults,
     lanes: namesOf(raw.lanes),
     types: new Set(isRecord(raw.handlers) ? Object.keys(raw.handlers) : []),
-  });
+  };
+  const routes = checkRoutes(raw.routes, { path: [...path, "routes"], ...names });
+  const schedules = checkSchedules(raw.schedules, { path: [...path, "schedules"], ...names });
   const lanePolicy = await slot("lanePolicy", slotKinds.lanePolicy);
   const caps = await resolveCaps(raw, { path, probe, controller }, options);
   const cooldowns = cooldownsOf(raw.uses, options.downstreams);
@@ -89,6 +91,7 @@ export async function resolvePool(
     handlers,
     size,
     lanes: lanes.map((lane) => laneSettings(lane, targetOf(controller))),
+    routes,
     controller,
     shadow: shadow?.bound,
     lanePolicy,

@@ -6,7 +6,8 @@
  */
 
 import type { InferOutput } from "valibot";
-import type { ConfigInput, HandlerFunction } from "./input.ts";
+import type { ConfigInput } from "./input.ts";
+import type { HandlerFunction } from "./slot_input.ts";
 import { resolveAlerts } from "./alerts.ts";
 import { checkShape } from "./check.ts";
 import { resolveDownstreams } from "./downstreams.ts";

@@ -8,24 +8,12 @@ import { isTimezone, readCron } from "../base/cron.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { ScheduleSettings } from "./settings.ts";
 import { quoted, suggestion } from "../base/suggest.ts";
-import { checkShape } from "./check.ts";
-import { display, type FaultList, isRecord, type Path } from "./faults.ts";
+import { type CheckedInPool, checkShape } from "./check.ts";
+import { display, isRecord } from "./faults.ts";
 import { LONGEST_CRON, scheduleShape } from "./shape.ts";
 
-/** What schedules are checked against. */
-export interface SchedulePlace {
-  /** Where they stand. */
-  readonly path: Path;
-  /** Told of all that is wrong with them. */
-  readonly faults: FaultList;
-  /** Names of the pool's lanes, those with faults too. */
-  readonly lanes: ReadonlySet<string>;
-  /** Names of its handlers, those with faults too; empty: there is only one. */
-  readonly types: ReadonlySet<string>;
-}
-
 /** Checks the schedules of a pool. Those with faults are left out. */
-export function checkSchedules(raw: unknown, place: SchedulePlace): readonly ScheduleSettings[] {
+export function checkSchedules(raw: unknown, place: CheckedInPool): readonly ScheduleSettings[] {
   const { path, faults } = place;
   const seen = new Map<string, number>();
   return (Array.isArray(raw) ? raw : []).flatMap((given: unknown, index) => {
@@ -47,7 +35,7 @@ export function checkSchedules(raw: unknown, place: SchedulePlace): readonly Sch
 
 function checkTimes(
   { cron, timezone = "UTC" }: Readonly<Record<string, unknown>>,
-  { path, faults }: SchedulePlace,
+  { path, faults }: CheckedInPool,
 ): void {
   const isZone = typeof timezone === "string" && isTimezone(timezone);
   if (typeof timezone === "string" && timezone !== "" && !isZone) {
@@ -76,7 +64,7 @@ function checkTimes(
 
 function checkPlace(
   { lane, type }: Readonly<Record<string, unknown>>,
-  { path, faults, lanes, types }: SchedulePlace,
+  { path, faults, lanes, types }: CheckedInPool,
 ): void {
   if (typeof lane === "string" && lane !== "" && !lanes.has(lane)) {
     faults.add([...path, "lane"], () => `No lane is named "${lane}"${suggestion(lane, lanes)}`);

@@ -13,6 +13,7 @@ import {
   envRefShape,
   laneShape,
   poolShape,
+  routeShape,
   scheduleShape,
   slotKinds,
 } from "./shape.ts";
@@ -40,6 +41,7 @@ export function configSchema(builtins: readonly Plugin[]): object {
           handler: ref("handler"),
           handlers: { ...byName(ref("handler")), minProperties: 1 },
           lanes: { type: "array", items: ref("lane"), minItems: 1 },
+          routes: { type: "array", items: ref("route") },
           caps: { type: "array", items: ref("cap") },
           uses: byName({ type: "integer", minimum: 1 }),
           schedules: { type: "array", items: ref("schedule") },
@@ -51,6 +53,7 @@ export function configSchema(builtins: readonly Plugin[]): object {
         }),
         oneOf: [{ required: ["handler"] }, { required: ["handlers"] }],
       },
+      route: convert(routeShape),
       schedule: convert(scheduleShape),
       signal: signalSchema,
       ...Object.fromEntries(kinds.map((kind) => [kind, slotSchema(kind, builtins)])),

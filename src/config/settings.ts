@@ -7,7 +7,7 @@
 import type { Backoff } from "../base/backoff.ts";
 import type { Bound } from "../contract/plugin.ts";
 import type { Keep } from "../contract/store.ts";
-import type { LaneInput, PoolInput, RateInput, ScheduleInput } from "./input.ts";
+import type { LaneInput, PoolInput, RateInput, RouteInput, ScheduleInput } from "./input.ts";
 import type { SharedUse } from "../planning/permits.ts";
 import type { SignalReader } from "../contract/strategy.ts";
 
@@ -61,6 +61,9 @@ export interface DownstreamSettings {
 /** Jobs that come by themselves. The type is empty for the only handler. */
 export type ScheduleSettings = Filled<ScheduleInput>;
 
+/** Where jobs go that name no lane. */
+export type RouteSettings = Filled<RouteInput>;
+
 /** How a pool reacts to a receiver that says "not now". */
 export type CooldownSettings = Filled<Exclude<PoolInput["cooldown"], false | undefined>>;
 
@@ -77,6 +80,8 @@ export interface PoolSettings
   readonly handlers: ReadonlyMap<string, Bound<"handler">>;
   /** Lanes, highest priority first, at least one. */
   readonly lanes: readonly LaneSettings[];
+  /** Lanes of jobs that name none, in order. */
+  readonly routes: readonly RouteSettings[];
   /** How many workers? */
   readonly controller: Bound<"controller">;
   /** A controller that is asked on the same views, without effect. `undefined`: none. */

@@ -155,6 +155,15 @@ export const scheduleShape = documented("schedule", {
   ),
 });
 
+/** One route. Its lane and type are checked apart. */
+export const routeShape = documented("route", {
+  if: v.optional(
+    documented("route.if", { type: v.optional(text()), key: v.optional(text()) }),
+    {},
+  ),
+  lane: text(),
+});
+
 const breaker = {
   after: v.optional(whole(1), 3),
   minMs: v.optional(above(0), 1000),
@@ -197,6 +206,7 @@ export const poolShape = documented("pool", {
     v.array(v.unknown(), wants("a list of lanes, at least one")),
     v.minLength(1, wants("a list of lanes, at least one")),
   ),
+  routes: v.optional(v.array(v.unknown(), wants("a list of routes")), []),
   controller: v.optional(v.unknown()),
   shadow: v.optional(shadow),
   lanePolicy: v.optional(v.unknown()),

@@ -25,8 +25,8 @@ export interface Idempotency {
 
 /** A job to enqueue. */
 export interface NewJob<Payload = unknown, Lane extends string = string> {
-  /** Name of a lane of the pool. */
-  readonly lane: Lane;
+  /** Name of a lane of the pool. Left out: the pool's `routes` say which. */
+  readonly lane?: Lane;
   /** Which of the pool's `handlers` runs it. Only for pools with several. */
   readonly type?: string;
   /** What the handler works on: any JSON value. */
@@ -51,6 +51,16 @@ export interface NewJob<Payload = unknown, Lane extends string = string> {
   readonly ttlMs?: number;
   /** W3C trace context of the enqueuer. */
   readonly traceparent?: string;
+}
+
+/**
+ * A job to enqueue, with the lane that it goes to.
+ *
+ * @internal
+ */
+export interface PlacedJob extends NewJob {
+  /** Name of a lane of the pool. */
+  readonly lane: string;
 }
 
 /** A job as its handler sees it. */

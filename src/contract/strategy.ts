@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { NewJob } from "./job.ts";
+import type { PlacedJob } from "./job.ts";
 import type { LaneView, PoolView } from "./view.ts";
 
 /** What a controller asks for. */
@@ -85,7 +85,7 @@ export type Verdict =
 /** Take this job, or turn it away with a time to come back? */
 export interface Admission {
   /** Asked at each enqueue, before the job is stored. */
-  submit(job: NewJob, view: PoolView): Verdict;
+  submit(job: PlacedJob, view: PoolView): Verdict;
   /**
    * Asked when a worker is about to start a job that became claimable `ageMs` ago, for the first time.
    * False drops it as late. One that is past its lane's `deadlineMs` is dropped without being asked about.

@@ -50,6 +50,7 @@ export type ConcernCode =
   | "strategy-fails"
   | "store-rate"
   | "target-over-max"
+  | "route-unreached"
   | "request-past-timeout";
 
 /**

@@ -9,10 +9,11 @@ import { makeView } from "../testing/views.ts";
 import { counted } from "../base/format.ts";
 import { type Concern, concern, figure, span } from "./concern.ts";
 import type { PoolFacts } from "./facts.ts";
+import { unreachedRoutes } from "../config/routes.ts";
 
-/** A count above `size.max`, a request longer than the run that it is made in. */
+/** A count above `size.max`, a route behind others, a request longer than the run that it is made in. */
 export function lintUnreached(pool: PoolFacts): readonly Concern[] {
-  return [...target(pool), ...request(pool)];
+  return [...target(pool), ...routes(pool), ...request(pool)];
 }
 
 /** Asked without any load, a controller that wants more than `size.max` wants it always. */
@@ -39,6 +40,21 @@ function target({ settings, path, context }: PoolFacts): readonly Concern[] {
     change: `Let the controller ask for ${size.max} or fewer, or raise size.max to ` +
       `${Math.ceil(wanted)}`,
   })];
+}
+
+function routes({ settings: { routes, handlers }, path }: PoolFacts): readonly Concern[] {
+  return unreachedRoutes(routes, [...handlers.keys()]).map(({ index, earlier }) =>
+    concern({
+      code: "route-unreached",
+      severity: "warning",
+      path: [...path, "routes", index],
+      message: `Route ${index} never takes a job: what fits it fits route ${earlier} ` +
+        `${earlier === index - 1 ? "" : "or another one "}before it`,
+      formula: "each job that fits the route fits an earlier one",
+      numbers: { route: index, earlier },
+      change: `Move it before route ${earlier}, or remove it`,
+    })
+  );
 }
 
 function request({ settings, path }: PoolFacts): readonly Concern[] {

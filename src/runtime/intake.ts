@@ -8,7 +8,7 @@ import { judgeVerdict } from "../base/answers.ts";
 import { messageOf, RejectedError } from "../contract/errors.ts";
 import type { PoolCore } from "./pool_core.ts";
 import type { Cooldown } from "./cooldown.ts";
-import { delayTooLong, LONGEST_DELAY_MS, type NewJob } from "../contract/job.ts";
+import { delayTooLong, LONGEST_DELAY_MS, type NewJob, type PlacedJob } from "../contract/job.ts";
 import type { Lane } from "./lane.ts";
 import { isoTime, NO_ISO_TIME } from "../base/iso_time.ts";
 import { copyJson, Misfit } from "../base/payload.ts";
@@ -19,7 +19,8 @@ import type { JobEntry } from "../contract/store.ts";
 import type { Redaction } from "../config/redaction.ts";
 import type { Rejected } from "./rejected.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
-import { suggestion } from "../base/suggest.ts";
+import { Routes } from "../config/routes.ts";
+import { quoted, suggestion } from "../base/suggest.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** When to come back if nothing is known of how fast the lane drains, ms. */
@@ -42,6 +43,7 @@ export class Intake {
   readonly #context: IntakeContext;
   readonly #state: PoolState;
   #lanes: ReadonlyMap<string, Lane> = new Map();
+  #routes = new Routes([]);
   #handlers: ReadonlyMap<string, Handler> = new Map();
   #onlyHandler: Handler | undefined;
   #closedFor: string | undefined;
@@ -56,6 +58,7 @@ export class Intake {
   /** Takes handlers, and the lanes of the state, over. */
   adopt(handlers: ReadonlyMap<string, Handler>): void {
     this.#lanes = new Map(this.#state.lanes.map((lane) => [lane.name, lane]));
+    this.#routes = new Routes(this.#state.settings.routes);
     this.#handlers = handlers;
     this.#onlyHandler = handlers.get("");
   }
@@ -86,7 +89,7 @@ export class Intake {
     if (typeof job !== "object" || job === null) {
       throw new TypeError(`Expected a job such as { lane, payload } but received ${String(job)}`);
     }
-    const lane = this.#lanes.get(job.lane) ?? this.lane(job.lane);
+    const lane = this.#lanes.get(job.lane ?? "") ?? this.#laneOf(job);
     const handler = this.#onlyHandler !== undefined && job.type === undefined
       ? this.#onlyHandler
       : this.#handlerOf(job);
@@ -118,6 +121,22 @@ export class Intake {
       idempotency,
       traceparent: traceparent ?? this.#context.telemetry?.traceparent(),
     };
+  }
+
+  /** The lane of a job that names none, or none that there is. */
+  #laneOf(job: NewJob): Lane {
+    if (job.lane !== undefined) return this.lane(job.lane);
+    const { pool } = this.#state;
+    if (this.#routes.isEmpty) {
+      throw new TypeError(
+        `Pool "${pool}" has no routes: name the job's lane, one of ${quoted(this.#lanes.keys())}`,
+      );
+    }
+    this.#handlerOf(job); // what is wrong with its type is said first
+    if (job.key !== undefined) checkKey("key", job.key);
+    const lane = this.#routes.laneOf(job);
+    if (lane !== undefined) return this.lane(lane);
+    throw new TypeError(this.#routes.faultOf(job, this.#lanes.keys()));
   }
 
   #handlerOf(job: NewJob): Handler {
@@ -154,7 +173,7 @@ export class Intake {
     // enqueues many in one go, have not waited for a worker.
     let verdict;
     try {
-      verdict = judgeVerdict(slots.admission.run.submit(job, this.#state.face));
+      verdict = judgeVerdict(slots.admission.run.submit(placed(job, lane), this.#state.face));
     } catch (thrown) {
       slots.fails("submit", slots.admission.name, messageOf(thrown));
       return undefined;
@@ -176,8 +195,9 @@ export class Intake {
   }
 
   /** Reports a job that was posted and is not stored: the one who posted it does not wait for that. */
-  lost({ lane }: NewJob, thrown: unknown): void {
+  lost(job: NewJob, thrown: unknown): void {
     if (thrown instanceof RejectedError) return; // reported as such
+    const lane = job.lane ?? this.#routes.laneOf(job) ?? "";
     const { state: { pool, nowMs: atMs }, hub, log } = this.#context;
     const error = messageOf(thrown);
     if (hub.active) hub.emit({ kind: "job-unstored", atMs, pool, lane, error });
@@ -197,6 +217,11 @@ export class Intake {
     }
     return error;
   }
+}
+
+/** The job as admission is asked about it. */
+function placed(job: NewJob, { name }: Lane): PlacedJob {
+  return job.lane === undefined ? { ...job, lane: name } : job as PlacedJob; // as looked at just now
 }
 
 /** How long one place in a full lane takes to get free. */

@@ -32,7 +32,8 @@
  */
 
 import { builtins, defaults } from "../../plugins/mod.ts";
-import type { ConfigInput, HandlerFunction } from "../config/input.ts";
+import type { ConfigInput } from "../config/input.ts";
+import type { HandlerFunction } from "../config/slot_input.ts";
 import type { Plugin } from "../contract/plugin.ts";
 import { type ReadEnv, resolveConfig } from "../config/resolve.ts";
 import { play, type PlayOptions } from "./play.ts";

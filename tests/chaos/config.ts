@@ -5,7 +5,8 @@
  * @module
  */
 
-import type { ConfigInput, HandlerFunction } from "../../src/config/input.ts";
+import type { ConfigInput } from "../../src/config/input.ts";
+import type { HandlerFunction } from "../../src/config/slot_input.ts";
 import type { Plugin } from "../../src/contract/plugin.ts";
 
 /** Most workers of one process. */

@@ -217,7 +217,7 @@ Deno.test("enqueue exits 2 for a payload that is no JSON, and with all faults th
       "  /type: The pool has one handler: send its jobs without a type\n",
   );
   assert.equal(lane.code, 2);
-  assert.match(lane.err, /required option '--lane <lane>' not specified/);
+  assert.match(lane.err, /^Expected the name of a lane: expected one of "urgent", "batch"/);
 });
 
 Deno.test("plugins --running lists those in use", async () => {

@@ -4,10 +4,16 @@
  * @module
  */
 
-import type { NamedSlot } from "../../src/config/input.ts";
+import type { NamedSlot } from "../../src/config/slot_input.ts";
 import { filled, type Flaw, FLOOD, load, RARE, run, SPIKE } from "./_flaws.ts";
 
 const DRAIN = { name: "x", targetWaitMs: null, startWithinMs: 60_000 } as const;
+
+const [EU, US, EU_ONE] = [
+  { if: { key: "eu-*" }, lane: "x" },
+  { if: { key: "us-*" }, lane: "x" },
+  { if: { key: "eu-*-1" }, lane: "x" },
+];
 
 /** A handler that delivers, and gives each request so long. */
 function delivery(timeoutMs: number): NamedSlot {
@@ -281,6 +287,15 @@ export const TIME_FLAWS: readonly Flaw[] = [
     mended: { pool: { lanes: [DRAIN], controller: "age-scaler" } },
     numbers: { startWithinMs: 60_000 },
     change: /^Take a controller that reads startWithinMs, or give the lane a targetWaitMs$/,
+  },
+  {
+    code: "route-unreached",
+    severity: "warning",
+    pointer: "/pools/p/routes/2",
+    given: { pool: { lanes: [{ name: "x" }], routes: [EU, US, EU_ONE] } },
+    mended: { pool: { lanes: [{ name: "x" }], routes: [EU_ONE, EU, US] } },
+    numbers: { route: 2, earlier: 0 },
+    change: /^Move it before route 0, or remove it$/,
   },
   {
     code: "target-over-max",

@@ -73,6 +73,7 @@ Deno.test("every kind of concern has a config here that shows it", () => {
     "downstream-unused": true,
     "store-rate": true,
     "target-over-max": true,
+    "route-unreached": true,
     "request-past-timeout": true,
   };
   assert.deepEqual([...new Set(FLAWS.map(({ code }) => code))].sort(), Object.keys(codes).sort());

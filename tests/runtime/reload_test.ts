@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { NamedSlot, PoolInput } from "../../src/config/input.ts";
+import type { PoolInput } from "../../src/config/input.ts";
+import type { NamedSlot } from "../../src/config/slot_input.ts";
 import { defineCap, defineController, defineHandler } from "../../src/contract/plugin.ts";
 import { NEXT_TICK } from "../../src/config/diff_parts.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";

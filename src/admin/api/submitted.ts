@@ -6,6 +6,7 @@
 
 import { display, isRecord, toPointer } from "../../config/faults.ts";
 import { delayTooLong, LONGEST_DELAY_MS, type NewJob } from "../../contract/job.ts";
+import { type Routable, Routes } from "../../config/routes.ts";
 import type { PoolSettings } from "../../config/settings.ts";
 import { isoTime, NO_ISO_TIME } from "../../base/iso_time.ts";
 import { suggestion } from "../../base/suggest.ts";
@@ -20,6 +21,8 @@ export interface Takes {
   readonly lanes: ReadonlySet<string>;
   /** Job types. Just "" for a pool with one handler. */
   readonly types: ReadonlySet<string>;
+  /** Lanes of jobs that name none. */
+  readonly routes: Routes;
 }
 
 /** What a pool takes, read once: this is asked for every job. */
@@ -27,6 +30,7 @@ export function takesOf(settings: PoolSettings): Takes {
   return {
     lanes: new Set(settings.lanes.map((lane) => lane.name)),
     types: new Set(settings.handlers.keys()),
+    routes: new Routes(settings.routes),
   };
 }
 
@@ -77,10 +81,14 @@ export function isSubmitted(
         });
     }
   }
-  if (typeof lane !== "string" || !takes.lanes.has(lane)) faults.push(laneFault(lane, takes));
-  if (!(type === undefined ? takes.types.has("") : isType(type, takes))) {
-    faults.push(typeFault(type, takes));
+  const isKnown = type === undefined ? takes.types.has("") : isType(type, takes);
+  if (lane === undefined && !takes.routes.isEmpty) {
+    // Of a job with a fault it is not known which would fit.
+    if (isKnown && faults.length === before) checkRoute(value, takes, faults);
+  } else if (typeof lane !== "string" || !takes.lanes.has(lane)) {
+    faults.push(laneFault(lane, takes));
   }
+  if (!isKnown) faults.push(typeFault(type, takes));
   if (value["payload"] === undefined) {
     faults.push({
       pointer: "/payload",
@@ -101,6 +109,12 @@ export function laneFault(lane: unknown, takes: Takes): ProblemError {
     pointer: "/lane",
     detail: `Expected the name of a lane${given}${suggestion("", takes.lanes)}`,
   };
+}
+
+/** A job that names no lane: one of the routes has to fit. Its type and key were checked. */
+function checkRoute(job: Routable, { lanes, routes }: Takes, faults: ProblemError[]): void {
+  if (routes.laneOf(job) !== undefined) return;
+  faults.push({ pointer: "/lane", detail: routes.faultOf(job, lanes) });
 }
 
 function isType(type: unknown, takes: Takes): boolean {

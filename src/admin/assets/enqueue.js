@@ -44,12 +44,13 @@ async function enqueue(form) {
  */
 function jobIn(form, payload) {
   const given = new FormData(form);
+  const lane = given.get("lane");
   const type = given.get("type");
   const key = given.get("key");
   const isAgain = form.dataset.path?.endsWith("/again") === true;
   const noKey = isAgain ? { key: null } : {}; // one that is left out is that of the other job
   return {
-    lane: given.get("lane"),
+    ...(lane === "" ? {} : { lane }), // the pool's routes say which
     ...(type === null ? {} : { type }),
     ...(key === null || key === "" ? noKey : { key }),
     payload: readPayload(payload),

@@ -99,7 +99,13 @@ const EnqueuePage: FC<EnqueuePageProps> = ({ base, actor, target, job }) => {
         <p class="card">This form needs scripts; `sluice enqueue` does the same.</p>
       </noscript>
       <form id="enqueue" class="card enqueue scripted" data-path={path} autocomplete="off">
-        <Choice name="lane" label="Lane" values={[...takes.lanes]} chosen={job?.lane} />
+        <Choice
+          name="lane"
+          label="Lane"
+          values={[...takes.lanes]}
+          chosen={job?.lane}
+          none={takes.routes.isEmpty || job !== undefined ? undefined : "as the routes say"}
+        />
         {!takes.types.has("") && (
           <Choice name="type" label="Type" values={[...takes.types]} chosen={job?.type} />
         )}
@@ -137,10 +143,13 @@ const Choice: FC<{
   label: string;
   values: readonly string[];
   chosen: string | undefined;
-}> = ({ name, label, values, chosen }) => (
+  /** What it is called to choose none. `undefined`: one has to be chosen. */
+  none?: string | undefined;
+}> = ({ name, label, values, chosen, none }) => (
   <div>
     <label for={`enqueue-${name}`}>{label}</label>
     <select id={`enqueue-${name}`} name={name}>
+      {none !== undefined && <option value="">{none}</option>}
       {values.map((value) => <option value={value} selected={value === chosen}>{value}</option>)}
     </select>
   </div>

@@ -10,7 +10,7 @@ import { RetryLater } from "../../../src/contract/errors.ts";
 import type { PoolEvent } from "../../../src/contract/event.ts";
 import type { Job, JobContext } from "../../../src/contract/job.ts";
 import { defineStore, type Plugin } from "../../../src/contract/plugin.ts";
-import type { HandlerFunction } from "../../../src/config/input.ts";
+import type { HandlerFunction } from "../../../src/config/slot_input.ts";
 import type { Sluice } from "../../../src/runtime/handles.ts";
 import type { VirtualClock } from "../../../src/time/virtual_clock.ts";
 import { SkewedClock } from "../clock.ts";
