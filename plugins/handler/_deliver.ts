@@ -7,8 +7,9 @@
 import { Fatal, RetryLater } from "../../src/contract/errors.ts";
 import type { Job, JobContext } from "../../src/contract/job.ts";
 import type { Handler } from "../../src/contract/plugin.ts";
-import { excerptOf, placeOf, secretsIn } from "./_excerpt.ts";
+import { excerptOf, placeOf, resultBody, secretsIn } from "./_excerpt.ts";
 import type { HttpSettings } from "./_http_options.ts";
+import { DEFERRING, judge, OVERLOADED } from "./_judge.ts";
 import { headersFor } from "./_request.ts";
 import { retryAfterMs } from "./_retry_after.ts";
 import {
@@ -21,18 +22,15 @@ import {
 } from "./_send.ts";
 import { type CallTarget, targetsOf } from "./_target.ts";
 
-/** Statuses that say "later" rather than "no", of the receiver as a whole. */
-const DEFERRING: ReadonlySet<number> = new Set([408, 425, 429, 503, 529]);
-
-/** Those of them that say so without naming a time: the others may be about one request. */
-const OVERLOADED: ReadonlySet<number> = new Set([429, 503, 529]);
-
 /** Wait when the receiver asks for one without saying how long, ms. */
 const DEFAULT_RETRY_MS = 1000;
 
 /** How much of an answer's body is kept for an error, bytes, and how long is waited for it, ms. */
 const EXCERPT_BYTES = 2_000;
 const EXCERPT_MS = 250;
+
+/** How much of it is kept as the job's result, bytes. */
+const RESULT_BYTES = 8_192;
 
 /** The handler that `http` makes of its options. */
 export function handlerOf(options: HttpSettings): Handler {
@@ -61,31 +59,59 @@ interface Delivery {
   readonly context: JobContext;
 }
 
-async function deliver(delivery: Delivery): Promise<{ readonly status: number }> {
-  const { options: { downstream }, target, job, context } = delivery;
+/** What a job that is done has for a result. */
+interface HttpResult {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly cut?: true;
+}
+
+async function deliver(delivery: Delivery): Promise<HttpResult> {
+  const { options, target, job, context } = delivery;
   const sent = headersFor(target.headers, job, context);
-  const { status, headers, bytes } = await counted(delivery, sent);
-  if (status >= 200 && status < 300) return { status };
+  const answer = await counted(delivery, sent);
+  const { status, headers } = answer;
+  const judgement = judge(status, options);
+  const secrets = secretsIn(target.headers);
+  if (judgement === "done") return resultOf(answer, options, secrets);
   const place = `${placeOf(target.url)} answered ${status}`;
-  const excerpt = excerptOf(bytes, headers, secretsIn(target.headers));
-  const answer = excerpt === "" ? place : `${place}: ${excerpt}`;
+  const excerpt = excerptOf(answer, secrets);
+  const why = excerpt === "" ? place : `${place}: ${excerpt}`;
   const askedMs = retryAfterMs(headers);
   if (DEFERRING.has(status)) {
-    if (askedMs !== undefined || OVERLOADED.has(status)) context.overloaded(askedMs, downstream);
-    throw new RetryLater(askedMs ?? DEFAULT_RETRY_MS, answer);
+    const isReceiver = askedMs !== undefined || OVERLOADED.has(status);
+    if (isReceiver) context.overloaded(askedMs, options.downstream);
+    throw new RetryLater(askedMs ?? DEFAULT_RETRY_MS, why);
   }
-  if (status >= 400 && askedMs !== undefined) throw new RetryLater(askedMs, answer);
-  if (status >= 500) throw new Error(answer);
-  if (status >= 400) throw new Fatal(answer, { gone: status === 410 });
-  throw new Fatal(`${place}: redirects are not followed, set "url" to the final address`);
+  if (askedMs !== undefined && (status >= 400 || judgement === "retry")) {
+    throw new RetryLater(askedMs, why);
+  }
+  if (judgement === "retry") throw new Error(why);
+  if (status >= 400) throw new Fatal(why, { gone: status === 410 });
+  throw new Fatal(
+    status < 300
+      ? `${place}: that is none of "success" (${options.success.join(", ")})`
+      : `${place}: redirects are not followed, set "url" to the final address`,
+  );
+}
+
+function resultOf(
+  answer: ReadAnswer,
+  { keep }: HttpSettings,
+  secrets: readonly string[],
+): HttpResult {
+  const { status, isWhole } = answer;
+  const body = keep === undefined ? undefined : resultBody(answer, secrets);
+  if (body === undefined) return { status };
+  return { status, body, ...(isWhole ? {} : { cut: true }) };
 }
 
 /** Sends the request. Where the downstream has a name, its use is counted. */
 async function counted(
-  { options: { timeoutMs, downstream }, target: { url, method }, transport, job, context }:
-    Delivery,
+  { options, target: { url, method }, transport, job, context }: Delivery,
   headers: Headers,
 ): Promise<ReadAnswer> {
+  const { keep, timeoutMs, downstream } = options;
   const fromMs = performance.now();
   let ok = false;
   try {
@@ -94,12 +120,12 @@ async function counted(
       method,
       headers,
       body: method === "GET" ? undefined : JSON.stringify(job.payload) ?? "null",
-      keepBytes: EXCERPT_BYTES,
-      readMs: EXCERPT_MS,
+      keepBytes: keep === undefined ? EXCERPT_BYTES : RESULT_BYTES,
+      readMs: keep === undefined ? EXCERPT_MS : timeoutMs,
       timeoutMs,
       signal: context.signal,
     }, transport);
-    ok = answer.status < 400;
+    ok = answer.status < 400 || judge(answer.status, options) === "done";
     return answer;
   } finally {
     if (downstream !== undefined) context.used(downstream, { ms: performance.now() - fromMs, ok });

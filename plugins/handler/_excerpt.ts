@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { ReadAnswer } from "./_send.ts";
+
 /** Longest excerpt of a body in an error, characters. */
 const LONGEST_EXCERPT = 300;
 
@@ -40,19 +42,35 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
 }
 
 /** The body of an answer as a text, as far as it was read. `undefined`: it is none. */
-export function textOf(bytes: Uint8Array, headers: Headers): string | undefined {
+function textOf(bytes: Uint8Array, headers: Headers): string | undefined {
   const type = headers.get("content-type") ?? "text/plain";
   if (!/^text\/|json|xml|urlencoded/i.test(type)) return undefined;
   return new TextDecoder().decode(bytes, { stream: true }); // half a character at its end is left out
 }
 
 /** How a body begins, in one line of at most 300 characters and without secrets. Empty if it is no text. */
-export function excerptOf(
-  bytes: Uint8Array,
-  headers: Headers,
-  secrets: readonly string[],
-): string {
+export function excerptOf({ bytes, headers }: ReadAnswer, secrets: readonly string[]): string {
   const body = withoutSecrets(textOf(bytes, headers) ?? "", secrets); // a cut would leave half of one
   const text = body.replaceAll(/\s+/g, " ").trim();
   return text.length <= LONGEST_EXCERPT ? text : `${text.slice(0, LONGEST_EXCERPT - 1)}…`;
+}
+
+/** The body of an answer as a result keeps it: what it says in JSON if all of it is here, else its text. */
+export function resultBody(
+  { bytes, headers, isWhole }: ReadAnswer,
+  secrets: readonly string[],
+): unknown {
+  const text = textOf(bytes, headers);
+  if (text === undefined) return undefined;
+  if (isWhole && /json/i.test(headers.get("content-type") ?? "")) {
+    try {
+      return JSON.parse(
+        text,
+        (_, value) => typeof value === "string" ? withoutSecrets(value, secrets) : value,
+      );
+    } catch {
+      // It only says that it is JSON.
+    }
+  }
+  return withoutSecrets(text, secrets);
 }

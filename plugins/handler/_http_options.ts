@@ -5,6 +5,7 @@
  */
 
 import * as v from "valibot";
+import { mismatchesIn } from "./_combinations.ts";
 import { endpointOf } from "./_endpoint.ts";
 import { PAYLOAD_FIELD } from "./_fields.ts";
 
@@ -53,8 +54,12 @@ const Headers = v.record(
   ]),
 );
 
-/** The schema of the options. */
-export const Options = v.strictObject({
+const Status = v.union([
+  v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(599)),
+  v.picklist(["2xx", "3xx", "4xx", "5xx"]),
+]);
+
+const Each = v.strictObject({
   url: v.union([
     Url,
     v.strictObject({
@@ -75,8 +80,26 @@ export const Options = v.strictObject({
     v.pipe(v.number(), v.minValue(1), v.maxValue(LONGEST_DELAY_MS)),
     10_000,
   ),
+  success: v.exactOptional(v.pipe(v.array(Status), v.minLength(1)), ["2xx"]),
+  retry: v.exactOptional(v.array(Status), ["5xx"]),
+  keep: v.exactOptional(v.picklist(["body"])),
   downstream: v.exactOptional(v.pipe(v.string(), v.minLength(1))),
 });
 
 /** Options with defaults filled in. */
-export type HttpSettings = v.InferOutput<typeof Options>;
+export type HttpSettings = v.InferOutput<typeof Each>;
+
+/** The schema of the options. */
+export const Options = v.pipe(
+  Each,
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const input = dataset.value;
+    for (const { key, message } of mismatchesIn(input)) {
+      addIssue({
+        message,
+        path: [{ type: "object", origin: "value", input, key, value: input[key] }],
+      });
+    }
+  }),
+);

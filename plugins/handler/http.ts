@@ -35,8 +35,24 @@ export interface HttpOptions {
    * @default {{}}
    */
   readonly headers?: Readonly<Record<string, string | { readonly from: string }>>;
-  /** Longest time from the request to the status of the answer, ms. @default {10000} */
+  /** Longest time from the request to the status of the answer, and to the end of what is kept, ms. @default {10000} */
   readonly timeoutMs?: number;
+  /** Statuses with which a job is done: 200 to 599, or `"2xx"` for a hundred of them. @default {["2xx"]} */
+  readonly success?: readonly (number | "2xx" | "3xx" | "4xx" | "5xx")[];
+  /**
+   * Statuses that are failures, so that the job is tried again: as in `success`. With others it is dead, but
+   * those that say "later" defer it.
+   *
+   * @default {["5xx"]}
+   */
+  readonly retry?: readonly (number | "2xx" | "3xx" | "4xx" | "5xx")[];
+  /**
+   * `"body"`: the result has the first 8 KiB of the answer's body, if it is a text: what it says if it is
+   * JSON. `cut` is true if there was more, or it came too late.
+   *
+   * @default {nothing: the result is the status}
+   */
+  readonly keep?: "body";
   /**
    * Name of the downstream that it calls, as in `downstreams`: its requests are counted, and what refuses
    * or fails is that one.
@@ -50,11 +66,12 @@ export interface HttpOptions {
 export type HttpMethod = "POST" | "PUT" | "PATCH" | "GET" | "DELETE";
 
 /**
- * Sends the payload as JSON and judges the answer by its status: 2xx is done with result
+ * Sends the payload as JSON and judges the answer by its status: one of `success` is done with result
  * `{ status }`; 408, 425, 429, 503 and 529 defer the job by `Retry-After`, or by a second without one,
- * and are the receiver's word: caps hear it, and the pool cools down. Any other 4xx or 5xx with a `Retry-After` defers
- * this job only. Without one other 4xx are fatal, as redirects are; the rest, silence and network
- * faults are failures. Errors have the status, the path and how the body begins, but no query.
+ * and are the receiver's word: caps hear it, and the pool cools down. Any other 4xx or 5xx, or one of
+ * `retry`, with a `Retry-After` defers this job only. Without one those of `retry` are failures, as silence
+ * and network faults are; the rest is fatal, as redirects are. Errors have the status, the path and how the
+ * body begins, but no query.
  *
  * `idempotency-key` is the same for every attempt of a job. `sluice-job-id`, `sluice-lane` and
  * `sluice-attempt` say which job it is.
