@@ -90,6 +90,11 @@ const PARTS: Readonly<
   tickMs: numbers("tickMs", NEXT_TICK),
   leaseMs: numbers("leaseMs", "Holds from the next renewal on"),
   timeoutMs: numbers("timeoutMs", "Holds for jobs that start from now on"),
+  timeoutMsByType: (from, to) =>
+    changesOf(from.timeoutMsByType, to.timeoutMsByType, {
+      path: ["pools", to.name, "timeoutMsByType"],
+      effects: () => "Holds for jobs that start from now on",
+    }),
   drainMs: numbers("drainMs", "Holds for the next stop"),
   keep: (from, to) =>
     changesOf(from.keep, to.keep, {

@@ -216,6 +216,8 @@ export interface PoolInput {
   readonly leaseMs?: number | undefined;
   /** Longest run of one attempt, ms, > 0; then its signal aborts, and it has failed. @default {60000} */
   readonly timeoutMs?: number | undefined;
+  /** The same by the `type` of the job, in place of what its lane or the pool has. @default {{}} */
+  readonly timeoutMsByType?: Readonly<Record<string, number>> | undefined;
   /** How long a stop waits for running jobs, ms, >= 0. @default {30000} */
   readonly drainMs?: number | undefined;
   /** How many ended jobs are kept. */
@@ -321,6 +323,8 @@ export interface LaneInput {
    * @default {5; with `backoff.delaysMs` one more than it has, with `backoff.forMs` as many as fit}
    */
   readonly attempts?: number | undefined;
+  /** Longest run of one attempt of this lane, ms, > 0. @default {the pool's} */
+  readonly timeoutMs?: number | undefined;
   /** How long a failed job waits before its next attempt. */
   readonly backoff?: {
     /**

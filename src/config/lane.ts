@@ -41,6 +41,7 @@ export function laneSettings(lane: LaneShape, targetWaitMs: number): LaneSetting
     targetWaitMs: lane.targetWaitMs === undefined ? targetWaitMs : lane.targetWaitMs,
     startWithinMs: lane.startWithinMs,
     deadlineMs: lane.deadlineMs,
+    timeoutMs: lane.timeoutMs,
     expect: lane.expect,
   };
 }

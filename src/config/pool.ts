@@ -10,7 +10,15 @@ import type { SignalReader } from "../contract/strategy.ts";
 import { type CapDefaults, resolveCaps } from "./caps.ts";
 import { cooldownsOf, type UsesOptions } from "./downstreams.ts";
 import { checkShape } from "./check.ts";
-import { type FaultList, isRecord, nameFault, type Path, poolNameFault } from "./faults.ts";
+import {
+  display,
+  type FaultList,
+  isRecord,
+  nameFault,
+  type Path,
+  poolNameFault,
+} from "./faults.ts";
+import { suggestion } from "../base/suggest.ts";
 import { checkLanes, checkWaits, laneSettings } from "./lane.ts";
 import { probeOf } from "./probe.ts";
 import { poolShape, slotKinds } from "./shape.ts";
@@ -65,6 +73,7 @@ export async function resolvePool(
       probe,
     }, options)
     : undefined;
+  checkTimes(raw, path, faults);
   const names = {
     faults,
     lanes: namesOf(raw.lanes),
@@ -85,7 +94,8 @@ export async function resolvePool(
 
   if (shape === undefined || controller === undefined || lanePolicy === undefined) return undefined;
   if (retirement === undefined || admission === undefined) return undefined;
-  const { size, cooldown, tickMs, leaseMs, timeoutMs, drainMs, keep } = shape;
+  const { size, cooldown, tickMs, leaseMs, timeoutMs, timeoutMsByType, drainMs, keep } = shape;
+
   return {
     name,
     handlers,
@@ -107,6 +117,7 @@ export async function resolvePool(
     tickMs,
     leaseMs,
     timeoutMs,
+    timeoutMsByType,
     drainMs,
     keep,
   };
@@ -117,6 +128,20 @@ function checkSize(raw: unknown, path: Path, faults: FaultList): void {
   const { min, max } = raw;
   if (typeof min !== "number" || typeof max !== "number" || min <= max) return;
   faults.add([...path, "min"], `Expected at most max (${max}) but received ${min}`);
+}
+
+/** Times by type name types that there are. */
+function checkTimes(raw: Readonly<Record<string, unknown>>, path: Path, faults: FaultList): void {
+  if (!isRecord(raw.timeoutMsByType)) return;
+  const types = isRecord(raw.handlers) ? Object.keys(raw.handlers) : [];
+  for (const type of Object.keys(raw.timeoutMsByType)) {
+    if (types.includes(type)) continue;
+    const message = () =>
+      types.length === 0
+        ? "The pool has one handler and no types: set its timeoutMs"
+        : `No handler takes jobs of type ${display(type)}${suggestion(type, types)}`;
+    faults.add([...path, "timeoutMsByType", type], message, { at: "key" });
+  }
 }
 
 /** Names of lanes as they stand there: one with a fault has a name too. */

@@ -17,12 +17,17 @@ export type Filled<Given> = {
 };
 
 /** One lane. What has no bound is `Infinity`. */
-export interface LaneSettings
-  extends Omit<Filled<LaneInput>, "startWithinMs" | "deadlineMs" | "backoff" | "expect"> {
+export interface LaneSettings extends
+  Omit<
+    Filled<LaneInput>,
+    "startWithinMs" | "deadlineMs" | "timeoutMs" | "backoff" | "expect"
+  > {
   /** Within how long growth aims to start what waits, ms. `undefined`: it does not. */
   readonly startWithinMs: number | undefined;
   /** Sojourn within which a job is still of use, ms. `undefined`: always. */
   readonly deadlineMs: number | undefined;
+  /** Longest run of one attempt, ms. `undefined`: the pool's. */
+  readonly timeoutMs: number | undefined;
   /** Wait between attempts. */
   readonly backoff: Backoff;
   /** Load the lane is expected to carry. `undefined`: not said. */
@@ -72,8 +77,11 @@ export type CooldownSettings = Filled<Exclude<PoolInput["cooldown"], false | und
  *
  * @internal
  */
-export interface PoolSettings
-  extends Pick<Filled<PoolInput>, "size" | "tickMs" | "leaseMs" | "timeoutMs" | "drainMs"> {
+export interface PoolSettings extends
+  Pick<
+    Filled<PoolInput>,
+    "size" | "tickMs" | "leaseMs" | "timeoutMs" | "timeoutMsByType" | "drainMs"
+  > {
   /** Name, unique within the config. */
   readonly name: string;
   /** Handlers by job type; the only one has type "". */

@@ -103,6 +103,7 @@ export const laneShape = documented("lane", {
   ratesPerKey: v.optional(v.array(keyRate, wants("a list of rates")), []),
   ttlMs: v.optional(expiry()),
   attempts: v.optional(whole(1)),
+  timeoutMs: v.optional(endless()),
   backoff: v.optional(backoff, {}),
   weight: v.optional(above(0), 1),
   paused: v.optional(flag(), false),
@@ -126,6 +127,7 @@ export const LANE_EFFECTS: Readonly<
     "Holds for jobs that start from now on; starts of keys that had no rate before do not count",
   ttlMs: "Applies to new jobs",
   attempts: "Holds for every attempt that ends from now on",
+  timeoutMs: "Holds for jobs that start from now on",
   backoff: "Holds for every attempt that fails from now on",
   weight: AT_ONCE,
   paused:
@@ -233,6 +235,7 @@ export const poolShape = documented("pool", {
   tickMs: v.optional(atLeast(1), 50),
   leaseMs: v.optional(atLeast(1), 30_000),
   timeoutMs: v.optional(endless(), 60_000),
+  timeoutMsByType: v.optional(v.record(v.string(), endless(), wants("times by job type")), {}),
   drainMs: v.optional(atLeast(0), 30_000),
   keep: v.optional(keep, {}),
 }, ["isolation", "maxPauseMs"]);

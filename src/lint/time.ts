@@ -63,9 +63,12 @@ function deadline({ settings: { name, deadlineMs }, serviceMs, path }: LaneFacts
   })];
 }
 
-function timeout(pool: PoolFacts, { settings: { name }, serviceMs }: LaneFacts): Concern[] {
-  const { timeoutMs } = pool.settings;
-  const path = [...pool.path, "timeoutMs"];
+function timeout(
+  pool: PoolFacts,
+  { settings: { name, timeoutMs: own }, serviceMs, path: lane }: LaneFacts,
+): Concern[] {
+  const timeoutMs = own ?? pool.settings.timeoutMs;
+  const path = [...(own === undefined ? pool.path : lane), "timeoutMs"];
   const cut = Math.exp(-timeoutMs / serviceMs);
   if (serviceMs === 0 || cut <= CUT_SHARE) return [];
   const numbers = { serviceMs, timeoutMs, cut };

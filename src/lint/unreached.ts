@@ -58,8 +58,10 @@ function routes({ settings: { routes, handlers }, path }: PoolFacts): readonly C
 }
 
 function request({ settings, path }: PoolFacts): readonly Concern[] {
-  const { handlers, timeoutMs } = settings;
+  const { handlers, lanes, timeoutMsByType } = settings;
+  const longestMs = Math.max(...lanes.map((lane) => lane.timeoutMs ?? settings.timeoutMs));
   return [...handlers].flatMap(([type, { name, options }]) => {
+    const timeoutMs = timeoutMsByType[type] ?? longestMs;
     const requestMs = isRecord(options) ? options["timeoutMs"] : undefined;
     if (typeof requestMs !== "number" || requestMs <= timeoutMs) return [];
     const slot = type === "" ? ["handler"] : ["handlers", type];

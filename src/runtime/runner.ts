@@ -96,7 +96,7 @@ export class Runner implements WorkerOwner, RunOwner {
     if (lane.settings.ratesPerKey.length > 0) run.beganAtMs = this.#state.wall.at(nowMs);
     this.#context.cooldown.began(run);
     this.#running++;
-    worker.timeoutMs = this.#state.settings.timeoutMs;
+    worker.timeoutMs = this.#timeoutOf(job, lane);
     worker.limitAtMs = nowMs + worker.timeoutMs;
     if (worker.limitAtMs < this.#nextLimitAtMs) this.#nextLimitAtMs = worker.limitAtMs;
     lane.started(nowMs, waitMs, isBlocked ? readyWaitMs : undefined);
@@ -152,6 +152,13 @@ export class Runner implements WorkerOwner, RunOwner {
       return;
     }
     this.returned(worker, result);
+  }
+
+  /** What is said of the type of a job goes before what is said of its lane. */
+  #timeoutOf({ type }: Leased, lane: Lane): number {
+    const { timeoutMs, timeoutMsByType } = this.#state.settings;
+    const own = Object.hasOwn(timeoutMsByType, type) ? timeoutMsByType[type] : undefined;
+    return own ?? lane.settings.timeoutMs ?? timeoutMs;
   }
 
   #trace(telemetry: Telemetry, { worker, run, handler, job }: Call): unknown {

@@ -173,11 +173,13 @@ function seedOf(seed: number, number: number): number {
 
 /** Which attempts may be aborted: at their time limit, at the end of a drain, when a lease is lost. */
 function heedsIn(
-  { timeoutMs, drainMs }: PoolSettings,
+  { timeoutMs, timeoutMsByType, drainMs, lanes }: PoolSettings,
   { drain, faults }: Scenario,
 ): (serviceMs: number) => boolean {
   if (faults.some(({ kind }) => kind === "store-error")) return () => true;
-  const longestMs = drain ? Math.min(timeoutMs, drainMs) : timeoutMs;
+  const own = lanes.map((lane) => lane.timeoutMs ?? timeoutMs);
+  const limitMs = Math.min(...own, ...Object.values(timeoutMsByType)); // a job of a lane may be of any type
+  const longestMs = drain ? Math.min(limitMs, drainMs) : limitMs;
   return (serviceMs) => serviceMs > longestMs;
 }
 

@@ -63,6 +63,7 @@ Deno.test("resolvePool() refuses lane figures out of range, each with its range"
     ratesPerKey: [{ calls: 0.5, perMs: 999, burst: 101 }, 3],
     ttlMs: NaN,
     attempts: 0,
+    timeoutMs: "1s",
     backoff: { baseMs: -1, factor: 0.5, maxMs: true, jitter: 1.5, forMs: 0 },
     weight: 0,
     paused: "no",
@@ -84,6 +85,7 @@ Deno.test("resolvePool() refuses lane figures out of range, each with its range"
     "ratesPerKey/1: Expected an object but received 3",
     "ttlMs: Expected a number > 0 but received NaN",
     "attempts: Expected a whole number >= 1 but received 0",
+    'timeoutMs: Expected a number > 0 but received "1s"',
     "backoff/baseMs: Expected a number >= 0 but received -1",
     "backoff/factor: Expected a number >= 1 but received 0.5",
     "backoff/maxMs: Expected a number >= 0 but received true",
@@ -133,6 +135,20 @@ Deno.test("resolvePool() refuses pool figures out of range, each with its range"
     "/keep/done: Expected a whole number >= 0 but received 0.5",
     "/keep/dead: Expected a whole number >= 0 but received -1",
     "/keep/forMs: Expected a number > 0 but received 0",
+  ]);
+});
+
+Deno.test("resolvePool() wants times by the types that there are", async () => {
+  const lanes = [{ name: "a" }];
+  const handlers = { send: "echo", count: "echo" };
+  const given = { lanes, timeoutMsByType: { sned: 5, count: -1 } };
+
+  assert.deepEqual(await poolLines({ ...given, handler: undefined, handlers }), [
+    "/timeoutMsByType/count: Expected a number > 0 but received -1",
+    '/timeoutMsByType/sned: No handler takes jobs of type "sned": did you mean "send"?',
+  ]);
+  assert.deepEqual(await poolLines({ lanes, timeoutMsByType: { send: 5 } }), [
+    "/timeoutMsByType/send: The pool has one handler and no types: set its timeoutMs",
   ]);
 });
 

@@ -53,6 +53,7 @@ Deno.test("resolveConfig() fills in all defaults", async () => {
     ratesPerKey: [],
     ttlMs: Infinity,
     attempts: 5,
+    timeoutMs: undefined,
     backoff: { baseMs: 1000, factor: 2, maxMs: 60_000, jitter: 0.5 },
     weight: 1,
     paused: false,

@@ -21,6 +21,9 @@ export function Effective(
     ["size", `${size.min} to ${size.max}`],
     ["tickMs", time(tickMs)],
     ["timeoutMs", time(timeoutMs)],
+    ...Object.entries(settings.timeoutMsByType).map(([type, ms]) =>
+      [`timeoutMs of ${type}`, time(ms)] as const
+    ),
     ["drainMs", time(drainMs)],
     ["leaseMs", time(leaseMs)],
     ["keep", `${count(keep.done)} done, ${count(keep.dead)} dead, for ${time(keep.forMs)}`],
@@ -65,7 +68,7 @@ type Column = Exclude<keyof LaneSettings, "name" | "expect">;
 
 /** A value of a key in words. */
 function shown(key: string, value: unknown): string {
-  if (value === undefined) return "none";
+  if (value === undefined) return key === "timeoutMs" ? "the pool's" : "none";
   if (value === null) return "no target"; // no other key may be null
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") return key.endsWith("Ms") ? time(value) : count(value);
