@@ -22,6 +22,7 @@ import { addDlq } from "./dlq.ts";
 import { addDoctor } from "./doctor.ts";
 import { addEnqueue } from "./enqueue.ts";
 import { addEvents } from "./event_list.ts";
+import { addExamples } from "./examples.ts";
 import { addExplain } from "./explain.ts";
 import { CliError } from "./failure.ts";
 import { addInit } from "./init.ts";
@@ -109,6 +110,7 @@ function programOf(tools: Tools): Command {
       addCompletions,
     ]
   ) add(program, tools);
+  addExamples(program);
   return program;
 }
 
