@@ -36,12 +36,16 @@ function poolsOf(count: number): ConfigInput["pools"] {
   }));
 }
 
-/** A terminal of a size that runs the verb. */
+/** Longest wait for a picture or the end, ms: a fault is to fail the test, not to hang it. */
+const LONGEST_MS = 60_000;
+
+/** A terminal of a size that runs the verb, and is killed once a wait for it has been too long. */
 class Terminal implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #keys: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>;
   readonly #reading: Promise<void>;
   #text = "";
+  #hasEnded = false;
   #came = (): void => {};
 
   constructor(url: string, columns: number, rows: number) {
@@ -62,6 +66,22 @@ class Terminal implements AsyncDisposable {
       this.#text += text;
       this.#came();
     }
+    this.#hasEnded = true;
+    this.#came();
+  }
+
+  /** Kills what takes too long. */
+  #bound(): Disposable {
+    const timer = setTimeout(() => this.#kill(), LONGEST_MS);
+    return { [Symbol.dispose]: () => clearTimeout(timer) };
+  }
+
+  #kill(): void {
+    try {
+      this.#child.kill("SIGKILL");
+    } catch {
+      // It has ended.
+    }
   }
 
   /** All that was written. */
@@ -75,8 +95,9 @@ class Terminal implements AsyncDisposable {
 
   /** The lines of the first whole picture from now on that has such a text in it. */
   async picture(pattern: RegExp): Promise<readonly string[]> {
+    using _ = this.#bound();
     const from = this.#text.length;
-    for (;;) {
+    while (!this.#hasEnded) {
       const pictures = this.#text.slice(from).split("\x1b[H").slice(1, -1);
       // deno-lint-ignore no-control-regex -- these are what it takes out
       const found = pictures.map((text) => text.replaceAll(/\x1b\[[0-9;?]*[A-Za-z]/g, ""))
@@ -84,19 +105,17 @@ class Terminal implements AsyncDisposable {
       if (found !== undefined) return found.split(/\r+\n/);
       await new Promise<void>((resolve) => this.#came = resolve);
     }
+    throw new Error(`No picture matches ${pattern}, the last is:\n${this.#text.slice(-3_000)}`);
   }
 
   async ended(): Promise<number> {
+    using _ = this.#bound();
     await this.#reading;
     return (await this.#child.status).code;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      this.#child.kill("SIGKILL");
-    } catch {
-      // It has ended.
-    }
+    this.#kill();
     await this.#keys.close().catch(() => {});
     await this.ended();
   }
