@@ -1,11 +1,12 @@
 /**
- * `sluice completions`: what a shell needs to complete verbs and options.
+ * `sluice completions`: what a shell needs to complete verbs, options, and names of pools and lanes.
  *
  * @module
  */
 
 import { Argument, type Command } from "commander";
-import { json, whole } from "./print.ts";
+import { namesAfter, takesNames } from "./completion_names.ts";
+import { json, line, whole } from "./print.ts";
 import { type Tools, withJson } from "./verb.ts";
 
 /** What may stand next. */
@@ -22,15 +23,28 @@ interface Verb {
   readonly words: readonly Word[];
   /** True if verbs stand below it: then nothing else may follow. */
   readonly branches: boolean;
+  /** True if names of pools or lanes may follow: the script asks for them. */
+  readonly names: boolean;
 }
 
 const SHELLS: Readonly<Record<string, (verbs: readonly Verb[]) => string>> = { bash, zsh, fish };
+
+interface CompletionOptions {
+  readonly json?: boolean;
+}
 
 /** Adds the verb. */
 export function addCompletions(program: Command, { io }: Tools): void {
   withJson(program.command("completions").description("print what a shell completes verbs from"))
     .addArgument(new Argument("<shell>", "which shell").choices(Object.keys(SHELLS)))
-    .action((shell: string, options: { readonly json?: boolean }) => {
+    .argument("[words...]", "after --: print the pools or lanes that may stand after these words")
+    .action(async (shell: string, words: readonly string[], options: CompletionOptions) => {
+      if (words.length > 0) {
+        const names = await namesAfter(io, program, words);
+        if (options.json) return json(io, names);
+        for (const name of names) line(io, name);
+        return;
+      }
       const script = SHELLS[shell]?.(verbsOf(program, [])) ?? "";
       if (options.json) return json(io, { shell, script });
       whole(io, script);
@@ -51,9 +65,14 @@ function verbsOf(command: Command, path: readonly string[]): readonly Verb[] {
     })),
   ];
   return [
-    { path: path.join(" "), words, branches: below.length > 0 },
+    { path: path.join(" "), words, branches: below.length > 0, names: takesNames(command) },
     ...command.commands.flatMap((verb) => verbsOf(verb, [...path, verb.name()])),
   ];
+}
+
+/** Paths to the verbs that names may follow, as bash and zsh list them. */
+function named(verbs: readonly Verb[]): string {
+  return verbs.filter(({ names }) => names).map(({ path }) => `"${path}"`).join("|");
 }
 
 /** Each verb but the first, as the words so far and the next one. */
@@ -71,7 +90,8 @@ function bash(verbs: readonly Verb[]): string {
   return `# eval "$(sluice completions bash)"
 _sluice() {
   local at="" word found="" current="\${COMP_WORDS[COMP_CWORD]}"
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+  local -a before=("\${COMP_WORDS[@]:1:COMP_CWORD-1}")
+  for word in "\${before[@]}"; do
     case "$at $word" in
       ${known}) at="\${at:+$at }$word" ;;
     esac
@@ -79,7 +99,17 @@ _sluice() {
   case "$at" in
 ${cases.join("\n")}
   esac
+  case "\${COMP_WORDS[COMP_CWORD-1]}" in
+    --lane|--pool) found="" ;;
+  esac
   COMPREPLY=($(compgen -W "$found" -- "$current"))
+  [[ $current == -* ]] && return
+  case "$at" in
+    ${named(verbs)})
+      while IFS= read -r word; do
+        [[ $word == "$current"* ]] && COMPREPLY+=("$(printf %q "$word")")
+      done < <("\${COMP_WORDS[0]}" completions bash -- "\${before[@]}" 2>/dev/null) ;;
+  esac
 }
 complete -o default -F _sluice sluice
 `;
@@ -104,7 +134,13 @@ _sluice() {
   case "$at" in
 ${cases.join("\n")}
   esac
+  [[ \${words[CURRENT-1]} == --(lane|pool) ]] && found=()
   _describe -t commands sluice found
+  case "$at" in
+    (${named(verbs)})
+      found=("\${(@f)$("\${words[1]}" completions zsh -- "\${(@Q)words[2,CURRENT-1]}" 2>/dev/null)}")
+      compadd -- "\${(@)found:#}" && return ;;
+  esac
   (( files )) && _files
 }
 compdef _sluice sluice
@@ -113,9 +149,13 @@ compdef _sluice sluice
 
 function fish(verbs: readonly Verb[]): string {
   const known = steps(verbs).map((step) => `"${step}"`).join(" ");
-  const lines = verbs.flatMap(({ path, words, branches }) => {
+  const lines = verbs.flatMap(({ path, words, branches, names }) => {
     const at = `complete -c sluice -n '__sluice_at "${path}"'${branches ? " -f" : ""}`;
-    return words.map(({ text, about }) => `${at} -a '${text}' -d '${quoted(about, "\\'")}'`);
+    const asked = "(sluice completions fish -- (commandline -opc)[2..] 2>/dev/null)";
+    return [
+      ...words.map(({ text, about }) => `${at} -a '${text}' -d '${quoted(about, "\\'")}'`),
+      ...(names ? [`${at} -a '${asked}'`] : []),
+    ];
   });
   return `# sluice completions fish | source
 function __sluice_at

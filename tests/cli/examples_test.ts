@@ -9,7 +9,6 @@ import { join } from "node:path";
 import { start } from "../../mod.ts";
 import type { ConfigInput } from "../../src/config/input.ts";
 import { EXAMPLES } from "../../src/cli/examples.ts";
-import type { Io } from "../../src/cli/io.ts";
 import { VirtualClock } from "../../src/time/virtual_clock.ts";
 import { sluice, temporaryFolder } from "./_io.ts";
 
@@ -54,7 +53,7 @@ async function lively(folder: string) {
   })();
   return {
     url,
-    /** What stands in an example for the id of a job that the verb can do something with. */
+    /** The id, in place of JOB in an example, of a job that the verb can do something with. */
     async job(verb: string): Promise<string> {
       const isCancel = verb === "jobs cancel";
       const delayMs = isCancel ? 60_000 : 0;
