@@ -30,6 +30,7 @@ import type { ConfigInput } from "./src/config/input.ts";
 import type { HandlerFunction } from "./src/config/slot_input.ts";
 import type { Logger } from "./src/contract/job.ts";
 import type { JobsOf } from "./src/config/jobs_of.ts";
+import type { KnownKeys } from "./src/config/known_keys.ts";
 import type { Plugin } from "./src/contract/plugin.ts";
 import { createResolver } from "./src/config/resolver.ts";
 import type { ReadEnv } from "./src/config/resolve.ts";
@@ -165,11 +166,12 @@ export interface StartOptions extends SupervisorOptions {
  * @throws {Error} If the admin API cannot be served, such as on a port in use. Nothing was started.
  */
 export async function start<const Config extends ConfigInput | string | URL>(
-  config: Config,
+  config: Config & KnownKeys<Config, ConfigInput>,
   options: StartOptions = {},
 ): Promise<Sluice<JobsOf<Config>>> {
   const { plugins, signals, env, telemetry, admin, ...rest } = options;
-  const resolve = createResolver(config, { builtins, defaults, plugins, signals, env });
+  const given: ConfigInput | string | URL = config;
+  const resolve = createResolver(given, { builtins, defaults, plugins, signals, env });
   const { settings } = await resolve(undefined, { sealed: false });
   const door = await openDoor(settings.admin ?? admin, rest.log); // first: pools that run claim jobs
   let sluice: Supervisor | undefined;

@@ -7,7 +7,8 @@
 import assert from "node:assert/strict";
 import * as v from "valibot";
 import type { ConfigInput } from "../src/config/input.ts";
-import type { Job, NewJob } from "../src/contract/job.ts";
+import type { KnownKeys } from "../src/config/known_keys.ts";
+import type { Job, NewJob, Outcome } from "../src/contract/job.ts";
 import type { JobsOf } from "../src/config/jobs_of.ts";
 import {
   defineCap,
@@ -19,7 +20,9 @@ import {
 import type { Sluice } from "../src/runtime/handles.ts";
 
 /** Infers as `start` does. */
-function infer<const Config extends ConfigInput | string>(_config: Config): Sluice<JobsOf<Config>> {
+function infer<const Config extends ConfigInput | string>(
+  _config: Config & KnownKeys<Config, ConfigInput>,
+): Sluice<JobsOf<Config>> {
   // Only its type is looked at.
   return {} as Sluice<JobsOf<Config>>;
 }
@@ -123,6 +126,100 @@ function onlyRoutesMakeALaneOptional(): void {
   void sluice.enqueue("several", { type: "mail", payload: { to: "a" } });
 }
 
+async function resultsFollowFromTheHandler(): Promise<void> {
+  const sluice = infer({
+    pools: {
+      plugin: { handler: mail, size, lanes },
+      slot: { handler: use(mail), size, lanes },
+      later: {
+        handler: (job: Job<number>) => Promise.resolve({ twice: 2 * job.payload }),
+        size,
+        lanes,
+      },
+      untyped: { handler: (job) => `sent ${job.payload}`, size, lanes },
+      nothing: { handler: () => {}, size, lanes },
+      named: { handler: "./mail.ts", size, lanes },
+      all: { handlers: { mail, sms: (job: Job<number>) => job.payload }, size, lanes },
+    },
+  });
+  const ann = { lane: "urgent", payload: { to: "ann" } } as const;
+  const one = { lane: "urgent", payload: 1 } as const;
+  const plugin = await sluice.pool("plugin").run(ann, { signal: AbortSignal.timeout(1) });
+  same<Same<typeof plugin, string>>();
+  const slot = await sluice.run("slot", ann);
+  same<Same<typeof slot, string>>();
+  const later = await sluice.run("later", one);
+  same<Same<typeof later, { twice: number }>>();
+  const untyped = await sluice.pool("untyped").run(one);
+  same<Same<typeof untyped, string>>();
+  const nothing = await sluice.pool("nothing").run(one);
+  same<Same<typeof nothing, void>>();
+  const named = await sluice.pool("named").run(one);
+  same<Same<typeof named, unknown>>();
+  const typed = await sluice.pool("all").run({ ...ann, type: "mail" });
+  same<Same<typeof typed, string>>();
+  const other = await sluice.run("all", { ...one, type: "sms" });
+  same<Same<typeof other, number>>();
+  const handle = await sluice.enqueue("later", one);
+  same<Same<typeof handle.done, Promise<Outcome<{ twice: number }>>>>();
+  const [first] = await sluice.pool("plugin").enqueueAll([ann]);
+  if (first !== undefined && !(first instanceof Error)) {
+    same<Same<typeof first.done, Promise<Outcome<string>>>>();
+  }
+  // @ts-expect-error the payload belongs to another type
+  void sluice.run("all", { ...ann, type: "sms" });
+  // @ts-expect-error a job has no key of that name
+  void sluice.run("later", { lane: "urgent", payload: 1, delayms: 1 });
+  // @ts-expect-error nor when it is enqueued
+  void sluice.enqueue("later", { lane: "urgent", payload: 1, delayms: 1 });
+  const any: Sluice = sluice; // what takes every config takes this one
+  same<Same<Awaited<ReturnType<typeof any.run>>, unknown>>();
+}
+
+function configsHaveKnownKeysOnly(): void {
+  const pool = { handler: mail, size, lanes };
+  const known = {
+    pools: {
+      mail: {
+        ...pool,
+        tickMs: 50,
+        controller: { use: "age-scaler", with: { anything: 1 } },
+        caps: [
+          { use: "fixed-cap", with: { workers: 1 }, scope: "cluster" },
+          use(connections, { count: 1 }),
+        ],
+        schedules: [{ lane: "urgent", cron: "* * * * *", payload: { to: "ann" } }],
+        cooldown: false,
+      },
+    },
+    redact: ["pin"],
+  } as const;
+  infer(known);
+  infer({ ...known, admin: { port: 1, alerts: { url: { env: "URL" } } } });
+  const written: ConfigInput = known;
+  infer(written);
+  // @ts-expect-error it is tickMs
+  infer({ pools: { mail: { ...pool, tickms: 1 } } });
+  // @ts-expect-error it is pools
+  infer({ pools: { mail: pool }, pool: {} });
+  // @ts-expect-error it is max
+  infer({ pools: { mail: { ...pool, size: { min: 1, max: 2, maxx: 3 } } } });
+  // @ts-expect-error it is targetWaitMs
+  infer({ pools: { mail: { ...pool, lanes: [{ name: "urgent", targetWait: 1 }] } } });
+  // @ts-expect-error it is maxMs
+  infer({ pools: { mail: { ...pool, lanes: [{ name: "urgent", backoff: { maxms: 1 } }] } } });
+  // @ts-expect-error it is with
+  infer({ pools: { mail: { ...pool, controller: { use: "age-scaler", wiht: {} } } } });
+  // @ts-expect-error it is scope
+  infer({ pools: { mail: { ...pool, caps: [{ use: "fixed-cap", scoep: "cluster" }] } } });
+  // @ts-expect-error it is after
+  infer({ pools: { mail: { ...pool, cooldown: { afer: 1 } } } });
+  // @ts-expect-error it is hostname
+  infer({ pools: { mail: pool }, admin: { host: "::1" } });
+  // @ts-expect-error it is rates
+  infer({ pools: { mail: pool }, downstreams: { db: { rate: [] } } });
+}
+
 function filesAllowAnyPoolAndJob(): void {
   void infer("./pools.json").enqueue("mail", { lane: "urgent", payload: 1 });
   same<Same<JobsOf<string>, Record<string, NewJob>>>();
@@ -198,6 +295,8 @@ Deno.test("types refuse what must not compile, and infer lanes and payloads", ()
     payloadsFollowFromTheHandler,
     typesFollowFromSeveralHandlers,
     onlyRoutesMakeALaneOptional,
+    resultsFollowFromTheHandler,
+    configsHaveKnownKeysOnly,
     filesAllowAnyPoolAndJob,
     slotsTakeOnlyTheirKind,
     optionsFollowFromTheSchema,

@@ -5,6 +5,7 @@
  */
 
 import type { Job, NewJob } from "../contract/job.ts";
+import type { PoolJob, TypedJob } from "../contract/job_types.ts";
 import type { Plugin, Slot } from "../contract/plugin.ts";
 
 /** Jobs by pool name. A config whose type says nothing, such as the path of a file, allows any. */
@@ -19,25 +20,17 @@ export type JobsOf<Config> = Config extends { readonly pools: infer Pools }
  */
 export type JobOf<Pool> = Pool extends { readonly handlers: infer Handlers } ? {
     [Type in keyof Handlers & string]:
-      & TypedJob<Type, PayloadOf<Handlers[Type]>, LaneOf<Pool>>
+      & TypedJob<Type, PayloadOf<Handlers[Type]>, LaneOf<Pool>, ReturnOf<Handlers[Type]>>
       & Naming<Pool>;
   }[keyof Handlers & string]
   :
-    & NewJob<
-      Pool extends { readonly handler: infer Handler } ? PayloadOf<Handler> : unknown,
-      LaneOf<Pool>
-    >
+    & (Pool extends { readonly handler: infer Handler }
+      ? PoolJob<PayloadOf<Handler>, LaneOf<Pool>, ReturnOf<Handler>>
+      : NewJob<unknown, LaneOf<Pool>>)
     & Naming<Pool>;
 
 /** A job has to name its lane unless the pool has routes. */
 type Naming<Pool> = "routes" extends keyof Pool ? unknown : { readonly lane: LaneOf<Pool> };
-
-/** A job for one of several handlers. */
-export interface TypedJob<Type extends string, Payload, Lane extends string>
-  extends NewJob<Payload, Lane> {
-  /** Which of the pool's `handlers` runs it. */
-  readonly type: Type;
-}
 
 /** Names of the lanes of a pool. */
 export type LaneOf<Pool> = Pool extends
@@ -50,4 +43,11 @@ export type PayloadOf<Handler> = Handler extends Plugin<"handler", infer _Input,
   : Handler extends Slot<"handler", infer Payload> ? Payload
   : Handler extends (job: infer Given, ...rest: never) => unknown
     ? Given extends Job<infer Payload> ? Payload : unknown
+  : unknown;
+
+/** What a handler returns. `unknown` for one that is named by text. */
+export type ReturnOf<Handler> = Handler extends
+  Plugin<"handler", infer _Input, infer _Payload, infer Result> ? Result
+  : Handler extends Slot<"handler", infer _Payload, infer Result> ? Result
+  : Handler extends (...given: never) => infer Result ? Awaited<Result>
   : unknown;

@@ -189,12 +189,12 @@ export type JobAttempt = NonNullable<JobRecord["history"]>[number];
 /** A line that a handler wrote to `context.log`. */
 export type LogLine = NonNullable<JobAttempt["log"]>[number];
 
-/** How a job ended. */
-export interface Outcome {
+/** How a job ended. `Result` is what its handler returns. */
+export interface Outcome<Result = unknown> {
   /** `unfinished`: the pool stopped before the job ended. */
   readonly state: "done" | "dead" | "cancelled" | "unfinished";
   /** What the handler returned. Only when done. */
-  readonly result?: unknown;
+  readonly result?: Result | undefined;
   /** Why there is no `result` although the handler returned one: it is no JSON, or too large. */
   readonly resultError?: string | undefined;
   /** Why it is dead. Only when dead. */

@@ -31,13 +31,13 @@ export interface PluginContext {
 }
 
 /** What a worker does for each job, and what it owns meanwhile. */
-export interface Handler<Payload = unknown, Resource = unknown> {
+export interface Handler<Payload = unknown, Resource = unknown, Result = unknown> {
   /** Checked at enqueue and again before the run. */
   readonly payload?: StandardSchema<unknown, Payload> | undefined;
   /** Opens what the worker owns. Called once a worker, before its first job; the worker starts when it resolves. */
   start?(workerId: string): MaybePromise<Resource>;
   /** Runs one job. What it returns is the result; a throw is a failure, `RetryLater` a deferral, `Fatal` the end. */
-  run(job: Job<Payload>, context: JobContext<Resource>): unknown;
+  run(job: Job<Payload>, context: JobContext<Resource>): Result;
   /** Closes what `start` opened. Called once, after the worker's last job. */
   stop?(resource: Resource): MaybePromise<void>;
 }
@@ -63,8 +63,16 @@ export interface Instances {
 /** A kind of plugin. */
 export type Kind = keyof Instances;
 
-/** A named factory of one kind. `Input` is what its options accept, `Payload` what a handler's jobs carry. */
-export interface Plugin<K extends Kind = Kind, Input = unknown, Payload = unknown> {
+/**
+ * A named factory of one kind. `Input` is what its options accept, `Payload` what a handler's jobs carry,
+ * `Result` what it returns.
+ */
+export interface Plugin<
+  K extends Kind = Kind,
+  Input = unknown,
+  Payload = unknown,
+  Result = unknown,
+> {
   /** What it makes. */
   readonly kind: K;
   /** `kebab-case`, as written after `use` in a config. */
@@ -93,6 +101,8 @@ export interface Plugin<K extends Kind = Kind, Input = unknown, Payload = unknow
   readonly doctor?: StoreExamination | undefined;
   /** Only for inference; never present at run time. */
   readonly "~payload"?: Payload | undefined;
+  /** Only for inference; never present at run time. */
+  readonly "~result"?: readonly [Result] | undefined;
   /** Only for inference: what its options may be. Never present at run time. */
   "~accepts"?(options: Input): void;
 }
@@ -116,9 +126,9 @@ export interface StoreMeasure {
 export type Scope = "cluster" | "process";
 
 /** A plugin with its options, as a config given in code holds it. */
-export interface Slot<K extends Kind = Kind, Payload = unknown> {
+export interface Slot<K extends Kind = Kind, Payload = unknown, Result = unknown> {
   /** The plugin. */
-  readonly use: Plugin<K, unknown, Payload>;
+  readonly use: Plugin<K, unknown, Payload, Result>;
   /** Its options, not yet checked. */
   readonly with?: unknown;
 }
@@ -283,7 +293,7 @@ export function defineStore<Schema extends StandardSchema = NoOptions>(
  *
  * @internal
  */
-export interface HandlerDefinition<Schema extends StandardSchema, Payload, Resource> {
+export interface HandlerDefinition<Schema extends StandardSchema, Payload, Resource, Result> {
   /** `kebab-case`, as written after `use` in a config. */
   readonly name: string;
   /** Checks the options and fills in defaults. Omitted: it takes none. */
@@ -292,11 +302,11 @@ export interface HandlerDefinition<Schema extends StandardSchema, Payload, Resou
   readonly create: (
     options: OutputOf<Schema>,
     context: PluginContext,
-  ) => Handler<Payload, Resource>;
+  ) => Handler<Payload, Resource, Result>;
 }
 
 /** A handler without options, written in one piece. */
-export interface HandlerParts<Payload extends StandardSchema, Resource> {
+export interface HandlerParts<Payload extends StandardSchema, Resource, Result = unknown> {
   /** Shown in faults. @default {"handler"} */
   readonly name?: string;
   /** Types `job.payload`; checked at enqueue and again before the run. */
@@ -304,7 +314,7 @@ export interface HandlerParts<Payload extends StandardSchema, Resource> {
   /** Opens what a worker owns: a connection, a browser. */
   readonly start?: (workerId: string) => MaybePromise<Resource>;
   /** Runs one job. */
-  readonly run: (job: Job<OutputOf<Payload>>, context: JobContext<Resource>) => unknown;
+  readonly run: (job: Job<OutputOf<Payload>>, context: JobContext<Resource>) => Result;
   /** Closes what `start` opened. */
   readonly stop?: (resource: Resource) => MaybePromise<void>;
 }
@@ -313,21 +323,23 @@ export interface HandlerParts<Payload extends StandardSchema, Resource> {
 export function defineHandler<
   Payload extends StandardSchema = StandardSchema,
   Resource = undefined,
+  Result = unknown,
 >(
-  parts: HandlerParts<Payload, Resource>,
-): Plugin<"handler", Record<string, never>, InputOf<Payload>>;
+  parts: HandlerParts<Payload, Resource, Result>,
+): Plugin<"handler", Record<string, never>, InputOf<Payload>, Awaited<Result>>;
 /** Defines a handler that takes options. */
 export function defineHandler<
   Schema extends StandardSchema = NoOptions,
   Payload = unknown,
   Resource = undefined,
+  Result = unknown,
 >(
-  definition: HandlerDefinition<Schema, Payload, Resource>,
-): Plugin<"handler", InputOf<Schema>, Payload>;
+  definition: HandlerDefinition<Schema, Payload, Resource, Result>,
+): Plugin<"handler", InputOf<Schema>, Payload, Awaited<Result>>;
 export function defineHandler(
   given:
     | HandlerParts<StandardSchema, unknown>
-    | HandlerDefinition<StandardSchema, unknown, unknown>,
+    | HandlerDefinition<StandardSchema, unknown, unknown, unknown>,
 ): Plugin<"handler"> {
   if ("create" in given) return define("handler", given);
   const { name = "handler", ...handler } = given;
@@ -335,10 +347,10 @@ export function defineHandler(
 }
 
 /** Pairs a plugin with its options, for a config given in code. Options without defaults must be given. */
-export function use<K extends Kind, Input, Payload>(
-  plugin: Plugin<K, Input, Payload>,
+export function use<K extends Kind, Input, Payload, Result>(
+  plugin: Plugin<K, Input, Payload, Result>,
   ...options: Record<never, never> extends Input ? [options?: Input] : [options: Input]
-): Slot<K, Payload> {
+): Slot<K, Payload, Result> {
   return options[0] === undefined ? { use: plugin } : { use: plugin, with: options[0] };
 }
 

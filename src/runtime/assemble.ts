@@ -15,6 +15,7 @@ import { Intake } from "./intake.ts";
 import { makeInstances } from "./instances.ts";
 import type { Logger } from "../contract/job.ts";
 import { LedgerRate } from "./ledger_rate.ts";
+import { LastThrows } from "./last_throws.ts";
 import { leftoversOf } from "./leftovers.ts";
 import { Overruns } from "./overruns.ts";
 import { Pauses } from "./pauses.ts";
@@ -92,6 +93,8 @@ export interface PoolParts {
   readonly settler: Settler;
   /** Runs attempts. */
   readonly runner: Runner;
+  /** What jobs died of. */
+  readonly throws: LastThrows;
   /** Plans. */
   readonly steering: Steering;
   /** Pauses, shared by all processes. */
@@ -129,9 +132,10 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const cooldown = new Cooldown({ ...core, random, store, breakers, told });
   const leftovers = leftoversOf(store, settings.name);
   const overruns = new Overruns({ ...core, settler, leftovers, changed });
+  const throws = new LastThrows();
   const runner = new Runner({
     ...core,
-    ...{ changed, cooldown, settler, random, overruns, telemetry, redaction },
+    ...{ changed, cooldown, settler, random, overruns, throws, telemetry, redaction },
   }, handlers);
   const { crew } = runner;
   const dispatch = new Dispatch({
@@ -182,6 +186,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     intake,
     settler,
     runner,
+    throws,
     steering,
     pauses,
     permits,

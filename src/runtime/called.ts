@@ -6,7 +6,7 @@
 
 import { display, isRecord } from "../config/faults.ts";
 import type { AuditEntry } from "../contract/event.ts";
-import type { ReloadOptions } from "./handles.ts";
+import type { ReloadOptions, RunOptions } from "./handles.ts";
 import type { ScheduleChange } from "./schedules.ts";
 import type { Change, JobQuery } from "../contract/store.ts";
 import { isState, JOB_STATES } from "../base/states.ts";
@@ -72,6 +72,14 @@ export function checkReload(options: ReloadOptions): void {
     const isFlag = value === undefined || typeof value === "boolean";
     requireThat(isFlag, `${name} to be true or false`, value);
   }
+}
+
+/** @throws {TypeError} If what a job is run with is no object, or its signal is none. */
+export function checkRun(options: RunOptions): void {
+  requireThat(isRecord(options), "options such as { signal }", options);
+  const { signal } = options;
+  const isSignal = signal === undefined || signal instanceof AbortSignal;
+  requireThat(isSignal, "signal to be an AbortSignal", signal);
 }
 
 /** @throws {TypeError} If it is no entry of an audit. */

@@ -53,6 +53,11 @@ export class Enqueuing {
     this.#unanswered.close();
   }
 
+  /** Takes one job: what the store answers. @throws {Error} If it is not stored. */
+  take(job: NewJob): MaybePromise<Added> {
+    return this.#take(job, same);
+  }
+
   /** Takes one job. */
   enqueue(job: NewJob): Promise<JobHandle> {
     try {

@@ -10,6 +10,7 @@ import type { ConfigSource } from "../config/resolver.ts";
 import type { AuditEntry, ConfigChange, Observer } from "../contract/event.ts";
 import type { History } from "../planning/history.ts";
 import type { LoadRecord } from "../planning/load_record.ts";
+import type { ResultOf } from "../contract/job_types.ts";
 import type { JobRecord, NewJob, Outcome } from "../contract/job.ts";
 import type { Bound } from "../contract/plugin.ts";
 import type { PoolSettings } from "../config/settings.ts";
@@ -17,14 +18,14 @@ import type { Change, Changed, JobPage, JobQuery } from "../contract/store.ts";
 import type { LaneCounters } from "../planning/lane_counters.ts";
 import type { BreakerView, PoolView } from "../contract/view.ts";
 
-/** An accepted job. */
-export interface JobHandle {
+/** An accepted job. `Result` is what its handler returns. */
+export interface JobHandle<Result = unknown> {
   /** Unique within the store. */
   readonly id: string;
   /** True if this is an earlier job with the same `dedupeKey` or `idempotency`, and nothing was stored. */
   readonly duplicate: boolean;
   /** Resolves when the job has ended; never rejects. */
-  readonly done: Promise<Outcome>;
+  readonly done: Promise<Outcome<Result>>;
 }
 
 /** A frozen copy of a pool's view, with what only the outside needs. */
@@ -156,6 +157,19 @@ export interface ReloadReport {
   readonly dryRun: boolean;
 }
 
+/**
+ * How a job is run as a call.
+ *
+ * @internal
+ */
+export interface RunOptions {
+  /**
+   * Gives up: the call throws the signal's reason at once, and the job is cancelled, unless it is a
+   * duplicate of one that was there before.
+   */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** One running pool. */
 export interface PoolHandle<Submit extends NewJob = NewJob> {
   /** Name from the config. */
@@ -198,9 +212,24 @@ export interface PoolHandle<Submit extends NewJob = NewJob> {
    * @throws {TypeError} If the lane, type or payload does not fit.
    * @throws {RangeError} If a number is out of range.
    */
-  enqueue(job: Submit): Promise<JobHandle>;
+  enqueue<Type extends string>(
+    job: Submit & { readonly type?: Type },
+  ): Promise<JobHandle<ResultOf<Submit, Type>>>;
+  /**
+   * Runs a job like a function: stores it, waits for its end and answers what its handler returned.
+   *
+   * @throws {JobError} If the job ends without a result.
+   * @throws {unknown} The reason of `signal`, if it aborts.
+   * @throws {Error} As `enqueue` does.
+   */
+  run<Type extends string>(
+    job: Submit & { readonly type?: Type },
+    options?: RunOptions,
+  ): Promise<ResultOf<Submit, Type>>;
   /** Stores many jobs at once. One answer each, in order: a handle, or the error it would have thrown. */
-  enqueueAll(jobs: readonly Submit[]): Promise<readonly (JobHandle | Error)[]>;
+  enqueueAll(
+    jobs: readonly Submit[],
+  ): Promise<readonly (JobHandle<ResultOf<Submit, string>> | Error)[]>;
   /**
    * Stores a job and forgets it: like `enqueue`, but a fault of the store goes to the observers, as a
    * `job-unstored` event, or to the log where nobody observes; and so, as `job-shed`, does a rejection
@@ -258,7 +287,16 @@ export interface Sluice<Jobs extends Record<string, NewJob> = Record<string, New
   /** One pool. @throws {TypeError} If there is none of that name. */
   pool<Name extends keyof Jobs & string>(name: Name): PoolHandle<Jobs[Name]>;
   /** Stores a job; resolves once it is stored. Throws as `PoolHandle.enqueue` does. */
-  enqueue<Name extends keyof Jobs & string>(pool: Name, job: Jobs[Name]): Promise<JobHandle>;
+  enqueue<Name extends keyof Jobs & string, Type extends string>(
+    pool: Name,
+    job: Jobs[Name] & { readonly type?: Type },
+  ): Promise<JobHandle<ResultOf<Jobs[Name], Type>>>;
+  /** Runs a job like a function. Throws as `PoolHandle.run` does. */
+  run<Name extends keyof Jobs & string, Type extends string>(
+    pool: Name,
+    job: Jobs[Name] & { readonly type?: Type },
+    options?: RunOptions,
+  ): Promise<ResultOf<Jobs[Name], Type>>;
   /** Stores a job and forgets it. Throws as `PoolHandle.post` does. */
   post<Name extends keyof Jobs & string>(pool: Name, job: Jobs[Name]): void;
   /**

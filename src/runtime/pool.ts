@@ -13,6 +13,7 @@ import type { Decision } from "../contract/decision.ts";
 import { diagnose, type Finding } from "../explain/diagnose.ts";
 import { storeFailing } from "../explain/diagnose/process.ts";
 import type { Traits, UseTraits } from "../explain/diagnose/finding.ts";
+import { Calls } from "./calls.ts";
 import { Enqueuing } from "./enqueuing.ts";
 import { JobAccess } from "./job_access.ts";
 import type { History } from "../planning/history.ts";
@@ -29,6 +30,7 @@ import type {
   Override,
   PoolHandle,
   PoolSnapshot,
+  RunOptions,
   ScheduleView,
   StopReport,
 } from "./handles.ts";
@@ -56,6 +58,7 @@ export class Pool implements PoolHandle {
   readonly #schedules: Schedules;
   readonly #enqueuing: Enqueuing;
   readonly #jobs: JobAccess;
+  readonly #calls: Calls;
 
   /** Wires the parts; nothing runs before `begin`. */
   constructor(settings: PoolSettings, queue: Queue, context: PoolContext) {
@@ -67,6 +70,12 @@ export class Pool implements PoolHandle {
     const { core } = this.#parts;
     this.#jobs = new JobAccess({ ...core, ...this.#parts });
     this.#enqueuing = new Enqueuing({ ...core, ...this.#parts });
+    this.#calls = new Calls({
+      ...core,
+      ...this.#parts,
+      enqueuing: this.#enqueuing,
+      jobs: this.#jobs,
+    });
     const add = async (entry: JobEntry): Promise<Added> =>
       await this.#enqueuing.add(entry, core.now());
     this.#schedules = new Schedules({ ...core, store: context.store, add });
@@ -199,6 +208,10 @@ export class Pool implements PoolHandle {
 
   enqueue(job: NewJob): Promise<JobHandle> {
     return this.#enqueuing.enqueue(job);
+  }
+
+  run(job: NewJob, options?: RunOptions): Promise<unknown> {
+    return this.#calls.run(job, options);
   }
 
   async enqueueAll(jobs: readonly NewJob[]): Promise<readonly (JobHandle | Error)[]> {

@@ -23,6 +23,7 @@ import type { Settler } from "./settler.ts";
 import type { Leased } from "../contract/store.ts";
 import { isPromise } from "./store_guard.ts";
 import { withFields } from "./log.ts";
+import type { LastThrows } from "./last_throws.ts";
 import type { Redaction } from "../config/redaction.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Worker, WorkerOwner } from "./worker.ts";
@@ -43,6 +44,8 @@ export interface RunnerContext extends CrewContext {
   readonly random: () => number;
   /** Handlers that run on after their attempt. */
   readonly overruns: Overruns;
+  /** Told of what jobs die of. */
+  readonly throws: LastThrows;
   /** Traces attempts. `undefined`: none. */
   readonly telemetry: Telemetry | undefined;
   /** What may be shown. */
@@ -278,12 +281,7 @@ export class Runner implements WorkerOwner, RunOwner {
 
   #giveUp(worker: Worker, run: JobRun, nowMs: number): void {
     const { hub, log, overruns } = this.#context;
-    const failed = this.#judge(
-      worker,
-      run,
-      abortedError(worker),
-      nowMs,
-    );
+    const failed = this.#judge(worker, run, abortedError(worker), nowMs);
     const { wall } = this.#state;
     if (isNoted(run)) noteAttempt(run, { worker, nowMs, wall });
     this.#context.cooldown.ended(run, nowMs, failed);
@@ -328,7 +326,10 @@ export class Runner implements WorkerOwner, RunOwner {
     if (verdict !== "failure") return false;
     run.lane.traffic.failures++;
     this.#state.traffic.failures++;
-    if (run.reason !== undefined) run.lane.dead[run.reason]++;
+    if (run.reason !== undefined) {
+      run.lane.dead[run.reason]++;
+      this.#context.throws.note(run.job.id, run.attempt, thrown);
+    }
     return true;
   }
 

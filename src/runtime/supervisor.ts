@@ -20,6 +20,7 @@ import type {
   PoolHandle,
   ReloadOptions,
   ReloadReport,
+  RunOptions,
   SliceReport,
   Sluice,
   StopReport,
@@ -151,6 +152,14 @@ export class Supervisor implements Sluice {
 
   async enqueue(pool: string, job: NewJob): Promise<JobHandle> {
     return await this.pool(pool).enqueue(job);
+  }
+
+  run(pool: string, job: NewJob, options?: RunOptions): Promise<unknown> {
+    try {
+      return this.pool(pool).run(job, options);
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
   }
 
   post(pool: string, job: NewJob): void {

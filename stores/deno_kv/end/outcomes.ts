@@ -108,9 +108,9 @@ export class Outcomes {
       return;
     }
     this.#missed.delete(id);
-    const { state, result, reason, error } = record;
+    const { state } = record;
     if (state === "done" || state === "dead" || state === "cancelled") {
-      completions.tell(id, outcomeOf({ state, result, reason, error }));
+      completions.tell(id, outcomeOf({ ...record, state }));
     }
   }
 }
