@@ -2,7 +2,7 @@
 /// <reference lib="dom" />
 
 import { ask, Refusal, send } from "./actions.js";
-import { base, byId, element, say } from "./dom.js";
+import { byId, element, say } from "./dom.js";
 import { grouped } from "./figures.js";
 import { beforeTake, refresh } from "./live.js";
 import { localize } from "./local_time.js";
