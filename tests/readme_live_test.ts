@@ -61,6 +61,7 @@ const FILES: readonly Live[] = [
 const SHOWS_FAULTS = '"targetWait": 50';
 
 const ENV: Readonly<Record<string, string>> = {
+  WEBHOOK_SECRET: "whsec_c2VjcmV0",
   SLUICE_TOKEN: "token-0123456789",
   ALERT_TOKEN: "alert-0123456789",
   HOOK_AUTHORIZATION: "Bearer hook",

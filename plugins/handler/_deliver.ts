@@ -7,10 +7,10 @@
 import { Fatal, RetryLater } from "../../src/contract/errors.ts";
 import type { Job, JobContext } from "../../src/contract/job.ts";
 import type { Handler } from "../../src/contract/plugin.ts";
-import { excerptOf, placeOf, resultBody, secretsIn } from "./_excerpt.ts";
+import { excerptOf, isKey, placeOf, resultBody, secretsIn } from "./_excerpt.ts";
 import type { HttpSettings } from "./_http_options.ts";
 import { DEFERRING, judge, OVERLOADED } from "./_judge.ts";
-import { headersFor } from "./_request.ts";
+import { bodyFor, headersFor } from "./_request.ts";
 import { retryAfterMs } from "./_retry_after.ts";
 import {
   byFetch,
@@ -21,6 +21,7 @@ import {
   type Transport,
 } from "./_send.ts";
 import { type CallTarget, targetsOf } from "./_target.ts";
+import { constantsIn } from "./_template.ts";
 
 /** Wait when the receiver asks for one without saying how long, ms. */
 const DEFAULT_RETRY_MS = 1000;
@@ -67,15 +68,13 @@ interface HttpResult {
 }
 
 async function deliver(delivery: Delivery): Promise<HttpResult> {
-  const { options, target, job, context } = delivery;
-  const sent = headersFor(target.headers, job, context);
-  const answer = await counted(delivery, sent);
+  const { options, target, context } = delivery;
+  const answer = await counted(delivery);
   const { status, headers } = answer;
   const judgement = judge(status, options);
-  const secrets = secretsIn(target.headers);
-  if (judgement === "done") return resultOf(answer, options, secrets);
+  if (judgement === "done") return resultOf(answer, delivery);
   const place = `${placeOf(target.url)} answered ${status}`;
-  const excerpt = excerptOf(answer, secrets);
+  const excerpt = excerptOf(answer, secretsOf(delivery));
   const why = excerpt === "" ? place : `${place}: ${excerpt}`;
   const askedMs = retryAfterMs(headers);
   if (DEFERRING.has(status)) {
@@ -95,23 +94,27 @@ async function deliver(delivery: Delivery): Promise<HttpResult> {
   );
 }
 
-function resultOf(
-  answer: ReadAnswer,
-  { keep }: HttpSettings,
-  secrets: readonly string[],
-): HttpResult {
+/** What of a request an answer may repeat, but nobody is to see. */
+function secretsOf({ options, target }: Delivery): readonly string[] {
+  return [...secretsIn(target.headers), ...constantsIn(options.body).filter(isKey)];
+}
+
+function resultOf(answer: ReadAnswer, delivery: Delivery): HttpResult {
   const { status, isWhole } = answer;
-  const body = keep === undefined ? undefined : resultBody(answer, secrets);
+  const { keep } = delivery.options;
+  const body = keep === undefined ? undefined : resultBody(answer, secretsOf(delivery));
   if (body === undefined) return { status };
   return { status, body, ...(isWhole ? {} : { cut: true }) };
 }
 
 /** Sends the request. Where the downstream has a name, its use is counted. */
 async function counted(
-  { options, target: { url, method }, transport, job, context }: Delivery,
-  headers: Headers,
+  { options, target, transport, job, context }: Delivery,
 ): Promise<ReadAnswer> {
   const { keep, timeoutMs, downstream } = options;
+  const { url, method } = target;
+  const body = bodyFor(options, target, job);
+  const headers = await headersFor(target, body, job, context);
   const fromMs = performance.now();
   let ok = false;
   try {
@@ -119,7 +122,7 @@ async function counted(
       url,
       method,
       headers,
-      body: method === "GET" ? undefined : JSON.stringify(job.payload) ?? "null",
+      body,
       keepBytes: keep === undefined ? EXCERPT_BYTES : RESULT_BYTES,
       readMs: keep === undefined ? EXCERPT_MS : timeoutMs,
       timeoutMs,

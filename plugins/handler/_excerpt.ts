@@ -24,7 +24,8 @@ export function placeOf(url: string): string {
   return `${origin}${path === "/" ? "" : path}${search === "" ? "" : "?…"}`;
 }
 
-function isKey(part: string): boolean {
+/** True for what may be a key: it is long, and no word. */
+export function isKey(part: string): boolean {
   return part.length >= LONG_PART ||
     (part.length >= KEY_PART && /\d/.test(part) && /[a-z]/i.test(part));
 }

@@ -1,21 +1,19 @@
 /**
- * Fields of a job, by name.
+ * Fields of JSON values, by name.
  *
  * @module
  */
-
-import type { Job } from "../../src/contract/job.ts";
 
 /** A field of the payload: `payload`, or `payload.order.id`. */
 export const PAYLOAD_FIELD = /^payload(\.[^.\s{}]+)*$/;
 
 /** Own members only: what every object has is no field. `undefined`: there is none. */
-export function fieldOf(job: Partial<Job>, field: string): unknown {
+export function fieldOf(from: unknown, field: string): unknown {
   return field.split(".").reduce<unknown>(
     (value, name) =>
       typeof value === "object" && value !== null && Object.hasOwn(value, name)
         ? (value as Readonly<Record<string, unknown>>)[name]
         : undefined,
-    job,
+    from,
   );
 }

@@ -8,6 +8,8 @@ import * as v from "valibot";
 import { mismatchesIn } from "./_combinations.ts";
 import { endpointOf } from "./_endpoint.ts";
 import { PAYLOAD_FIELD } from "./_fields.ts";
+import { isSecret } from "./_sign.ts";
+import { isTemplate } from "./_template.ts";
 
 /** Longest delay a platform timer takes, ms. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
@@ -59,6 +61,11 @@ const Status = v.union([
   v.picklist(["2xx", "3xx", "4xx", "5xx"]),
 ]);
 
+const Secret = v.pipe(
+  v.string(),
+  v.check(isSecret, 'Expected a secret: a text, or "whsec_" and Base64'),
+);
+
 const Each = v.strictObject({
   url: v.union([
     Url,
@@ -76,6 +83,21 @@ const Each = v.strictObject({
     "POST",
   ),
   headers: v.exactOptional(Headers, {}),
+  body: v.exactOptional(
+    v.pipe(
+      v.unknown(),
+      v.check(
+        isTemplate,
+        "Expected fields such as {{payload}}, {{payload.order.id}}, {{job.id}} or {{job.attempt}}",
+      ),
+    ),
+  ),
+  sign: v.exactOptional(
+    v.strictObject({
+      secret: v.exactOptional(Secret),
+      secrets: v.exactOptional(v.record(Pattern, Secret)),
+    }),
+  ),
   timeoutMs: v.exactOptional(
     v.pipe(v.number(), v.minValue(1), v.maxValue(LONGEST_DELAY_MS)),
     10_000,

@@ -9,6 +9,7 @@ import type { StandardSchema } from "../../src/contract/standard_schema.ts";
 import { type Endpoint, endpointOf } from "./_endpoint.ts";
 import { fieldOf } from "./_fields.ts";
 import { HEADER_VALUE, type HttpSettings } from "./_http_options.ts";
+import { secretsFor } from "./_sign.ts";
 
 /** Longest URL of a payload, characters. */
 const LONGEST_URL = 8_192;
@@ -21,6 +22,8 @@ export interface CallTarget {
   readonly method: string;
   /** With which headers of the options. */
   readonly headers: Headers;
+  /** What it is signed with. `undefined`: it is not. */
+  readonly secret: string | undefined;
 }
 
 /** Knows the target of a job. */
@@ -39,8 +42,9 @@ class Unfit extends Fatal {
 }
 
 /** Reads the options once. */
-export function targetsOf({ url, method, headers }: HttpSettings): CallTargets {
+export function targetsOf({ url, method, headers, sign }: HttpSettings): CallTargets {
   const urlOf = typeof url === "string" ? () => url : urlFrom(url);
+  const secretOf = sign === undefined ? undefined : secretsFor(sign);
   const given = Object.entries(headers);
   const fixed = new Headers(
     given.filter((entry): entry is [string, string] => typeof entry[1] === "string"),
@@ -48,11 +52,19 @@ export function targetsOf({ url, method, headers }: HttpSettings): CallTargets {
   const varied = given.filter((entry): entry is [string, { readonly from: string }] =>
     typeof entry[1] !== "string"
   );
-  const of = (payload: unknown): CallTarget => ({
-    url: urlOf(payload),
-    method: typeof method === "string" ? method : methodFrom(method, payload),
-    headers: varied.length === 0 ? fixed : withVaried(fixed, varied, payload),
-  });
+  const of = (payload: unknown): CallTarget => {
+    const to = urlOf(payload);
+    const secret = secretOf?.(to);
+    if (secretOf !== undefined && secret === undefined && typeof url !== "string") {
+      throw new Unfit(url.from, 'a URL that "sign" has a secret for');
+    }
+    return {
+      url: to,
+      secret,
+      method: typeof method === "string" ? method : methodFrom(method, payload),
+      headers: varied.length === 0 ? fixed : withVaried(fixed, varied, payload),
+    };
+  };
   const isFixed = typeof url === "string" && typeof method === "string" && varied.length === 0;
   return { of, payload: isFixed ? undefined : schemaOf(of) };
 }

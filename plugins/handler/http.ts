@@ -35,6 +35,24 @@ export interface HttpOptions {
    * @default {{}}
    */
   readonly headers?: Readonly<Record<string, string | { readonly from: string }>>;
+  /**
+   * The body: JSON whose texts may name fields, such as `{{payload.order.id}}`, `{{job.id}}` and
+   * `{{job.attempt}}`. A text that is one field becomes its value.
+   *
+   * @default {the payload}
+   */
+  readonly body?: unknown;
+  /**
+   * Signs requests as Standard Webhooks does, by `webhook-id`, `webhook-timestamp` and `webhook-signature`:
+   * with `secret`, or by where they go: `secrets` has one for a pattern as in `url.allow`, the first that fits.
+   * A secret is a text, or `whsec_` and Base64.
+   *
+   * @default {none are signed}
+   */
+  readonly sign?: {
+    readonly secret?: string;
+    readonly secrets?: Readonly<Record<string, string>>;
+  };
   /** Longest time from the request to the status of the answer, and to the end of what is kept, ms. @default {10000} */
   readonly timeoutMs?: number;
   /** Statuses with which a job is done: 200 to 599, or `"2xx"` for a hundred of them. @default {["2xx"]} */

@@ -31,7 +31,16 @@ const HIDDEN = "[redacted]";
 /** Names of fields that are hidden unless a config lists others. */
 export const USUAL_REDACT: readonly string[] = [
   ...["password", "passwd", "pwd", "passphrase", "passcode", "pin", "otp"],
-  ...["secret", "clientSecret", "secretKey", "privateKey", "accessKey", "apiKey", "xApiKey"],
+  ...[
+    "secret",
+    "secrets",
+    "clientSecret",
+    "secretKey",
+    "privateKey",
+    "accessKey",
+    "apiKey",
+    "xApiKey",
+  ],
   ...["token", "accessToken", "refreshToken", "idToken", "authToken", "bearer", "jwt"],
   ...["authorization", "proxyAuthorization", "cookie", "setCookie", "credentials"],
   ...["card", "cardNumber", "creditCard", "cvc", "cvv", "iban", "ssn"],
