@@ -223,6 +223,16 @@ Deno.test("diagnose() says downstream-slower, when jobs take longer than they di
   assert.deepEqual(codesOf(spread), []);
 });
 
+Deno.test("diagnose() goes on saying downstream-slower until it has been so for half of the time", async () => {
+  const finding = await one("downstream-slower", {
+    pool: { size: { min: 2, max: 32 }, lanes: ONE_LANE },
+    streams: [{ lane: "jobs", perSec: 10, serviceMs: (atMs) => atMs < 600_000 ? 20 : 60 }],
+    forMs: 1_020_000, // seven minutes of it
+  });
+
+  assert.match(finding.saw, /3 times the 20 ms of before/);
+});
+
 Deno.test("diagnose() says fixed-would-do, when one count above the minimum serves a load for long", async () => {
   const scenario = (perSec: (atMs: number) => number): Scenario => ({
     pool: { size: { min: 1, max: 16 }, lanes: ONE_LANE },

@@ -16,6 +16,8 @@ const PART_MS = 10_000;
 /** What is "before" ends so long ago. */
 const BEFORE_MS = 60_000;
 
+const MINUTE_MS = 60_000;
+
 /** Fewer jobs say nothing. */
 const LEAST_JOBS = 20;
 
@@ -32,7 +34,9 @@ const SLOWER = 1.5;
 export function downstreamSlower(history: History): readonly Finding[] {
   const window = latest(history, NOW_MS);
   if (window === undefined) return [];
-  const before = history.samples.filter(({ atMs }) => atMs <= window.last.atMs - BEFORE_MS);
+  const before = oneAMinute(
+    history.samples.filter(({ atMs }) => atMs <= window.last.atMs - BEFORE_MS),
+  );
   return window.last.lanes.flatMap((lane, index): readonly Finding[] => {
     const were = before.flatMap(({ lanes }) => lanes[index] ?? [])
       .filter(({ ended }) => ended >= LEAST_PER_SAMPLE);
@@ -40,6 +44,15 @@ export function downstreamSlower(history: History): readonly Finding[] {
     const { jobs, serviceMs } = nowOf(window, index);
     if (baseMs === 0 || jobs < LEAST_JOBS || serviceMs < SLOWER * baseMs) return [];
     return [finding(lane, { baseMs, serviceMs, window, before: before.at(-1) })];
+  });
+}
+
+/** The last sample of each minute: there are more of late, and the median is that of the time. */
+function oneAMinute(samples: readonly Sample[]): readonly Sample[] {
+  const minuteOf = ({ atMs }: Sample): number => Math.floor(atMs / MINUTE_MS);
+  return samples.filter((sample, place) => {
+    const next = samples[place + 1];
+    return next === undefined || minuteOf(next) !== minuteOf(sample);
   });
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { agreeing, counted, duration } from "../../base/format.ts";
+import { agreeing, counted, duration, grouped } from "../../base/format.ts";
 import type { History, Sample } from "../../planning/history.ts";
 import type { Finding } from "./finding.ts";
 import { lanesIn, type LaneSpan, lastingMs, type SampleSpan } from "./span.ts";
@@ -58,8 +58,9 @@ function findingsOf(
   return [{
     code: "failing",
     lane,
-    saw: `In ${duration(span.ms)} ${failures} of ${counted(ended, "attempt")} failed and ` +
-      `${deferrals} ${agreeing(deferrals, "was", "were")} deferred: ` +
+    saw:
+      `In ${duration(span.ms)} ${grouped(failures)} of ${counted(ended, "attempt")} failed and ` +
+      `${grouped(deferrals)} ${agreeing(deferrals, "was", "were")} deferred: ` +
       `${counted(done, "job")} ${agreeing(done, "was", "were")} done${since}`,
     change: share >= MOST_FAILED
       ? "Read the errors of the jobs (sluice jobs ls and dlq ls show the last of each) and fix the handler " +
