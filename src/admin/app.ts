@@ -32,6 +32,7 @@ import { openApiRoutes } from "./openapi/routes.tsx";
 import { operationHandlers } from "./api/operation_routes.ts";
 import { Operations } from "./api/operations.ts";
 import { Failures } from "./api/failures.ts";
+import { LatestFailures } from "./api/latest_failure.ts";
 import { ListLimit } from "./api/list_limit.ts";
 import { loginHandlers, loginPageRoutes } from "./pages/login.tsx";
 import { MOUNTED_START, overviewRoutes } from "./pages/overview.tsx";
@@ -143,6 +144,7 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     ),
     lists,
     failures: new Failures({ lists, show, clock }),
+    latestFailures: new LatestFailures({ lists, show, clock }),
     operations: new Operations(() => clock.nowMs(), signal),
     body: { reads: new BodyReads(clock, signal), maxBytes: options.maxBodyBytes ?? 1_048_576 },
     maxJobBytes: options.maxJobBytes ?? 65_536,

@@ -77,7 +77,7 @@ browserTest("The login page, and pages for a viewer, have no violation", async (
     await holdsEverywhere(page, "login");
     await page.getByLabel("Token").fill(VIEWER);
     await page.getByRole("button", { name: "Log in" }).click();
-    await page.getByRole("heading", { name: "Pools" }).waitFor();
+    await page.getByRole("heading", { name: "Pools", level: 1 }).waitFor();
     await holdsOnPhone(page, "overview of a viewer");
   }, { viewport: WIDE });
 });
@@ -112,7 +112,7 @@ browserTest("An app that is mounted under a path has all its pages there", async
       await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name }).click();
       await page.getByRole("heading", { level: 1, name }).waitFor();
     }
-    await page.getByRole("link", { name: "mail", exact: true }).click();
+    await page.getByRole("table").getByRole("link", { name: "mail", exact: true }).click();
     await page.getByRole("heading", { level: 1, name: "mail" }).waitFor();
     await page.goto(`${system.url}/jobs/${dead}`);
     await page.getByRole("button", { name: `Retry ${dead}` }).click();

@@ -54,7 +54,7 @@ browserTest(
 
     await visit(system.url, async ({ page }) => {
       await page.goto("/");
-      await page.getByText("over target").waitFor();
+      await page.getByText("over target", { exact: true }).waitFor();
       // At one go: the next event draws the table again.
       const seen = await page.locator(".card.scroll").evaluate((card) => {
         const look = (): { readonly hidden: number; readonly past: number } => {

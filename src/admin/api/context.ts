@@ -15,6 +15,7 @@ import type { ReadOptions } from "../http/body.ts";
 import type { EventFeed } from "./event_feed.ts";
 import type { EventTrail } from "./event_trail.ts";
 import type { Failures } from "./failures.ts";
+import type { LatestFailures } from "./latest_failure.ts";
 import type { ListLimit } from "./list_limit.ts";
 import type { Operations } from "./operations.ts";
 import { problem } from "../http/problem.ts";
@@ -52,6 +53,8 @@ export interface AdminContext {
   readonly trail: EventTrail;
   /** Groups dead jobs by their errors. */
   readonly failures: Failures;
+  /** Knows what failed last in each pool. */
+  readonly latestFailures: LatestFailures;
   /** Reads lists of jobs, a few at once. */
   readonly lists: ListLimit;
   /** Runs bulk work. */

@@ -23,6 +23,7 @@ import jobsStyle from "../assets/jobs.css" with { type: "text" };
 import live from "../assets/live.js" with { type: "text" };
 import localTime from "../assets/local_time.js" with { type: "text" };
 import morph from "../assets/morph.js" with { type: "text" };
+import overviewStyle from "../assets/overview.css" with { type: "text" };
 import override from "../assets/override.js" with { type: "text" };
 import partsStyle from "../assets/parts.css" with { type: "text" };
 import poolCharts from "../assets/pool_charts.js" with { type: "text" };
@@ -59,7 +60,7 @@ const FILES: Readonly<Record<string, string>> = {
   "pool_charts.js": poolCharts,
   "reload.js": reload,
   "retry.js": retry,
-  "style.css": frameStyle + partsStyle + poolsStyle + jobsStyle + whatIfStyle,
+  "style.css": frameStyle + partsStyle + overviewStyle + poolsStyle + jobsStyle + whatIfStyle,
   "theme.js": theme,
   "what_if.js": whatIf,
 };

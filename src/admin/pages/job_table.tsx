@@ -100,6 +100,7 @@ const Row: FC<RowProps> = ({ base, job, context, nowMs, writes, dead = false }) 
       <th scope="row" role="rowheader">
         <a href={`${base}/jobs/${encodeURIComponent(job.id)}`}>{job.id}</a>
         {job.type !== "" && <div class="soft">{job.type}</div>}
+        {job.key !== undefined && <div class="soft">key {visible(beginningOf(job.key))}</div>}
       </th>
       <td role="cell" class="text">
         <StateMark job={job} />

@@ -11,9 +11,8 @@ import { isRecord } from "../../config/faults.ts";
 import { duration, grouped, rate } from "../../base/format.ts";
 import type { PoolSettings } from "../../config/settings.ts";
 import type { LaneView } from "../../contract/view.ts";
-import { shellWord } from "../../base/shell_word.ts";
-import { Act } from "./act.tsx";
 import { OldestCell } from "./cells.tsx";
+import { PauseLane } from "./pause.tsx";
 import type { ShownPool } from "./pool_state.tsx";
 
 /** Says what is kept for a lane, in a word: a number of workers, `auto`, or `-`. */
@@ -109,25 +108,5 @@ const Lane: FC<{ pool: string; lane: LaneView; reserve: string; writes: boolean 
         </td>
       )}
     </tr>
-  );
-};
-
-const PauseLane: FC<{ pool: string; lane: LaneView }> = ({ pool, lane: { name, paused } }) => {
-  const verb = paused ? "resume" : "pause";
-  const title = paused ? "Resume" : "Pause";
-  return (
-    <Act
-      path={`/api/pools/${encodeURIComponent(pool)}/${verb}`}
-      body={{ lane: name }}
-      ask={`${title} lane "${name}" of pool "${pool}"?`}
-      more={paused
-        ? "Its jobs start again."
-        : "None of its jobs starts until it is resumed. Running jobs continue, and new jobs are accepted."}
-      cli={`sluice pools ${verb} ${shellWord(pool)} --lane ${shellWord(name)}`}
-      done={paused ? `Lane "${name}" is resumed` : `Lane "${name}" is paused`}
-      name={`${title} lane ${name}`}
-    >
-      {title}
-    </Act>
   );
 };

@@ -10,6 +10,7 @@ import type { FC } from "hono/jsx";
 import { breakerText } from "../../explain/reason.ts";
 import { shellWord } from "../../base/shell_word.ts";
 import { Act } from "./act.tsx";
+import { PausePool } from "./pause.tsx";
 import type { ShownPool } from "./pool_state.tsx";
 import { Time } from "./time.tsx";
 
@@ -113,25 +114,6 @@ const CloseBreaker: FC<{ pool: ShownPool; of: string | undefined }> = ({ pool, o
       name={`Close the circuit breaker of ${whose}`}
     >
       Close
-    </Act>
-  );
-};
-
-const PausePool: FC<{ pool: ShownPool }> = ({ pool }) => {
-  const verb = pool.paused ? "resume" : "pause";
-  const title = pool.paused ? "Resume" : "Pause";
-  return (
-    <Act
-      path={`${pathOf(pool)}/${verb}`}
-      body={{}}
-      ask={`${title} pool "${pool.pool}"?`}
-      more={pool.paused
-        ? "Its jobs start again."
-        : "No job starts until it is resumed. Running jobs continue, and new jobs are accepted."}
-      cli={`sluice pools ${verb} ${shellWord(pool.pool)}`}
-      done={pool.paused ? `Pool "${pool.pool}" is resumed` : `Pool "${pool.pool}" is paused`}
-    >
-      {title}
     </Act>
   );
 };

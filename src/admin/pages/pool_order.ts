@@ -67,21 +67,21 @@ export function orderOf(sort: string | undefined): PoolOrder | undefined {
   return { by, descending: isReversed !== isFirstDescending };
 }
 
-/** The query that asks for an order, or turns it round if it is the one in effect. */
+/** What `?sort=` asks for an order by, or turns it round if it is the one in effect. */
 export function sortBy(key: OrderKey, now: PoolOrder | undefined): string {
   const isNow = now?.by === key && now.descending === (key !== "name");
-  return `?sort=${isNow ? "-" : ""}${key}`;
+  return `${isNow ? "-" : ""}${key}`;
 }
 
-/** Pools in an order; those that are alike in the order of the config. */
-export function ordered<Pool extends PoolSnapshot>(
-  pools: readonly Pool[],
+/** Pools in an order; those that are alike stay as they are. */
+export function ordered<Item extends { readonly pool: PoolSnapshot }>(
+  pools: readonly Item[],
   order: PoolOrder | undefined,
-): readonly Pool[] {
+): readonly Item[] {
   if (order === undefined) return pools;
   const sign = order.descending ? -1 : 1;
   const { by } = order;
-  return pools.toSorted((a, b) =>
+  return pools.toSorted(({ pool: a }, { pool: b }) =>
     sign * (by === "name" ? a.pool.localeCompare(b.pool) : VALUES[by](a) - VALUES[by](b))
   );
 }

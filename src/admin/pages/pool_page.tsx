@@ -22,7 +22,6 @@ import type { AdminContext } from "../api/context.ts";
 import { DecisionLog } from "./decision_log.tsx";
 import { LaneTable, type ReserveOf, reserveOf } from "./lane_table.tsx";
 import { answerPage, frameOf, type FrameProps, Layout, mayWrite } from "./layout.tsx";
-import { shownPool } from "./overview.tsx";
 import { BreakerNotice, OverrideNotice, PoolActions } from "./pool_actions.tsx";
 import { oldestWaitMs } from "./pool_order.ts";
 import { findingClass, isWell, Marks, Meanings, type ShownPool } from "./pool_state.tsx";
@@ -32,6 +31,7 @@ import { poolJson } from "../api/pools.ts";
 import { REPORTED, reportText } from "../api/report.ts";
 import { queryFaults, queryNumber } from "../http/problem.ts";
 import { badQuery } from "./trouble.tsx";
+import { shownPool } from "./troubled.ts";
 import { WhatIf } from "./what_if.tsx";
 
 /** Most groups of failures that the page has. */

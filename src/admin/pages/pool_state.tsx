@@ -38,11 +38,6 @@ export function marksOf(pool: ShownPool): readonly PoolMark[] {
   return [{ text: "ok", tone: "good" }];
 }
 
-/** True if someone should look at the pool. */
-export function needsAttention(pool: ShownPool): boolean {
-  return marksOf(pool).some(({ tone }) => tone === "bad");
-}
-
 /** True if nothing is to be said of the pool. */
 export function isWell(pool: ShownPool): boolean {
   return marksOf(pool).every(({ tone }) => tone === "good");
@@ -59,13 +54,9 @@ export function Marks({ pool }: { pool: ShownPool }): ReturnType<FC> {
   );
 }
 
-/** What marks mean, where they do not say it all: of all, or of one tone. */
-export function Meanings(
-  { pool, tone: only }: { pool: ShownPool; tone?: PoolMark["tone"] },
-): ReturnType<FC> {
-  const marks = marksOf(pool).filter(({ tone, means }) =>
-    means !== undefined && (only === undefined || tone === only)
-  );
+/** What marks mean, where they do not say it all. */
+export function Meanings({ pool }: { pool: ShownPool }): ReturnType<FC> {
+  const marks = marksOf(pool).filter(({ means }) => means !== undefined);
   return (
     <>
       {marks.map(({ text, tone, means }) => (
@@ -114,12 +105,26 @@ function holds(pool: ShownPool): readonly PoolMark[] {
     pool.draining && !pool.stopped &&
     warn("draining", "It accepts no more jobs and starts none."),
     pool.paused && warn("paused", "No job starts until it is resumed."),
+    !pool.draining && !pool.paused && pausedLanes(pool),
     pool.override !== undefined && warn("overridden"),
     pool.holdUntilMs > 0 && warn("cooling down", coolingOf(pool)),
     pool.openKeys > 0 && warn(`${counted(pool.openKeys, "key")} held`),
     pool.holdUntilMs === 0 && pool.rateBound &&
     warn("rate-bound", "A start rate, not workers, holds jobs back: more workers would not help."),
   ].filter((mark) => mark !== false);
+}
+
+/** Lanes that are paused while jobs of them wait. */
+function pausedLanes({ lanes }: ShownPool): PoolMark | false {
+  const held = lanes.filter(({ paused, ready }) => paused && ready > 0);
+  if (held.length === 0) return false;
+  const names = held.map(({ name }) => `"${name}"`).join(", ");
+  const ready = held.reduce((sum, lane) => sum + lane.ready, 0);
+  return warn(
+    agreeing(held.length, "lane paused", "lanes paused"),
+    `${counted(ready, "job")} of ${names} ${agreeing(ready, "waits", "wait")} until ` +
+      `${agreeing(held.length, "it is", "they are")} resumed.`,
+  );
 }
 
 function coolingOf({ holdUntilMs, heldBy, nowMs }: ShownPool): string {

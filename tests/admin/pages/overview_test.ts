@@ -15,16 +15,16 @@ Deno.test("GET / shows each pool, its lanes, and the sentence of its last decisi
   await system.send("POST", "/api/pools/mail/jobs", { lane: "full", payload: 1 });
   await system.clock.advance(100);
 
-  const page = await textOf(await system.send("GET", "/"));
+  const page = await textOf(await system.send("GET", "/?well=shown"));
   const pool = await (await system.send("GET", "/api/pools/mail")).json();
 
-  assert.match(page, /mail over target 4 \/ 4 limit 4 100 ms 6 /);
+  assert.match(page, /mail over targetlane paused 4 \/ 4 limit 4 100 ms 6 /);
   assert.match(page, /typed ok 0 \/ 1 limit 1 0 ms 0 /);
   assert.match(page, /urgent 4 100 ms, over 50 ms 5 /);
   assert.match(page, /batch 0 0 ms no target 0 /);
   assert.match(page, /full paused 0 0 ms of 50 ms 1 /);
   assert.ok(page.includes(pool.decision.latest ?? pool.decision.sentence));
-  assert.match(page, /Need attention none Workers busy 4 of 5 Ready jobs 6 /);
+  assert.match(page, /No pool needs attention; 1 is held .* Workers busy 4 of 5 Ready jobs 6 /);
 });
 
 Deno.test("GET / has nothing inline, and without a script it is loaded anew", async () => {
@@ -79,7 +79,7 @@ Deno.test("GET / says in words what a mark means that says trouble", async () =>
 
   const page = await textOf(await admin(stale).request("/"));
 
-  assert.match(page, /stale: The store cannot be read: counts are the last known ones\./);
+  assert.match(page, /mail Jobs suffer: The store cannot be read: counts are the last known ones/);
 });
 
 Deno.test("GET / says so of a pool that ends", async () => {
@@ -108,7 +108,8 @@ Deno.test("GET /?sort= orders pools by any column, the greatest first, and `-` t
       .map(([, name]) => name).join(" ");
   };
 
-  assert.equal(await order(""), "mail typed");
+  assert.equal(await order(""), "mail");
+  assert.equal(await order("?well=shown"), "mail typed");
   assert.equal(await order("?sort=name"), "mail typed");
   assert.equal(await order("?sort=-name"), "typed mail");
   assert.equal(await order("?sort=done"), "typed mail");
@@ -128,10 +129,10 @@ Deno.test("GET /?sort= orders pools by any column, the greatest first, and `-` t
 Deno.test("sortBy() turns the order in force round, and begins others with the greatest", () => {
   assert.deepEqual(orderOf("-name"), { by: "name", descending: true });
   assert.deepEqual(orderOf("oldest"), { by: "oldest", descending: true });
-  assert.equal(sortBy("oldest", orderOf("oldest")), "?sort=-oldest");
-  assert.equal(sortBy("oldest", orderOf("-oldest")), "?sort=oldest");
-  assert.equal(sortBy("name", orderOf("name")), "?sort=-name");
-  assert.equal(sortBy("shed", orderOf("-oldest")), "?sort=shed");
+  assert.equal(sortBy("oldest", orderOf("oldest")), "-oldest");
+  assert.equal(sortBy("oldest", orderOf("-oldest")), "oldest");
+  assert.equal(sortBy("name", orderOf("name")), "-name");
+  assert.equal(sortBy("shed", orderOf("-oldest")), "shed");
   assert.equal(orderOf(undefined), undefined);
 });
 
@@ -147,7 +148,7 @@ Deno.test("GET / and a pool's page say over target as soon as a wait is red, and
 
   const means = "Jobs of lane &quot;urgent&quot; wait longer than its target.";
   assert.ok(page.includes(`class="mark warn" title="${means}">over target</span>`), page);
-  assert.match(page, /Need attention<\/dt><dd >none/);
+  assert.match(page, /All is well in 2 pools; 1 is over target just now/);
   assert.ok(pool.includes(`over target: ${means}`), pool);
   assert.doesNotMatch(pool, / ok /);
 });
@@ -200,3 +201,29 @@ for (const path of ["/", "/pools/mail", "/jobs", "/dead", "/config", "/docs", "/
     assert.doesNotMatch(page, /<[^>]* key=/);
   });
 }
+
+Deno.test("GET / has one line for what all pools share", async () => {
+  await using system = await running();
+  const finding = {
+    code: "loop-blocked",
+    lane: undefined,
+    saw: "",
+    change: "Find what computes for long",
+    numbers: { longestMs: 700, spanMs: 60_000 },
+  } as const;
+  const blocked = withPool(system.sluice, () => ({ diagnosis: () => [finding] }));
+  const both = new Proxy(blocked, {
+    get: (target, key) =>
+      key === "pools"
+        ? [
+          ...target.pools,
+          ...withPool(system.sluice, () => ({ diagnosis: () => [finding] })).pools,
+        ]
+        : Reflect.get(target, key, target),
+  });
+
+  const page = await textOf(await admin(both).request("/"));
+
+  assert.equal(page.split("The event loop is blocked, up to 700 ms at once").length, 2);
+  assert.match(page, /mail and 1 other pool/);
+});

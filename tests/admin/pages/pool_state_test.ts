@@ -3,7 +3,6 @@ import {
   findingClass,
   isWell,
   marksOf,
-  needsAttention,
   type ShownPool,
 } from "../../../src/admin/pages/pool_state.tsx";
 import type { WorkerView } from "../../../src/contract/view.ts";
@@ -13,7 +12,6 @@ Deno.test("marksOf() says ok of a pool that is, and nothing else", async () => {
   const pool = await aPool();
 
   assert.deepEqual(marksOf(pool), [{ text: "ok", tone: "good" }]);
-  assert.equal(needsAttention(pool), false);
 });
 
 Deno.test("marksOf() says what makes jobs suffer, and what that means", async () => {
@@ -40,7 +38,6 @@ Deno.test("marksOf() says what makes jobs suffer, and what that means", async ()
     ["2 stuck", "bad", "The handlers of 2 workers ignore their abort."],
     ["at capacity", "bad", undefined],
   ]);
-  assert.equal(needsAttention(pool), true);
 });
 
 Deno.test("A finding has the color of its mark, and a pool is well if it has none", async () => {
@@ -58,8 +55,6 @@ Deno.test("marksOf() counts a pool that was drained among those to look at: only
   const pool = await aPool({ draining: true, stopped: true });
 
   assert.deepEqual(marksOf(pool).map(({ text, tone }) => [text, tone]), [["stopped", "bad"]]);
-  assert.equal(needsAttention(pool), true);
-  assert.equal(needsAttention(await aPool({ draining: true })), false);
 });
 
 Deno.test("marksOf() says who or what holds a pool: that needs no one's attention", async () => {
@@ -72,7 +67,6 @@ Deno.test("marksOf() says who or what holds a pool: that needs no one's attentio
   assert.equal(await texts({ draining: true }), "draining warn");
   assert.equal(await texts({ override: { min: 1, untilMs: 1 } }), "overridden warn");
   assert.equal(await texts({ decision: undefined }), "starting warn");
-  assert.equal(needsAttention(await aPool({ paused: true })), false);
 });
 
 Deno.test("marksOf() says over target of waits that are, until a finding says more of them", async () => {
