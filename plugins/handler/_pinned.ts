@@ -49,7 +49,10 @@ export function sendPublic(
       answered({
         status: response.statusCode ?? 0,
         headers: new Headers(
-          Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
+          Object.entries(response.headers).map(([name, value]): [string, string] => [
+            name,
+            String(value),
+          ]),
         ),
         body: ReadableStream.from<Uint8Array<ArrayBuffer>>(response),
       }));
