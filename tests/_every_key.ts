@@ -195,6 +195,8 @@ export function everyKey({ store, url }: Outside): object {
             attempts: 2,
             timeoutMs: 20_000,
             backoff: { baseMs: 10, factor: 3, maxMs: 20, jitter: 0, forMs: 60_000 },
+            onDead: { pool: "full", lane: "batch", type: "nap" },
+            then: { pool: "full", lane: "batch", type: "nap" },
             weight: 2,
             paused: false,
             expect: { perSec: 1, serviceMs: 5 },
@@ -287,6 +289,8 @@ export function everyKey({ store, url }: Outside): object {
       },
       little: {
         handler: { use: "http", with: { url: `${url}/little`, method: "PATCH" } },
+        onDead: { pool: "full", lane: "batch", type: "nap" },
+        then: { pool: "full", lane: "batch", type: "nap" },
         size,
         lanes,
         controller: {

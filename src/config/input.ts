@@ -151,6 +151,20 @@ export interface KeyRateInput {
   readonly burst?: number | undefined;
 }
 
+/**
+ * Where the end of a job leads to: a job of another lane.
+ *
+ * @internal
+ */
+export interface HandOnInput {
+  /** Name of the pool. */
+  readonly pool: string;
+  /** Lane that the job goes to. */
+  readonly lane: string;
+  /** Handler of the job. Needed where the pool has `handlers`. */
+  readonly type?: string | undefined;
+}
+
 /** One pool: workers, lanes, what they run and what steers them. */
 export interface PoolInput {
   /** What a worker does for each job. Either this or `handlers`. */
@@ -205,6 +219,10 @@ export interface PoolInput {
   readonly signals?: Readonly<Record<string, SignalInput>> | undefined;
   /** Jobs on a schedule: one at each time, however many processes run. @default {[]} */
   readonly schedules?: readonly ScheduleInput[] | undefined;
+  /** `onDead` of all its lanes that have none of their own, but for the one that it names. @default {none} */
+  readonly onDead?: HandOnInput | undefined;
+  /** `then` of all its lanes that have none of their own, but for the one that it names. @default {none} */
+  readonly then?: HandOnInput | undefined;
   /** Time between ticks, ms, >= 1. An idle pool does not tick. @default {50} */
   readonly tickMs?: number | undefined;
   /**
@@ -350,6 +368,10 @@ export interface LaneInput {
      */
     readonly forMs?: number | undefined;
   } | undefined;
+  /** Lane that gets a job for each job that is dead, once: its record is the payload. @default {the pool's} */
+  readonly onDead?: HandOnInput | undefined;
+  /** Lane that gets a job for each job that is done, once: its result is the payload. @default {the pool's} */
+  readonly then?: HandOnInput | undefined;
   /** Share under contention, > 0, for policies of your own: none of the built-in ones reads it. @default {1} */
   readonly weight?: number | undefined;
   /**

@@ -9,6 +9,7 @@ import { usualAttempts } from "../base/backoff.ts";
 import type { LaneSettings } from "./settings.ts";
 import { checkShape } from "./check.ts";
 import { type FaultList, isRecord, nameFault, type Path } from "./faults.ts";
+import { handOnOf, type HandOns } from "./hand_on.ts";
 import { LANE_BOUNDS, laneShape } from "./shape.ts";
 
 /** A lane as a config has it, with the defaults that the shape knows. */
@@ -31,8 +32,19 @@ export function checkLanes(raw: unknown, path: Path, faults: FaultList): readonl
   });
 }
 
-/** What a lane runs with. `targetWaitMs`: its target unless it has one of its own. */
-export function laneSettings(lane: LaneShape, targetWaitMs: number): LaneSettings {
+/** What a lane has unless it says otherwise. */
+export interface LaneDefaults {
+  /** Its target. */
+  readonly targetWaitMs: number;
+  /** `onDead` and `then` of its pool. */
+  readonly handOns: HandOns;
+}
+
+/** What a lane runs with. */
+export function laneSettings(
+  lane: LaneShape,
+  { targetWaitMs, handOns }: LaneDefaults,
+): LaneSettings {
   const bounds = Object.fromEntries(LANE_BOUNDS.map((key) => [key, lane[key] ?? Infinity]));
   return {
     ...lane,
@@ -43,6 +55,8 @@ export function laneSettings(lane: LaneShape, targetWaitMs: number): LaneSetting
     deadlineMs: lane.deadlineMs,
     timeoutMs: lane.timeoutMs,
     expect: lane.expect,
+    onDead: lane.onDead ?? handOnOf(handOns, "onDead", lane.name),
+    then: lane.then ?? handOnOf(handOns, "then", lane.name),
   };
 }
 

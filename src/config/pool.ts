@@ -95,12 +95,13 @@ export async function resolvePool(
   if (shape === undefined || controller === undefined || lanePolicy === undefined) return undefined;
   if (retirement === undefined || admission === undefined) return undefined;
   const { size, cooldown, tickMs, leaseMs, timeoutMs, timeoutMsByType, drainMs, keep } = shape;
-
+  const targetWaitMs = targetOf(controller);
+  const handOns = { pool: name, onDead: shape.onDead, then: shape.then };
   return {
     name,
     handlers,
     size,
-    lanes: lanes.map((lane) => laneSettings(lane, targetOf(controller))),
+    lanes: lanes.map((lane) => laneSettings(lane, { targetWaitMs, handOns })),
     routes,
     controller,
     shadow: shadow?.bound,

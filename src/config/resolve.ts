@@ -13,6 +13,7 @@ import { checkShape } from "./check.ts";
 import { resolveDownstreams } from "./downstreams.ts";
 import { pathOf } from "./diff.ts";
 import { type FaultList, faultList, isRecord } from "./faults.ts";
+import { checkHandOns } from "./hand_on.ts";
 import { isLoopback } from "./loopback.ts";
 import type { KnownModules } from "./modules.ts";
 import { type Defaults, type PoolOptions, resolvePool } from "./pool.ts";
@@ -135,6 +136,7 @@ async function resolveTop(
     const settings = await resolvePool(name, pool, all);
     if (settings !== undefined) pools.push(settings);
   }
+  checkHandOns(raw.pools, faults);
   if (shape === undefined || store === undefined) return undefined;
   const alerts = simulated ? undefined : resolveAlerts(raw.admin, shape.admin?.alerts, all);
   const admin = shape.admin && { ...adminSettings(shape.admin, tokens), alerts };

@@ -62,7 +62,8 @@ function checkTimes(
   }
 }
 
-function checkPlace(
+/** Checks that a job may go to that lane, with that type. */
+export function checkPlace(
   { lane, type }: Readonly<Record<string, unknown>>,
   { path, faults, lanes, types }: CheckedInPool,
 ): void {

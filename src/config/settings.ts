@@ -7,7 +7,14 @@
 import type { Backoff } from "../base/backoff.ts";
 import type { Bound } from "../contract/plugin.ts";
 import type { Keep } from "../contract/store.ts";
-import type { LaneInput, PoolInput, RateInput, RouteInput, ScheduleInput } from "./input.ts";
+import type {
+  HandOnInput,
+  LaneInput,
+  PoolInput,
+  RateInput,
+  RouteInput,
+  ScheduleInput,
+} from "./input.ts";
 import type { SharedUse } from "../planning/permits.ts";
 import type { SignalReader } from "../contract/strategy.ts";
 
@@ -20,7 +27,7 @@ export type Filled<Given> = {
 export interface LaneSettings extends
   Omit<
     Filled<LaneInput>,
-    "startWithinMs" | "deadlineMs" | "timeoutMs" | "backoff" | "expect"
+    "startWithinMs" | "deadlineMs" | "timeoutMs" | "backoff" | "expect" | "onDead" | "then"
   > {
   /** Within how long growth aims to start what waits, ms. `undefined`: it does not. */
   readonly startWithinMs: number | undefined;
@@ -30,6 +37,10 @@ export interface LaneSettings extends
   readonly timeoutMs: number | undefined;
   /** Wait between attempts. */
   readonly backoff: Backoff;
+  /** Where the record of a dead job is handed on to. `undefined`: nowhere. */
+  readonly onDead: HandOnInput | undefined;
+  /** Where the result of a done job is handed on to. `undefined`: nowhere. */
+  readonly then: HandOnInput | undefined;
   /** Load the lane is expected to carry. `undefined`: not said. */
   readonly expect: LaneInput["expect"];
 }

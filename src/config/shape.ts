@@ -91,6 +91,12 @@ const keyRate = documented("keyRate", {
   burst: v.optional(whole(1, 100)),
 });
 
+const handOn = documented("lane.onDead", {
+  pool: text(),
+  lane: text(),
+  type: v.optional(text()),
+});
+
 /** One lane. */
 export const laneShape = documented("lane", {
   name: text(),
@@ -105,6 +111,8 @@ export const laneShape = documented("lane", {
   attempts: v.optional(whole(1)),
   timeoutMs: v.optional(endless()),
   backoff: v.optional(backoff, {}),
+  onDead: v.optional(handOn),
+  then: v.optional(handOn),
   weight: v.optional(above(0), 1),
   paused: v.optional(flag(), false),
   expect: v.optional(expect),
@@ -129,6 +137,8 @@ export const LANE_EFFECTS: Readonly<
   attempts: "Holds for every attempt that ends from now on",
   timeoutMs: "Holds for jobs that start from now on",
   backoff: "Holds for every attempt that fails from now on",
+  onDead: "Holds for jobs that end from now on, and for ends that are not handed on yet",
+  then: "Holds for jobs that end from now on, and for ends that are not handed on yet",
   weight: AT_ONCE,
   paused:
     "Paused or resumed at once, in all processes; if another process has loaded it already, later pauses and resumes by users stay",
@@ -232,6 +242,8 @@ export const poolShape = documented("pool", {
     {},
   ),
   schedules: v.optional(v.array(v.unknown(), wants("a list of schedules")), []),
+  onDead: v.optional(handOn),
+  then: v.optional(handOn),
   tickMs: v.optional(atLeast(1), 50),
   leaseMs: v.optional(atLeast(1), 30_000),
   timeoutMs: v.optional(endless(), 60_000),

@@ -5,15 +5,10 @@
  * @module
  */
 
-import type {
-  DeadReason,
-  Idempotency,
-  Job,
-  JobAttempt,
-  JobRecord,
-  JobState,
-  Outcome,
-} from "./job.ts";
+import type { DeadReason, Job, JobAttempt, JobRecord, JobState, Outcome } from "./job.ts";
+import type { Added, JobEntry, Precondition } from "./entry.ts";
+
+export type { Added, JobEntry, Precondition } from "./entry.ts";
 
 /** A value, or a promise of it: a store in memory answers at once. */
 export type MaybePromise<T> = T | Promise<T>;
@@ -39,6 +34,8 @@ export interface LaneRules {
    * them hold. Omitted: no bound.
    */
   readonly keyRates?: readonly { readonly starts: number; readonly perMs: number }[] | undefined;
+  /** Ends of its jobs that are noted for `toHandOn`, each in one commit with the end. Omitted: none. */
+  readonly handsOn?: readonly ("done" | "dead")[] | undefined;
 }
 
 /** What a store tells the pool that opened a queue. */
@@ -82,58 +79,14 @@ export interface QueueOptions extends QueueRules {
   readonly listener: QueueListener;
 }
 
-/** Shared state that a job depends on: it is stored only where that has not changed, and changes it. */
-export interface Precondition {
-  /** Key of the shared state. */
-  readonly key: string;
-  /** Its version as it was read; `undefined`: no such key. */
-  readonly version: string | undefined;
-  /** What it becomes in the same commit. */
-  readonly value: unknown;
-}
-
-/** A job to store: checked, with its times resolved. */
-export interface JobEntry {
-  /** Index of the lane. */
-  readonly lane: number;
-  /** Name of the handler; empty for the only one. */
-  readonly type: string;
-  /** What to work on. A store in memory keeps the very value. */
-  readonly payload: unknown;
-  /** Bound by the lane's `maxRunningPerKey`. */
-  readonly key: string | undefined;
-  /** When it becomes claimable; at once if not after now. */
-  readonly dueAtMs: number;
-  /** Not started from then on. `Infinity`: never expires. */
-  readonly expiresAtMs: number;
-  /** Makes others with the same key duplicates until it ends. */
-  readonly dedupeKey: string | undefined;
-  /**
-   * Another entry with the same `key` is a duplicate until `IDEMPOTENT_FOR_MS` after the job's end, or has
-   * an `IdempotencyError` if its `fingerprint` differs. Keys are names as dedupe keys are: until the end
-   * an entry with one of them as the other's is a duplicate too. Omitted: none.
-   */
-  readonly idempotency?: Idempotency | undefined;
-  /** Trace context of the enqueuer. */
-  readonly traceparent: string | undefined;
-  /**
-   * What it depends on, together with its addition or not at all: of all entries with the same
-   * precondition one is stored; the others are duplicates with an empty id. Omitted: nothing.
-   */
-  readonly precondition?: Precondition | undefined;
-}
-
-/** What became of one entry of `add`. */
-export interface Added {
-  /** Id of the job, or of the owner of its `dedupeKey`. May be formatted when read. */
-  readonly id: string;
-  /** True if nothing was stored because another job has its `dedupeKey`, or its idempotency key. */
-  readonly duplicate: boolean;
-  /**
-   * Why the store cannot take this entry, such as its size: `id` is empty then. A `StoreError`: it failed,
-   * after it had taken others of the call. Omitted: it was taken.
-   */
-  readonly error?: Error | undefined;
+/** A job that has ended, and that is noted until a job of another lane has what is handed on of it. */
+export interface HandOn {
+  /** The job as it ended. Of a done one the payload may be left out. */
+  readonly record: JobRecord;
+  /** Why its payload is left out although it is dead. Omitted: it is not. */
+  readonly payloadError?: string | undefined;
+  /** The note. A job that is added with this precondition takes it away, and no other can. */
+  readonly precondition: Precondition;
 }
 
 /** A job held by this queue. */
@@ -350,6 +303,14 @@ export interface Queue {
   list(query: JobQuery): MaybePromise<JobPage>;
   /** Cancels, revives or removes one job. */
   change(id: string, change: Change, nowMs: number): MaybePromise<Changed>;
+  /**
+   * Ends that are noted by the `handsOn` of lanes, in order of their keys. Omitted: no pool with such a lane
+   * starts on it.
+   *
+   * @param limit Most ends, > 0.
+   * @param after Key of the precondition of the last one before. @default {from the first}
+   */
+  toHandOn?(limit: number, after?: string): MaybePromise<readonly HandOn[]>;
   /** Resolves when the job has ended. `job` is what `add` answered, or has just its id. */
   outcome(job: { readonly id: string }): Promise<Outcome>;
   /** Hands all leases back uncharged and leaves. Waiting `outcome`s become `unfinished`. */

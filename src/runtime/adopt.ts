@@ -11,7 +11,7 @@ import { differs } from "../config/diff_parts.ts";
 import { messageOf, StoreError } from "../contract/errors.ts";
 import { keyRateOf } from "../planning/key_rate.ts";
 import { makeInstances } from "./instances.ts";
-import type { PoolSettings } from "../config/settings.ts";
+import type { LaneSettings, PoolSettings } from "../config/settings.ts";
 import type { Queue, QueueRules } from "../contract/store.ts";
 
 /** Other settings that are ready to be put in effect. */
@@ -49,7 +49,7 @@ export async function prepareAdoption(
   const before = { settings: state.settings, instances: slots.instances };
   const instances = makeInstances(settings, { seed, log, before });
   const rules = rulesOf(settings);
-  requireKeyRates(settings, queue);
+  requireRules(settings, queue);
   const reopen = differs(rulesOf(state.settings), rules) // refused before, if it cannot reopen
     ? await answered(clock, state.settings.leaseMs, () => queue.reopen?.(rules))
     : undefined;
@@ -96,22 +96,44 @@ export async function prepareAdoption(
 /** What a pool asks of its queue. */
 export function rulesOf({ lanes, leaseMs, keep }: PoolSettings): QueueRules {
   return {
-    lanes: lanes.map(({ name, maxRunningPerKey, ratesPerKey }) =>
-      ratesPerKey.length === 0
-        ? { name, maxRunningPerKey }
-        : { name, maxRunningPerKey, keyRates: ratesPerKey.map(keyRateOf) }
-    ),
+    lanes: lanes.map(({ name, maxRunningPerKey, ratesPerKey, ...lane }) => {
+      const handsOn = handedOn(lane);
+      return {
+        name,
+        maxRunningPerKey,
+        ...(ratesPerKey.length === 0 ? {} : { keyRates: ratesPerKey.map(keyRateOf) }),
+        ...(handsOn.length === 0 ? {} : { handsOn }),
+      };
+    }),
     attempts: lanes.map((lane) => lane.attempts),
     leaseMs,
     keep,
   };
 }
 
-/** @throws {StoreError} If a lane has rates by key and the store does not hold them. */
-export function requireKeyRates({ name, lanes }: PoolSettings, { holdsKeyRates }: Queue): void {
-  const lane = lanes.find(({ ratesPerKey }) => ratesPerKey.length > 0);
-  if (lane === undefined || holdsKeyRates === true) return;
-  const why =
-    `The store does not hold ratesPerKey, which lane "${lane.name}" of pool "${name}" has`;
+/** Which ends of a lane's jobs are handed on. */
+function handedOn({ onDead, then }: Pick<LaneSettings, "onDead" | "then">): ("done" | "dead")[] {
+  return [
+    ...(onDead === undefined ? [] : ["dead" as const]),
+    ...(then === undefined ? [] : ["done" as const]),
+  ];
+}
+
+/** @throws {StoreError} If a lane needs what the store does not have: rates by key, ends that are handed on. */
+export function requireRules({ name, lanes }: PoolSettings, queue: Queue): void {
+  const limited = lanes.find(({ ratesPerKey }) => ratesPerKey.length > 0);
+  if (limited !== undefined && queue.holdsKeyRates !== true) {
+    refuse(
+      `The store does not hold ratesPerKey, which lane "${limited.name}" of pool "${name}" has`,
+    );
+  }
+  const leading = lanes.find((lane) => handedOn(lane).length > 0);
+  if (leading !== undefined && queue.toHandOn === undefined) {
+    const key = leading.onDead === undefined ? "then" : "onDead";
+    refuse(`The store hands no ends on, but lane "${leading.name}" of pool "${name}" has ${key}`);
+  }
+}
+
+function refuse(why: string): never {
   throw new StoreError(undefined, why);
 }

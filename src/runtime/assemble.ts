@@ -11,6 +11,7 @@ import type { Crew } from "./crew.ts";
 import { Dispatch } from "./dispatch.ts";
 import { Drain } from "./drain.ts";
 import type { EventHub } from "./event_hub.ts";
+import { HandingOn } from "./handing_on.ts";
 import { Intake } from "./intake.ts";
 import { makeInstances } from "./instances.ts";
 import type { Logger } from "../contract/job.ts";
@@ -35,6 +36,7 @@ import type { Queue, Store } from "../contract/store.ts";
 import { StoreGuard } from "./store_guard.ts";
 import type { SharedBreakers } from "./shared_breaker.ts";
 import { StrategySlots } from "./strategy_slots.ts";
+import type { Takers } from "./takers.ts";
 import type { Redaction } from "../config/redaction.ts";
 import type { Telemetry } from "./telemetry.ts";
 import { Wall } from "../time/wall.ts";
@@ -61,6 +63,8 @@ export interface PoolContext {
   readonly seats: ProcessSeats;
   /** Circuit breakers of the downstreams that they share. */
   readonly breakers: SharedBreakers;
+  /** Pools that take what others hand on. */
+  readonly takers: Takers;
 }
 
 /** The parts that a pool's users reach. */
@@ -103,6 +107,8 @@ export interface PoolParts {
   readonly permits: Permits;
   /** Turns and ticks. */
   readonly loop: PoolLoop;
+  /** Ends that lead to jobs of other lanes. */
+  readonly handingOn: HandingOn;
   /** The end. */
   readonly drain: Drain;
 }
@@ -110,6 +116,7 @@ export interface PoolParts {
 /** Makes the parts of a pool; nothing runs before its loop is opened. */
 export function assemble(settings: PoolSettings, queue: Queue, context: PoolContext): PoolParts {
   const { clock, hub, log, seed, store, durable, telemetry, redaction, seats, breakers } = context;
+  const { takers } = context;
   const now = (): number => clock.nowMs();
   const changed = (): void => loop.schedule();
   const instances = makeInstances(settings, { seed, log });
@@ -121,7 +128,8 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const guard = new StoreGuard({ ...core, random, freed: () => loop.wake() });
   const counting = new Counting({ ...core, queue, guard });
   const slots = new StrategySlots(core, instances);
-  const settler = new Settler({ ...core, queue, guard, changed });
+  const handingOn = new HandingOn({ ...core, queue, takers });
+  const settler = new Settler({ ...core, queue, guard, changed, noted: () => handingOn.look() });
   const rates = new StartRates((key, lane) =>
     new LedgerRate(`rates/${settings.name}/${key}`, {
       ...{ state, now, store, lane },
@@ -191,6 +199,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     pauses,
     permits,
     loop,
+    handingOn,
     drain,
   };
 }

@@ -110,12 +110,12 @@ export class Enqueuing {
     }
   }
 
-  /** Stores one that was checked, past admission. @throws {StoreError} If the store fails at it. */
-  async add(entry: JobEntry, nowMs: number): Promise<Added> {
+  /** Stores some that were checked, past admission. @throws {Error} If one of them is not stored. */
+  async addAll(entries: readonly JobEntry[], nowMs: number): Promise<readonly Added[]> {
     const { lanes } = this.#context.state;
-    lanes[entry.lane]!.adding++;
-    const [added] = await this.#storeAll(lanes, [entry], nowMs);
-    return stored(added!);
+    for (const { lane } of entries) lanes[lane]!.adding++;
+    const added = await this.#storeAll(lanes, entries, nowMs);
+    return added.map(stored);
   }
 
   /** Takes a job: what `as` makes of its answer. @throws {Error} If it is not stored. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requireKeyRates, rulesOf } from "./adopt.ts";
+import { requireRules, rulesOf } from "./adopt.ts";
 import { answered } from "./store_call.ts";
 import type { PoolContext } from "./assemble.ts";
 import { wallMs } from "../time/clock.ts";
@@ -66,7 +66,7 @@ export async function makePool(settings: PoolSettings, context: PoolContext): Pr
     throw thrown;
   }
   try {
-    requireKeyRates(settings, queue);
+    requireRules(settings, queue);
     const made = pool = new Pool(settings, queue, context);
     await answered(clock, leaseMs, () => made.load());
     return made;

@@ -23,6 +23,7 @@ import type { JobRecord, NewJob } from "../contract/job.ts";
 import { checkOverride } from "./override.ts";
 import { waitOut } from "./slice.ts";
 import { decisionByWall, historyByWall, snapshotOf } from "./by_wall.ts";
+import { handedEntry, type HandedJob, type Taker } from "./takers.ts";
 import { type ScheduleChange, Schedules } from "./schedules.ts";
 import type { PoolSettings } from "../config/settings.ts";
 import type {
@@ -49,7 +50,7 @@ import type { LaneCounters } from "../planning/lane_counters.ts";
 const OVER_AFTER_MS = 60_000;
 
 /** One running pool, as its users and its store see it. */
-export class Pool implements PoolHandle {
+export class Pool implements PoolHandle, Taker {
   readonly name: string;
   readonly #queue: Queue;
   readonly #clock: Clock;
@@ -77,7 +78,7 @@ export class Pool implements PoolHandle {
       jobs: this.#jobs,
     });
     const add = async (entry: JobEntry): Promise<Added> =>
-      await this.#enqueuing.add(entry, core.now());
+      (await this.#enqueuing.addAll([entry], core.now()))[0]!; // one for each
     this.#schedules = new Schedules({ ...core, store: context.store, add });
   }
 
@@ -96,6 +97,8 @@ export class Pool implements PoolHandle {
   begin(): void {
     this.#parts.loop.open();
     this.#schedules.open();
+    this.#parts.handingOn.open();
+    this.#context.takers.enter(this);
   }
 
   /** Leaves the queue without having begun. */
@@ -112,6 +115,7 @@ export class Pool implements PoolHandle {
       commit: () => {
         adoption.commit();
         this.#schedules.adopt();
+        this.#parts.handingOn.look();
       },
     };
   }
@@ -218,6 +222,18 @@ export class Pool implements PoolHandle {
     return await this.#enqueuing.enqueueAll(checkedList(jobs));
   }
 
+  /** Stores jobs that other lanes hand on, past admission. */
+  async take(jobs: readonly HandedJob[]): Promise<readonly Added[]> {
+    const { core, state } = this.#parts;
+    const entries = jobs.map((job) => handedEntry(job, state, core.now()));
+    return await this.#enqueuing.addAll(entries, core.now());
+  }
+
+  /** A pool has begun to take jobs: some may wait for it. */
+  takerCame(): void {
+    this.#parts.handingOn.look();
+  }
+
   post(job: NewJob): void {
     this.#enqueuing.post(job);
   }
@@ -285,15 +301,18 @@ export class Pool implements PoolHandle {
   async slice(forMs: number): Promise<number> {
     const untilMs = this.#clock.nowMs() + forMs;
     await this.#schedules.looked();
+    await this.#parts.handingOn.looked();
     return await waitOut(this.#parts, this.#clock, untilMs);
   }
 
   async drain(deadlineMs: number = this.settings.drainMs): Promise<StopReport> {
     checkMs("deadlineMs", deadlineMs);
     this.#schedules.close();
+    this.#context.takers.leave(this);
     try {
       return await this.#parts.drain.run(deadlineMs);
     } finally {
+      await this.#parts.handingOn.close();
       this.#enqueuing.close();
     }
   }
@@ -323,6 +342,7 @@ export class Pool implements PoolHandle {
   /** A job ended while it waited. */
   expired(record: JobRecord): void {
     this.#jobs.expired(record);
+    if (record.state === "dead") this.#parts.handingOn.look();
   }
 
   get #aheadMs(): number {

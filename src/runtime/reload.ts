@@ -207,6 +207,8 @@ const OPENED_WITH: ReadonlySet<string> = new Set([
   "maxRunningPerKey",
   "ratesPerKey",
   "attempts",
+  "onDead",
+  "then",
   "leaseMs",
   "keep",
 ]);

@@ -15,7 +15,7 @@ import { dueAtOf, wasBlocked } from "../base/due.ts";
 import { copyResult, Misfit } from "../base/payload.ts";
 import { jobInput } from "./job_input.ts";
 import { JobRun, type RunOwner } from "./job_run.ts";
-import { type Fate, fateOf, judge } from "./verdict.ts";
+import { type Fate, fateOf, isStranded, judge } from "./verdict.ts";
 import type { Handler } from "../contract/plugin.ts";
 import type { Overruns } from "./overruns.ts";
 import type { PoolState } from "./pool_state.ts";
@@ -183,8 +183,9 @@ export class Runner implements WorkerOwner, RunOwner {
     const { run } = worker;
     if (run === undefined) return this.#unstick(worker, nowMs);
     run.result = this.#kept(result, run);
-    run.lane.traffic.completions++;
-    this.#state.traffic.completions++;
+    const counted = isStranded(run) ? "failures" : "completions";
+    run.lane.traffic[counted]++;
+    this.#state.traffic[counted]++;
     this.#end(worker, run, nowMs, true);
   }
 

@@ -21,6 +21,8 @@ export interface SettlerContext extends PoolCore {
   readonly guard: StoreGuard;
   /** The store has taken or refused endings. */
   readonly changed: () => void;
+  /** The store has taken some that are to be handed on. */
+  readonly noted: () => void;
 }
 
 /** Endings that are carried together. */
@@ -39,6 +41,7 @@ export class Settler {
   readonly #hub: EventHub;
   readonly #state: PoolState;
   readonly #changed: () => void;
+  readonly #noted: () => void;
   #pending: JobRun[] = [];
   #inFlight = 0;
   #flushing = false;
@@ -56,12 +59,13 @@ export class Settler {
   };
 
   /** Begins with nothing. */
-  constructor({ queue, guard, hub, state, changed }: SettlerContext) {
+  constructor({ queue, guard, hub, state, changed, noted }: SettlerContext) {
     this.#queue = queue;
     this.#guard = guard;
     this.#hub = hub;
     this.#state = state;
     this.#changed = changed;
+    this.#noted = noted;
   }
 
   /** Endings that the store has not answered for. */
@@ -105,14 +109,18 @@ export class Settler {
 
   #settled({ runs, nowMs }: Batch, accepted: readonly boolean[]): void {
     this.#inFlight -= runs.length;
+    let isNoted = false;
     for (let index = 0; index < runs.length; index++) {
       const run = runs[index]!;
       const { to, error, job } = run; // a job that had not started has no error
       const isStored = accepted[index]! || run.stored;
       if (to === "back" && error !== undefined && isStored) this.handedBack.push(job.id);
       if (to === "cancelled" && isStored) run.lane.cancelled++;
+      if (to === "done" && run.lane.settings.then !== undefined) isNoted = true;
+      if (to === "dead" && run.lane.settings.onDead !== undefined) isNoted = true;
       if (this.#hub.active) this.#hub.emit(this.#event(run, isStored, nowMs));
     }
+    if (isNoted) this.#noted();
     this.#tell();
   }
 

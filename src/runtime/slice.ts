@@ -8,6 +8,7 @@ import { type Clock, pause, within } from "../time/clock.ts";
 import { StoreError } from "../contract/errors.ts";
 import type { Counting } from "./counting.ts";
 import type { Drain } from "./drain.ts";
+import type { HandingOn } from "./handing_on.ts";
 import type { Overruns } from "./overruns.ts";
 import type { PoolLoop } from "./pool_loop.ts";
 import type { PoolState } from "./pool_state.ts";
@@ -24,6 +25,7 @@ export interface SliceParts {
   readonly counting: Counting;
   readonly loop: PoolLoop;
   readonly drain: Drain;
+  readonly handingOn: HandingOn;
 }
 
 /** The first count may take so long, even where the slice is shorter, ms. */
@@ -65,8 +67,8 @@ export async function waitOut(parts: SliceParts, clock: Clock, untilMs: number):
 }
 
 /** Jobs that are ready, run here, are on their way into the store or out of it, or are due by then. */
-function jobsLeft({ state, settler, overruns }: SliceParts, untilMs: number): number {
-  let left = settler.outstanding + overruns.held;
+function jobsLeft({ state, settler, overruns, handingOn }: SliceParts, untilMs: number): number {
+  let left = settler.outstanding + overruns.held + (handingOn.isAtWork ? 1 : 0);
   const isHeld = state.holdUntilMs > untilMs; // no job starts before, whatever is ready
   for (const lane of state.lanes) {
     left += (isHeld ? 0 : lane.waiting) + lane.running + lane.adding;

@@ -34,6 +34,7 @@ import { ProcessSeats } from "./process_seats.ts";
 import { SharedBreakers } from "./shared_breaker.ts";
 import { changesTo, countRemoved, prepareReload, type Reloaded, type Running } from "./reload.ts";
 import { Redaction } from "../config/redaction.ts";
+import { Takers } from "./takers.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** How a supervisor is set up. */
@@ -86,8 +87,10 @@ export async function supervise(
     wall: clock.wall ?? new Wall(),
     random: randomStream(seed, "breakers"),
   });
+  const takers = new Takers();
   const { durable = true } = settings.store.plugin ?? {};
-  const context = { store, durable, clock, hub, log, seed, telemetry, redaction, seats, breakers };
+  const shared = { seats, breakers, takers };
+  const context = { store, durable, clock, hub, log, seed, telemetry, redaction, ...shared };
   const pools: Pool[] = [];
   try {
     for (const pool of settings.pools) pools.push(await openPool(pool, context));

@@ -100,6 +100,20 @@ export function judge(run: JobRun, given: Throw): ThrowKind {
   return "failure";
 }
 
+/**
+ * True for a job whose result is not kept though the next lane needs it: it is dead, since a retry would
+ * return the same.
+ */
+export function isStranded(run: JobRun): boolean {
+  if (run.resultError === undefined || run.lane.settings.then === undefined) return false;
+  run.to = "dead";
+  run.reason = "fatal";
+  run.error = run.resultError;
+  run.resultError = undefined;
+  run.lane.dead.fatal++;
+  return true;
+}
+
 /** How long a `RetryLater` puts off, also one of another copy of this package. Never throws. */
 function retryLaterMs(thrown: unknown): number | undefined {
   return readSafely(() => {

@@ -11,6 +11,7 @@ import { idempotencyChecks } from "./_store_idempotency.ts";
 import { keyChecks } from "./_store_keys.ts";
 import { keyRateChecks } from "./_store_key_rates.ts";
 import { deadMemberChecks } from "./_store_dead_members.ts";
+import { handOnChecks } from "./_store_hand_ons.ts";
 import { leaseChecks } from "./_store_leases.ts";
 import { queueChecks } from "./_store_queue.ts";
 import { randomChecks } from "./_store_random.ts";
@@ -56,6 +57,7 @@ export async function checkStore(
       ...keyChecks,
       ...keyRateChecks,
       ...idempotencyChecks,
+      ...handOnChecks,
       ...changeChecks,
       ...reopenChecks,
       ...randomChecks,

@@ -106,7 +106,12 @@ export function makeView(overrides: ViewOverrides = {}): PoolView {
   });
 }
 
-const EMPTY_LANE = viewLane(laneSettings(v.parse(laneShape, { name: "lane0" }), 1000));
+const EMPTY_LANE = viewLane(
+  laneSettings(v.parse(laneShape, { name: "lane0" }), {
+    targetWaitMs: 1000,
+    handOns: { pool: "" },
+  }),
+);
 
 /** A frozen, empty lane that is never bound: no key, pause or deadline. */
 export function makeLane(overrides: LaneOverrides = {}): LaneView {

@@ -9,6 +9,7 @@ import type {
   Added,
   Change,
   Changed,
+  HandOn,
   JobEntry,
   JobPage,
   JobQuery,
@@ -26,22 +27,20 @@ import { type ClaimRider, Claims } from "./claim/claim.ts";
 import type { Want } from "./claim/take.ts";
 import { OpenList } from "../../src/base/open_list.ts";
 import type { QueueContext, QueueShares } from "./context.ts";
-import { Counts } from "./read/counts.ts";
 import { PendingAdds } from "./add/pending_adds.ts";
 import { CommitLoop } from "./commit_loop.ts";
 import { UNFINISHED } from "./end/completions.ts";
 import { PendingEnds } from "./end/pending_ends.ts";
-import { Mutex } from "./io/mutex.ts";
 import { Heartbeat } from "./members/heartbeat.ts";
-import { Member } from "./members/member.ts";
 import { parseId } from "./record/id.ts";
 import { findRecord } from "./read/locate.ts";
 import { KvAdded, type KvJob } from "./record/job.ts";
-import { PoolKeys, SIGNAL_KEY } from "./record/keys.ts";
+import { SIGNAL_KEY } from "./record/keys.ts";
 import { type KvLane, type LaneTable, openLanes } from "./record/lanes.ts";
 import { placeRunning, raise, unblock } from "./limit/limits.ts";
 import { listJobs } from "./read/list.ts";
 import { duplicateOf } from "./limit/owners.ts";
+import { readHandOns } from "./end/hand_on.ts";
 import { Outcomes } from "./end/outcomes.ts";
 import { Reader } from "./read/reader.ts";
 import { giveBack } from "./members/reaper.ts";
@@ -49,39 +48,6 @@ import { markOf, type Membership } from "./members/membership.ts";
 
 /** How many leases are under way at once over a network: one that is urgent waits for no other. */
 const LEASE_CALLS = 4;
-
-/** Opens a queue and joins as a member. */
-export async function openQueue(options: QueueOptions, shares: QueueShares): Promise<KvQueue> {
-  const { pool, lanes: rules, attempts, leaseMs, keep, listener, nowMs } = options;
-  const { db, completions, others, alive, log } = shares;
-  const keys = new PoolKeys(pool);
-  const lanes = await openLanes(db, keys, rules, attempts);
-  const counts = new Counts(lanes.own.map(({ ordinal }) => ordinal));
-  const member = new Member(leaseMs, alive);
-  await member.join(db, keys);
-  const gate = new Mutex();
-  const context: QueueContext = {
-    pool,
-    db,
-    keys,
-    lanes,
-    counts,
-    mutex: gate,
-    completions: completions,
-    keep,
-    member: member,
-    listener,
-    others,
-    log,
-  };
-  for (const lane of lanes.own) {
-    if (lane.maxRunningPerKey === Infinity) await unblock(context, lane, nowMs);
-  }
-  others.wake();
-  await new Reader(context).read(nowMs); // what it finds is no more than counts: others may be at it
-  counts.forgetShelves();
-  return new KvQueue(context, options, shares);
-}
 
 /** The jobs of one pool, as one member has them. */
 export class KvQueue implements Queue {
@@ -270,6 +236,11 @@ export class KvQueue implements Queue {
     const changed = await this.#changes.change(id, change, nowMs);
     if (changed.ok && changed.state === "running") await this.#heartbeat.refreshMarks();
     return changed;
+  }
+
+  /** Ends that are to be handed on. */
+  toHandOn(limit: number, after?: string): Promise<readonly HandOn[]> {
+    return readHandOns(this.#context, limit, after);
   }
 
   /** Resolves when the job has ended. An id that is not known is `unfinished`. */

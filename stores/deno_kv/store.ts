@@ -12,7 +12,8 @@ import type { Db } from "./io/db.ts";
 import { Completions } from "./end/completions.ts";
 import { SIGNAL_KEY, stateKey } from "./record/keys.ts";
 import { withAdvice } from "./io/open.ts";
-import { type KvQueue, openQueue } from "./queue.ts";
+import { openQueue } from "./open_queue.ts";
+import type { KvQueue } from "./queue.ts";
 import { Wake } from "./io/wake.ts";
 
 /** How long what is on its way may take once the store closes, ms. */

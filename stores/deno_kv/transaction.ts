@@ -31,6 +31,7 @@ import {
   textSize,
 } from "./record/keys.ts";
 import type { Moved } from "./read/locate.ts";
+import { noteHandOn } from "./end/hand_on.ts";
 import { freeNames } from "./limit/names.ts";
 import { KeySlots } from "./limit/key_slots.ts";
 import {
@@ -201,6 +202,7 @@ export class Transaction {
     const job = readable(given);
     const extra = job.line[3];
     if (extra?.d !== undefined || extra?.f !== undefined) freeNames(this, keys, job, extra);
+    if (!unkept) noteHandOn(this, this.#context, job, end);
     if (unkept || (end.state === "dead" && keep.dead === 0)) {
       this.#ended.push({ job, end });
       this.forget(job);

@@ -41,6 +41,8 @@ export class MemoryLane implements LaneCounts {
   readonly idPrefix: string;
   /** Index in the queue that was opened last. */
   index = 0;
+  /** Ends of its jobs that are noted to be handed on. */
+  handsOn: LaneRules["handsOn"] = undefined;
   /** Leased by anyone. */
   running = 0;
 

@@ -4,22 +4,21 @@
  * @module
  */
 
-import type { DeadReason } from "../../src/contract/job.ts";
-import type { Added, JobEntry, Keep, LaneRules, QueueListener } from "../../src/contract/store.ts";
+import type { DeadReason, JobRecord } from "../../src/contract/job.ts";
+import type {
+  Added,
+  HandOn,
+  JobEntry,
+  Keep,
+  LaneRules,
+  QueueListener,
+} from "../../src/contract/store.ts";
+import { handOnKey } from "../../src/base/hand_on_key.ts";
 import { JobsBySequence } from "./by_sequence.ts";
 import { EndedJobs } from "./ended.ts";
 import { forsakeWaiting, MemoryEnd, tellWaiting, UNFINISHED } from "./end.ts";
 import type { MemoryMember } from "./member.ts";
-import {
-  AHEAD_MS,
-  type CANCELLED,
-  DEAD,
-  DELAYED,
-  DONE,
-  extraOf,
-  MemoryJob,
-  RUNNING,
-} from "./job.ts";
+import { AHEAD_MS, CANCELLED, DEAD, DELAYED, DONE, extraOf, MemoryJob, RUNNING } from "./job.ts";
 import { type LanePool, MemoryLane } from "./lane.ts";
 import { Owners } from "./owners.ts";
 import type { MemoryState } from "./state.ts";
@@ -64,6 +63,7 @@ export class MemoryPool implements LanePool {
         this.#lanes.set(name, lane);
       }
       lane.index = index;
+      lane.handsOn = rule.handsOn;
       lane.limitKeys(rule, this.#holdingIn(lane), nowMs);
       return lane;
     });
@@ -151,6 +151,9 @@ export class MemoryPool implements LanePool {
       code === DEAD ? reason : undefined,
     );
     if (job.extra !== undefined) this.#owners.leave(job, nowMs);
+    if (code !== CANCELLED && job.home.handsOn?.includes(code === DONE ? "done" : "dead")) {
+      this.#state.commit({}, { [handOnKey(this.name, job.id)]: job.record() });
+    }
     this.#ended.push(job);
     if (waiting !== undefined && !(waiting instanceof MemoryEnd)) {
       tellWaiting(waiting, job.outcome());
@@ -179,6 +182,15 @@ export class MemoryPool implements LanePool {
     const jobs = this.#expired;
     this.#expired = [];
     for (const job of jobs) listener.ended(job.record());
+  }
+
+  /** Ends that are to be handed on. */
+  toHandOn(limit: number, after = ""): readonly HandOn[] {
+    const noted = this.#state.under(handOnKey(this.name, "")).filter(([key]) => key > after);
+    return noted.slice(0, limit).map(([key, { value, version }]) => ({
+      record: value as JobRecord, // only ends are noted under these keys
+      precondition: { key, version, value: undefined },
+    }));
   }
 
   /** Tells all members but one that something may have changed for them. */

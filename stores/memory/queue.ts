@@ -9,6 +9,7 @@ import type {
   Added,
   Change,
   Changed,
+  HandOn,
   JobEntry,
   JobPage,
   JobQuery,
@@ -201,6 +202,11 @@ export class MemoryQueue implements Queue {
       ok: true,
       state: change === "remove" ? "removed" : this.#pool.find(id)?.state ?? "cancelled",
     };
+  }
+
+  /** Ends that are to be handed on. */
+  toHandOn(limit: number, after?: string): readonly HandOn[] {
+    return this.#pool.toHandOn(limit, after);
   }
 
   /** Resolves when the job has ended. An id that is not known is `unfinished`. */

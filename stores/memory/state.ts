@@ -16,6 +16,12 @@ export class MemoryState {
     return this.#entries.get(key);
   }
 
+  /** Keys with a prefix, in their order, with what is there. */
+  under(prefix: string): readonly (readonly [key: string, entry: StateEntry])[] {
+    const found = [...this.#entries].filter(([key]) => key.startsWith(prefix));
+    return found.sort(([a], [b]) => a < b ? -1 : 1);
+  }
+
   /** Sets keys if all of `checks` have the versions given. False: nothing was changed. */
   commit(
     checks: Readonly<Record<string, string | undefined>>,

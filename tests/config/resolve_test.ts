@@ -55,6 +55,8 @@ Deno.test("resolveConfig() fills in all defaults", async () => {
     attempts: 5,
     timeoutMs: undefined,
     backoff: { baseMs: 1000, factor: 2, maxMs: 60_000, jitter: 0.5 },
+    onDead: undefined,
+    then: undefined,
     weight: 1,
     paused: false,
     expect: undefined,

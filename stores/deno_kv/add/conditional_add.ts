@@ -189,7 +189,8 @@ async function attempt(
     if (claim !== undefined && claimable !== undefined) {
       claimed.add(claim.key);
       transaction.check(claimable);
-      transaction.set(claimable.key, claim.value, sizeOfValue(claim.value));
+      if (claim.value === undefined) transaction.delete(claimable.key);
+      else transaction.set(claimable.key, claim.value, sizeOfValue(claim.value));
     }
     if (item.apart > 0) {
       one.chunk ??= await writeChunks(

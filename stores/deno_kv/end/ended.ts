@@ -118,21 +118,15 @@ export function readDead({ key, value }: Deno.KvEntry<Bytes>): EndedJob {
   } catch {
     // As below.
   }
-  const id = { segment, index, ordinal: 0, delayMs: 0 };
+  return unreadable({ segment, index, ordinal: 0, delayMs: 0 }, atMs);
+}
+
+/** A dead job of which no more can be read than its id. */
+export function unreadable(id: IdParts, atMs: number): EndedJob {
   const line = parseLine("");
   const why = "Its record was damaged in the database and cannot be read";
-  const row = [
-    formatId(id),
-    "dead",
-    atMs,
-    null,
-    0,
-    createdIn(segment),
-    line,
-    "payload",
-    why,
-  ] as const;
-  return { id, row };
+  const createdMs = createdIn(id.segment);
+  return { id, row: [formatId(id), "dead", atMs, null, 0, createdMs, line, "payload", why] };
 }
 
 const STATES: readonly unknown[] = ["done", "dead", "cancelled"];

@@ -177,7 +177,7 @@ class EndBatch implements CommitParticipant {
       const mark = membership.marked.size === 0 ? "" : markOf(job.segment, job.index);
       const isMarked = mark !== "" && membership.marked.has(mark);
       const isPlain = settlement.to === "done" && settlement.charged && job.isPlain &&
-        settlement.history === undefined;
+        settlement.history === undefined && !this.#handsOn(job);
       if (isPlain && !isMarked && !unkept) {
         const end = endOf(job, settlement);
         const size = recordSize(job, end, job.part.isAscii);
@@ -195,6 +195,11 @@ class EndBatch implements CommitParticipant {
     for (const [part, ends] of parts) writeEnds(transaction, part, ends);
     if (goesOn || unmarked.size > 0) checkMarks(transaction, membership, unmarked);
     return this.#count > 0;
+  }
+
+  /** True if what is just done is noted to be handed on. */
+  #handsOn({ ordinal }: KvJob): boolean {
+    return this.#context.lanes.of(ordinal)?.handsOn?.includes("done") === true;
   }
 
   /** Answers those that have ended. The others wait for the next commit. */

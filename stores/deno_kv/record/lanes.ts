@@ -108,10 +108,11 @@ export async function openLanes(
     if (added.length > 0 && !await db.commit({ atomic: operation, signals: false })) {
       return undefined;
     }
-    const own = rules.map(({ name, maxRunningPerKey, keyRates = [] }, index) => ({
+    const own = rules.map(({ name, maxRunningPerKey, keyRates = [], handsOn }, index) => ({
       name,
       maxRunningPerKey: slotsOf(maxRunningPerKey, keyRates),
       keyRates,
+      handsOn,
       ordinal: names.indexOf(name),
       index,
       attempts: attempts[index] ?? Infinity,

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { start } from "../../../mod.ts";
+import type { JobRecord } from "../../../src/contract/job.ts";
+import type { PoolHandle } from "../../../src/runtime/handles.ts";
+import { handOnConfig } from "./_hand_on_worker.ts";
+import { withFolder } from "./_store.ts";
+
+const JOBS = 500; // of each kind: 1,000 at one moment
+const KILLS = 5;
+
+/** Starts a process that works on the file. Resolves once it does. */
+async function worker(path: string): Promise<Deno.ChildProcess> {
+  const script = new URL("_hand_on_worker.ts", import.meta.url).href;
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--unstable-kv", "--no-check", script, path],
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  await reader.read();
+  await reader.cancel();
+  return child;
+}
+
+/** Kills a process, unless a job has. */
+async function kill(child: Deno.ChildProcess): Promise<void> {
+  try {
+    child.kill("SIGKILL");
+  } catch {
+    // It has ended.
+  }
+  await child.status;
+}
+
+async function all(pool: PoolHandle, lane: string): Promise<readonly JobRecord[]> {
+  const jobs: JobRecord[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const page = await pool.list({ lane, limit: 500, cursor });
+    jobs.push(...page.jobs);
+    if (page.cursor === undefined) return jobs;
+    cursor = page.cursor;
+  }
+}
+
+/** Waits until `holds`, a minute at most. */
+async function until(holds: () => boolean): Promise<void> {
+  for (let waits = 0; waits < 1200 && !holds(); waits++) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+Deno.test("each end is handed on once, though two processes are killed over and over", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/queue.db`;
+    const sluice = await start(handOnConfig(path));
+    const [p, care] = [sluice.pool("p"), sluice.pool("care")];
+    await p.enqueueAll(
+      Array.from({ length: 2 * JOBS }, (_, payload) => ({
+        lane: payload < JOBS ? "bad" : "good",
+        payload,
+      })),
+    );
+    const children = [await worker(path), await worker(path)];
+    for (let round = 0; round < KILLS; round++) {
+      await new Promise((resolve) => setTimeout(resolve, 100 + 200 * Math.random()));
+      const [victim] = children.splice(0, 1);
+      if (round < 2) await p.enqueue({ lane: "last", payload: round }); // the process that runs it ends
+      await kill(victim!);
+      children.push(await worker(path));
+    }
+    await until(() => care.counts("done").ready >= JOBS && care.counts("dead").ready >= JOBS + 2);
+    for (const child of children) await kill(child);
+
+    const dead = (await all(care, "dead")).map(({ payload }) => payload as JobRecord);
+    const done = (await all(care, "done")).map(({ payload }) => payload);
+    assert.deepEqual([dead.length, new Set(dead.map(({ id }) => id)).size], [JOBS + 2, JOBS + 2]);
+    assert.deepEqual([done.length, new Set(done).size], [JOBS, JOBS]);
+    assert.deepEqual(
+      dead.filter(({ lane }) => lane === "last").map(({ reason }) => reason),
+      ["attempts", "attempts"],
+    );
+    await sluice.stop();
+    const kv = await Deno.openKv(path);
+    const notes = await Array.fromAsync(kv.list({ prefix: ["sluice", "state"] }));
+    kv.close();
+    assert.deepEqual(notes.filter(({ key }) => String(key.at(-1)).startsWith("hand-on/")), []);
+  });
+});
