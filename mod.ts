@@ -155,6 +155,8 @@ export interface StartOptions extends SupervisorOptions {
   readonly telemetry?: boolean | undefined;
   /** The admin API to serve if the config has no `admin`. @default {none is served} */
   readonly admin?: AdminSettings | undefined;
+  /** Port of the admin API, in place of the config's; 0: a free one. @default {the config's} */
+  readonly adminPort?: number | undefined;
 }
 
 /**
@@ -169,11 +171,13 @@ export async function start<const Config extends ConfigInput | string | URL>(
   config: Config & KnownKeys<Config, ConfigInput>,
   options: StartOptions = {},
 ): Promise<Sluice<JobsOf<Config>>> {
-  const { plugins, signals, env, telemetry, admin, ...rest } = options;
+  const { plugins, signals, env, telemetry, admin, adminPort, ...rest } = options;
   const given: ConfigInput | string | URL = config;
   const resolve = createResolver(given, { builtins, defaults, plugins, signals, env });
   const { settings } = await resolve(undefined, { sealed: false });
-  const door = await openDoor(settings.admin ?? admin, rest.log); // first: pools that run claim jobs
+  const served = settings.admin ?? admin;
+  const address = served && { ...served, port: adminPort ?? served.port };
+  const door = await openDoor(address, rest.log); // first: pools that run claim jobs
   let sluice: Supervisor | undefined;
   try {
     const supervision = { ...rest, telemetry: await openTelemetry(telemetry) };

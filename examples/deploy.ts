@@ -126,7 +126,8 @@ async function keep(origin: string): Promise<void> {
   try {
     const { sluice } = await pools();
     while (!isStopping && (await sluice.slice(0)).left > 0) {
-      const headers = TOKEN === undefined ? {} : { authorization: `Bearer ${TOKEN}` };
+      const headers = new Headers();
+      if (TOKEN !== undefined) headers.set("authorization", `Bearer ${TOKEN}`);
       const response = await fetch(`${origin}/slice`, { headers });
       await response.body?.pipeTo(new WritableStream());
       if (!response.ok) throw new Error(`The app answers itself with status ${response.status}`);

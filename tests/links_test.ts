@@ -105,8 +105,10 @@ Deno.test("a page that has three parts or more lists them in its first lines", (
   }
 });
 
-Deno.test("the README and docs/ are published", () => {
-  for (const path of ["README.md", "docs"]) assert.ok(config.publish.include.includes(path), path);
+Deno.test("the README, docs/ and the entry that init writes are published", () => {
+  for (const path of ["README.md", "docs", "examples/deploy.ts"]) {
+    assert.ok(config.publish.include.includes(path), path);
+  }
 });
 
 Deno.test("no snippet of a page is left unrun, unless it stands in examples/, which is tested", async () => {

@@ -7,6 +7,7 @@
 import { counted } from "../base/format.ts";
 import type { Command } from "commander";
 import { renderAlerts } from "../admin/alerts/rules.ts";
+import { faultList } from "../config/faults.ts";
 import { readSource } from "../config/source.ts";
 import { ConfigError, formatFault } from "../contract/errors.ts";
 import { type Concern, lint, type Platform, PLATFORMS } from "../lint/mod.ts";
@@ -95,7 +96,9 @@ async function compared(
 
 async function resolved(file: string, options: CheckOptions, tools: Tools): Promise<Settings> {
   try {
-    return await tools.resolve(file, options.env ? undefined : withoutSecret);
+    const settings = await tools.resolve(file, options.env ? undefined : withoutSecret);
+    await requireStore(settings, file, options);
+    return settings;
   } catch (thrown) {
     if (options.json && thrown instanceof ConfigError) {
       json(tools.io, {
@@ -112,6 +115,18 @@ async function resolved(file: string, options: CheckOptions, tools: Tools): Prom
     }
     throw thrown;
   }
+}
+
+/**
+ * Ends at a store that this process cannot open: the next command with the same `deno.json` could not
+ * either. Deno Deploy has what it needs without one.
+ */
+async function requireStore({ store }: Settings, file: string, { platform }: CheckOptions) {
+  const lacking = platform === "deploy" ? undefined : store.plugin?.lacks?.();
+  if (lacking === undefined) return;
+  const faults = faultList(await readSource(file));
+  faults.add(["store"], lacking);
+  throw faults.toError();
 }
 
 /** What is read in place of a secret: it fits an address, a token, and any other text. */

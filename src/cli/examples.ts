@@ -8,7 +8,7 @@ import type { Command } from "commander";
 
 /** By verb: command lines that do what is most often wanted of it. A test runs each. */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
-  "init": ["sluice init my"],
+  "init": ["sluice init my", "sluice init mails --durable --http https://api.example.com/mails"],
   "check": [
     "sluice check pools.json --strict",
     "sluice check pools.json --against http://127.0.0.1:8787",

@@ -57,6 +57,7 @@ export async function main(args: readonly string[], io: Io = systemIo()): Promis
   const tools: Tools = {
     io,
     builtins,
+    version: project.version,
     start: (file, options) => start(file, options),
     resolve: (file, env) => resolveConfig(file, { builtins, defaults, env }),
     simulate,

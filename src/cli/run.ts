@@ -11,16 +11,18 @@ import { jsonLogger, prettyLogger } from "../runtime/log.ts";
 import type { AdminSettings } from "../config/settings.ts";
 import type { Sluice } from "../runtime/handles.ts";
 import { eventLogger } from "./events.ts";
+import { CliError } from "./failure.ts";
 import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
 import { reportOf } from "./report.ts";
 import { json, line } from "./print.ts";
 import { reloadOn } from "./reload_on.ts";
 import { watchStrays } from "./strays.ts";
-import { type Tools, withJson } from "./verb.ts";
+import { type Tools, wholeNumber, withJson } from "./verb.ts";
 
 interface RunOptions {
   readonly json?: boolean;
+  readonly port?: string;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
   readonly watch?: boolean;
@@ -39,6 +41,7 @@ const LOOPBACK: AdminSettings = {
 export function addRun(program: Command, tools: Tools): void {
   withJson(program.command("run").description("run a config until a signal ends it"))
     .argument("<file>")
+    .option("--port <number>", "port of the admin API, in place of the config's; 0: a free one")
     .option("--quiet", "log only warnings and errors")
     .option("--verbose", "log every job too")
     .option("--watch", "reload the config when its file changes, as SIGHUP does")
@@ -47,12 +50,14 @@ export function addRun(program: Command, tools: Tools): void {
 
 async function run(file: string, options: RunOptions, tools: Tools): Promise<void> {
   const log = logOf(tools.io, options);
+  const adminPort = portOf(options.port);
   const unwatch = watchStrays(log);
   try {
     await using sluice = await tools.start(file, {
       log,
       observer: eventLogger(log),
       admin: LOOPBACK,
+      adminPort,
     });
     const { json = false, watch = false } = options;
     const unreload = reloadOn(sluice, { file, watch, json, io: tools.io, log });
@@ -91,8 +96,18 @@ function announce(io: Io, sluice: Sluice, url: string, options: RunOptions): voi
   if (options.json) return json(io, { url, pools: sluice.pools.map((pool) => pool.name) });
   line(io, `Running ${sluice.pools.map((pool) => pool.name).join(", ")}`);
   line(io, `Admin   ${url}`);
+  if (sluice.store.plugin?.durable === false) {
+    const { name } = sluice.store;
+    line(io, `Store   ${name}: jobs are lost when this process ends; a durable store keeps them`);
+  }
   const curl = curlOf(sluice, url);
   if (curl !== undefined) line(io, `Try     ${curl}`);
+}
+
+function portOf(given: string | undefined): number | undefined {
+  const port = wholeNumber("--port", given);
+  if (port === undefined || port <= 65_535) return port;
+  throw new CliError(`Expected --port to be at most 65535 but received "${given}"`, 2);
 }
 
 /** A command that posts a job to the first lane of the first pool. */

@@ -27,6 +27,8 @@ export interface Tools {
   readonly io: Io;
   /** Plugins that need no module. */
   readonly builtins: readonly Plugin[];
+  /** Version of the package. */
+  readonly version: string;
   /** Starts a config file. @throws {ConfigError} If it has faults. */
   start(
     file: string,
@@ -34,6 +36,7 @@ export interface Tools {
       readonly log: Logger;
       readonly observer: Observer;
       readonly admin: AdminSettings;
+      readonly adminPort: number | undefined;
     },
   ): Promise<Sluice>;
   /**

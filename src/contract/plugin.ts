@@ -95,6 +95,8 @@ export interface Plugin<
   readonly sheds?: boolean | undefined;
   /** Whether its jobs outlive the process. Only stores have it. @default {true} */
   readonly durable?: boolean | undefined;
+  /** What this process lacks to open it, and what to add; `undefined`: nothing. Only stores have it. */
+  readonly lacks?: (() => string | undefined) | undefined;
   /** What it took, where that was measured. Only stores have it. */
   readonly measured?: StoreMeasure | undefined;
   /** Has a database examined that nobody works on: `sluice doctor --store`. Only stores have it. */
@@ -274,6 +276,8 @@ export interface StoreDefinition<Schema extends StandardSchema>
   extends Definition<"store", Schema> {
   /** Whether its jobs outlive the process. @default {true} */
   readonly durable?: boolean | undefined;
+  /** What this process lacks to open it, and what to add; `undefined`: nothing. Omitted: nothing. */
+  readonly lacks?: (() => string | undefined) | undefined;
   /** What it took, where that was measured. Omitted: `check` judges no load by it. */
   readonly measured?: StoreMeasure | undefined;
   /** Has a database examined that nobody works on. Omitted: `sluice doctor --store` does not. */
@@ -284,8 +288,8 @@ export interface StoreDefinition<Schema extends StandardSchema>
 export function defineStore<Schema extends StandardSchema = NoOptions>(
   definition: StoreDefinition<Schema>,
 ): Plugin<"store", InputOf<Schema>> {
-  const { durable = true, measured, doctor } = definition;
-  return { ...define("store", definition), durable, measured, doctor };
+  const { durable = true, lacks, measured, doctor } = definition;
+  return { ...define("store", definition), durable, lacks, measured, doctor };
 }
 
 /**

@@ -8,7 +8,7 @@ import * as v from "valibot";
 import { defineStore, type Plugin } from "../../src/contract/plugin.ts";
 import { Db } from "./io/db.ts";
 import { SIGNAL_KEY } from "./record/keys.ts";
-import { checkSchema, openDatabase, withAdvice } from "./io/open.ts";
+import { checkSchema, lackingKv, openDatabase, withAdvice } from "./io/open.ts";
 import { SameFile } from "./io/same_file.ts";
 import { KvStore } from "./store.ts";
 
@@ -45,6 +45,7 @@ const Options = v.strictObject({
 export const denoKv: Plugin<"store", DenoKvOptions> = defineStore({
   name: "deno-kv",
   options: Options,
+  lacks: lackingKv,
   // Enqueue, claim (one key goes, one comes) and end; what a file took, more only with larger batches.
   measured: { writesPerJob: 4, writesPerSec: 36_000 },
   doctor: {

@@ -2,26 +2,43 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { sluice, temporaryFolder } from "./_io.ts";
 
-Deno.test("init writes a config and a handler that have no faults", async () => {
-  await using folder = await temporaryFolder();
-  const target = join(folder.path, "new");
+const API = "https://api.example.com/mails";
 
-  const written = await sluice(["init", target]);
-  const checked = await sluice(["check", join(target, "pools.json")]);
+/** Files that init writes into a folder, and what it says, for each choice. */
+const CHOICES: readonly (readonly [readonly string[], readonly string[], readonly string[]])[] = [
+  [[], ["handler.ts", "handler_test.ts"], []],
+  [["--durable"], ["handler.ts", "handler_test.ts"], ["kv"]],
+  [["--schedule"], ["handler.ts", "handler_test.ts"], []],
+  [["--http", API], ["pools_test.ts"], []],
+  [["--deploy"], ["handler.ts", "handler_test.ts", "main.ts"], ["kv", "cron"]],
+  [["--deploy", "--http", API, "--schedule"], ["pools_test.ts", "main.ts"], ["kv", "cron"]],
+];
 
-  assert.equal(written.code, 0);
-  assert.deepEqual(written.out.trimEnd().split("\n"), [
-    `Wrote ${target}/pools.json`,
-    `Wrote ${target}/handler.ts`,
-    `Wrote ${target}/pools.schema.json`,
-    `Next: sluice run ${target}/pools.json`,
-  ]);
-  assert.equal(checked.out, `${target}/pools.json: 1 pool, 2 lanes, no faults\n`);
-  assert.deepEqual(
-    await Deno.readTextFile(join(target, "pools.schema.json")),
-    (await sluice(["schema"])).out,
-  );
-});
+for (const [options, own, unstable] of CHOICES) {
+  Deno.test(`init writes what runs, with a test and a README: ${options.join(" ")}`, async () => {
+    await using folder = await temporaryFolder();
+    const target = join(folder.path, "new");
+
+    const written = await sluice(["init", target, ...options]);
+    const checked = await sluice(["check", join(target, "pools.json"), "--strict"]);
+
+    const names = ["pools.json", ...own, "pools.schema.json", "deno.json", "README.md"];
+    assert.deepEqual([written.code, written.err], [0, ""]);
+    assert.deepEqual(written.out.trimEnd().split("\n"), [
+      ...names.map((name) => `Wrote ${target}/${name}`),
+      `Next: sluice run ${target}/pools.json`,
+    ]);
+    assert.equal(checked.out, `${target}/pools.json: 1 pool, 2 lanes, no faults\n`);
+    assert.equal(
+      await Deno.readTextFile(join(target, "pools.schema.json")),
+      (await sluice(["schema"])).out,
+    );
+    const project = JSON.parse(await Deno.readTextFile(join(target, "deno.json")));
+    assert.deepEqual(project.unstable ?? [], unstable);
+    const readme = await Deno.readTextFile(join(target, "README.md"));
+    assert.ok(readme.split("\n").length <= 14, readme);
+  });
+}
 
 Deno.test("init overwrites nothing without --force", async () => {
   await using folder = await temporaryFolder();
@@ -40,6 +57,33 @@ Deno.test("init overwrites nothing without --force", async () => {
   );
   assert.deepEqual([kept, config], ["// mine", undefined]);
   assert.equal(forced.code, 0);
-  assert.equal(JSON.parse(forced.out).written.length, 3);
+  assert.equal(JSON.parse(forced.out).written.length, 6);
   assert.match(await Deno.readTextFile(handler), /export default async function handle/);
+});
+
+Deno.test("init keeps the deno.json and the README of an app, and says what they lack", async () => {
+  await using folder = await temporaryFolder();
+  const project = join(folder.path, "deno.json");
+  await Deno.writeTextFile(project, "{}");
+  await Deno.writeTextFile(join(folder.path, "README.md"), "# Mine\n");
+
+  const { code, out } = await sluice(["init", folder.path, "--durable", "--force"]);
+  const { out: listed } = await sluice(["init", folder.path, "--force", "--json"]);
+
+  assert.equal(code, 0);
+  assert.ok(out.includes(`Kept ${project}: it needs\n{\n`), out);
+  assert.match(out, /"unstable": \[\s+"kv"\s+\]/);
+  assert.equal(await Deno.readTextFile(project), "{}");
+  assert.equal(await Deno.readTextFile(join(folder.path, "README.md")), "# Mine\n");
+  assert.deepEqual(JSON.parse(listed).kept, [project, join(folder.path, "README.md")]);
+});
+
+Deno.test("init --http wants an address", async () => {
+  await using folder = await temporaryFolder();
+
+  for (const url of ["api.example.com", "ftp://example.com", ""]) {
+    const { code, err } = await sluice(["init", folder.path, "--http", url]);
+    assert.equal(code, 2);
+    assert.match(err, /^Expected --http to be a URL such as "https:/);
+  }
 });

@@ -29,6 +29,9 @@ Deno.test("run runs what init wrote: a printed line posts a job, a signal drains
 
   await process.line(/^Running main$/);
   const [, url = ""] = await process.line(/^Admin {3}(http:\/\/127\.0\.0\.1:\d+)$/);
+  await process.line(
+    /^Store {3}memory: jobs are lost when this process ends; a durable store keeps them$/,
+  );
   const [, curl = ""] = await process.line(/^Try {5}(curl -s .*)$/);
   const answer = await post(curl);
   process.signal("SIGINT");
@@ -227,4 +230,33 @@ Deno.test("run hands jobs back at the drain deadline and lists them", async () =
   assert.equal(code, 0);
   assert.match(out, /^Stopped: 1 job handed back, 1 waiting$/m);
   assert.match(out, new RegExp(`^ {2}handed back ${id}$`, "m"));
+});
+
+Deno.test("run --port serves the admin API there, whatever the config says, and no other", async () => {
+  await using folder = await temporaryFolder();
+  const file = join(folder.path, "pools.json");
+  const main = { handler: "sleep", size: { min: 1, max: 1 }, lanes: [{ name: "x" }] };
+  const store = { use: "deno-kv", with: { path: "queue.db" } };
+  await Deno.writeTextFile(file, JSON.stringify({ store, admin: { port: 1 }, pools: { main } }));
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  listener.close();
+  await using process = start([file, "--port", String(port)], { DENO_SERVE_ADDRESS: "" });
+
+  const [, url = ""] = await process.line(/^Admin {3}(\S+)$/);
+  const health = await fetch(`${url}/healthz`);
+  await health.body?.cancel();
+  process.signal("SIGINT");
+  const { out } = await process.ended();
+
+  assert.deepEqual([url, health.status], [`http://127.0.0.1:${port}`, 200]);
+  assert.doesNotMatch(out, /^Store/m); // a durable store forgets nothing
+});
+
+Deno.test("run --port wants the number of a port", async () => {
+  for (const port of ["eighty", "65536", "-1"]) {
+    const { code, err } = await sluice(["run", "pools.json", `--port=${port}`]);
+    assert.equal(code, 2);
+    assert.match(err, /^Expected --port to be /);
+  }
 });

@@ -32,6 +32,12 @@ export interface Opened {
   readonly again: () => Promise<Deno.Kv>;
 }
 
+/** What this process lacks to open any database, and what to add. `undefined`: nothing. */
+export function lackingKv(): string | undefined {
+  if (typeof Deno.openKv === "function") return undefined;
+  return 'Deno KV is not switched on: add "unstable": ["kv"] to deno.json, or run with --unstable-kv';
+}
+
 /**
  * Opens the database.
  *
@@ -39,11 +45,8 @@ export interface Opened {
  * place would not last.
  */
 export async function openDatabase({ path, url, locate = fromHere }: Whereabouts): Promise<Opened> {
-  if (typeof Deno.openKv !== "function") {
-    throw new TypeError(
-      'Deno KV is not switched on: add "unstable": ["kv"] to deno.json, or run with --unstable-kv',
-    );
-  }
+  const lacking = lackingKv();
+  if (lacking !== undefined) throw new TypeError(lacking);
   if (path !== undefined && url !== undefined) {
     throw new OptionError(["url"], "Expected path or url but received both: leave one out");
   }
