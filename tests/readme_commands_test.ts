@@ -32,7 +32,7 @@ function argumentsOf(line: string): readonly string[] | undefined {
 async function helpOf([verb = "", below = ""]: readonly string[]): Promise<string | undefined> {
   const { out } = await sluice([verb, "--help"]);
   if (!new RegExp(`^Usage: sluice ${verb}\\b`).test(out)) return undefined; // that of sluice itself
-  const verbs = [...(out.split("\nCommands:")[1] ?? "").matchAll(/^ {2}([a-z]+)/gm)];
+  const verbs = [...(out.split("\nCommands:")[1] ?? "").matchAll(/^ {2}([a-z-]+)/gm)];
   if (verbs.length === 0 || !/^[a-z]+$/.test(below)) return out;
   return verbs.some(([, name]) => name === below)
     ? (await sluice([verb, below, "--help"])).out

@@ -121,13 +121,18 @@ function bodyOf(payload: unknown, options: EnqueueOptions): unknown {
   };
 }
 
+/** A payload, and the line that it is from. */
 interface Payload {
   readonly line: number;
   readonly value: unknown;
 }
 
-/** One payload; several, if the input is no JSON as a whole but each of its lines is. */
-async function readPayloads(io: Io, given: string): Promise<readonly Payload[]> {
+/**
+ * One payload; several, if the input is no JSON as a whole but each of its lines is.
+ *
+ * @throws {CliError} If it is no JSON.
+ */
+export async function readPayloads(io: Io, given: string): Promise<readonly Payload[]> {
   const text = given === "-" ? await io.readInput() : given;
   const from = given === "-" ? "standard input" : "--payload";
   try {

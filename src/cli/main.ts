@@ -37,6 +37,7 @@ import { addRun } from "./run.ts";
 import { addSchedules } from "./schedules.ts";
 import { addSchema } from "./schema.ts";
 import { addSimulate } from "./simulate.ts";
+import { addTestCall } from "./test_call.ts";
 import { addTop } from "./top.ts";
 import { addTune } from "./tune.ts";
 import { addWhatIf } from "./whatif.ts";
@@ -101,6 +102,7 @@ function programOf(tools: Tools): Command {
       addExplain,
       addDoctor,
       addEnqueue,
+      addTestCall,
       addJobs,
       addDlq,
       addOperations,

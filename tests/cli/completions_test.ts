@@ -88,7 +88,7 @@ for (const shell of ["bash", "zsh", "fish"]) {
     const { out: help } = await sluice(["--help"]);
 
     const [, list = ""] = help.split("\nCommands:\n");
-    const verbs = [...list.matchAll(/^ {2}([a-z]+)/gm)].map(([, verb = ""]) => verb);
+    const verbs = [...list.matchAll(/^ {2}([a-z-]+)/gm)].map(([, verb = ""]) => verb);
     assert.ok(verbs.length > 12);
     for (const verb of verbs) assert.match(out, new RegExp(`['" ]${verb}['" :]`), verb);
     assert.match(out, /"dlq discard"/);
