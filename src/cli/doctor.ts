@@ -13,6 +13,7 @@ import { doctorStore, type StoreDoctorOptions } from "./doctor_store.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { bold, json, line } from "./print.ts";
+import { agreeing, counted } from "../base/format.ts";
 import { type Tools, withRemote, withYes } from "./verb.ts";
 
 /** Adds the verb. */
@@ -54,24 +55,34 @@ function show(io: Io, pool: PoolJson): void {
   const now = amissNow(pool);
   for (const sentence of now) line(io, `${name}: ${sentence}`);
   if (now.length + diagnosis.length === 0) line(io, `${name}: nothing is wrong in its recent past`);
-  for (const finding of diagnosis) showFinding(io, finding);
+  for (const finding of diagnosis) showFinding(io, finding, name);
   if (pool.catchUp !== undefined) line(io, `${name}: it ${pool.catchUp.text}`);
 }
 
 /** What no figures show. */
-function amissNow({ stopped, degraded, stale }: PoolJson): readonly string[] {
+function amissNow(
+  { stopped, degraded, stale, paused, lanes, override }: PoolJson,
+): readonly string[] {
   const texts = [
     stopped && "it was drained and accepts no jobs: restart the process to use it again",
     degraded &&
     "a strategy fails, its last answer stays in use: the log says why, explain says which",
     stale && "the store cannot be read, counts are the last known: the log says why",
+    paused && !stopped && "it is paused: no job starts until it is resumed (sluice pools resume)",
+    ...lanes.map((lane) =>
+      lane.paused && lane.ready > 0 && !stopped &&
+      `lane "${lane.name}" is paused, and ${counted(lane.ready, "job")} of it ${
+        agreeing(lane.ready, "waits", "wait")
+      } (sluice pools resume --lane)`
+    ),
+    override !== undefined && "its bounds are overridden (sluice pools scale --clear ends that)",
   ];
   return texts.filter((text) => text !== false);
 }
 
-/** Shows one finding. */
-export function showFinding(io: Io, { code, saw, change }: Finding): void {
-  line(io, bold(code));
+/** Shows one finding. `pool`: its name, where others are beside it. */
+export function showFinding(io: Io, { code, saw, change }: Finding, pool?: string): void {
+  line(io, bold(pool === undefined ? code : `${pool}: ${code}`));
   line(io, `  ${saw}`);
   line(io, `  Change: ${change}`);
 }

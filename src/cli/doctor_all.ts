@@ -27,7 +27,7 @@ export async function doctorAll(
     if (bad.length === 0) {
       line(io, `${counted(pools.length, "pool")}: nothing is wrong, at ${isoTime(Date.now())}`);
     }
-  } else pools.forEach(show);
+  } else [...bad, ...pools.filter((pool) => !bad.includes(pool))].forEach(show);
   if (bad.length === 0) return;
   const names = bad.map(({ pool }) => `"${pool}"`).join(", ");
   throw new CliError(

@@ -20,7 +20,7 @@ export const WAITING_CODES: readonly Finding["code"][] = [
 
 /** For how long it has been so, ms. `undefined`: the finding does not say. */
 export function forMsOf({ numbers: { spanMs, forMs } }: Finding): number | undefined {
-  return spanMs ?? forMs;
+  return forMs ?? spanMs;
 }
 
 /** What was seen, without since when and without a period. */

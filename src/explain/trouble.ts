@@ -115,7 +115,10 @@ export function troublesOf(pool: TroubledPool, facts: TroubleFacts = {}): readon
       trouble("stopped", "bad", { what: STOPPED, next: "Restart the process to use it again" }),
     ];
   }
-  const findings = pool.diagnosis.filter(({ code }) => !ADVICE.includes(code));
+  const isBlocked = pool.diagnosis.some(isBlockedMostly);
+  const findings = pool.diagnosis.filter((finding) =>
+    !ADVICE.includes(finding.code) && !(isBlocked && isWaiting(finding))
+  );
   const found = findings.map((finding, place) =>
     ofFinding(finding, pool, facts, findings.findIndex(isWaiting) === place)
   );
@@ -148,6 +151,11 @@ function trouble(
   rest: Pick<Trouble, "what" | "next"> & Partial<Trouble>,
 ): Trouble {
   return { lane: undefined, forMs: undefined, trend: "", ...rest, code, tone };
+}
+
+/** The event loop is blocked for so much of the time that all jobs wait for it: no other bound matters. */
+function isBlockedMostly({ code, numbers: { blockedMs = 0, spanMs = 0 } }: Finding): boolean {
+  return code === "loop-blocked" && blockedMs >= spanMs / 2;
 }
 
 function isWaiting({ code }: Finding): boolean {

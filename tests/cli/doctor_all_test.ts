@@ -23,7 +23,7 @@ Deno.test("doctor looks at all pools: exits 0 where nothing is wrong, 1 where jo
     1,
     'Something is wrong with 1 of 2 pools: pool "mail"\n',
   ]);
-  assert.match(wrong.out, /^failing\n/m);
+  assert.match(wrong.out, /^mail: failing\n/m);
   assert.equal(report.code, 1);
   assert.match(report.out, /^### mail: failing[^\n]*\n2026-\S+Z\. .*\n- \*\*failing\*\*: /);
   assert.match(report.out, /^Workers \d\/\d of 4 · target .* · failed 1\.0\/s · shed 0\.0\/s$/m);
@@ -33,4 +33,7 @@ Deno.test("doctor looks at all pools: exits 0 where nothing is wrong, 1 where jo
   assert.doesNotMatch(report.out, /### typed/);
   assert.deepEqual([one.code, one.out.split("\n")[0]], [0, "### typed: nothing is wrong"]);
   assert.equal(JSON.parse(json.out)[0].pool, "mail");
+  await remote.system.sluice.pool("typed").pause();
+  const { out } = await remote.run(["doctor"]);
+  assert.match(out, /^typed: it is paused: no job starts until it is resumed/m);
 });

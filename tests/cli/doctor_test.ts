@@ -43,7 +43,7 @@ Deno.test("doctor says what is amiss and what to change", async () => {
   assert.equal(code, 0);
   assert.match(
     out,
-    /^at-capacity\n {2}For 1 min 2 workers, all that size\.max allows, .*\n {2}Change: Raise size\.max from 2 to \d, or shed jobs .*\np: it never catches up: 120\/s come, [\d.]+\/s go, 3 workers would be enough\n$/,
+    /^p: at-capacity\n {2}For 1 min 2 workers, all that size\.max allows, .*\n {2}Change: Raise size\.max from 2 to \d, or shed jobs .*\np: it never catches up: 120\/s come, [\d.]+\/s go, 3 workers would be enough\n$/,
   );
   const [finding] = JSON.parse(json.out);
   assert.equal(finding.code, "at-capacity");

@@ -134,6 +134,19 @@ Deno.test("Jobs that wait for their keys say how many more they are than a minut
   assert.equal(trendSince(900), "no more than a minute ago");
 });
 
+Deno.test("While the event loop is blocked most of the time, no bound is blamed for what waits", async () => {
+  const blocked = (blockedMs: number): Finding => ({
+    ...AT_CAPACITY,
+    code: "loop-blocked",
+    lane: undefined,
+    numbers: { longestMs: 700, blockedMs, spanMs: 60_000, forMs: 90_000 },
+  });
+  const linesAt = async (blockedMs: number): Promise<number> =>
+    (await textsOf({ diagnosis: [blocked(blockedMs), AT_CAPACITY] })).length;
+
+  assert.deepEqual([await linesAt(30_000), await linesAt(6_000)], [1, 2]);
+});
+
 Deno.test("A drained pool has one line: nothing else matters until the restart", async () => {
   assert.deepEqual(await textsOf({ stopped: true, diagnosis: [FAILING], paused: true }), [
     "bad: It was drained: it runs nothing until the process restarts",

@@ -36,10 +36,11 @@ export function loopBlocked({ samples }: History): readonly Finding[] {
     sample.loopBlocks > (span.samples[index - 1]?.loopBlocks ?? sample.loopBlocks)
   );
   const agoMs = to.atMs - (last?.atMs ?? to.atMs);
+  const forMs = Math.max(lasts, span.ms);
   return [{
     code: "loop-blocked",
     lane: undefined,
-    saw: `For ${duration(Math.max(lasts, span.ms))} the event loop has been blocked: ${
+    saw: `For ${duration(forMs)} the event loop has been blocked: ${
       counted(times, "time")
     } in the last ${duration(span.ms)}, ${duration(blockedMs)} in all, up to ${
       duration(longestMs)
@@ -48,7 +49,7 @@ export function loopBlocked({ samples }: History): readonly Finding[] {
       "Find what computes for long without an await, in a handler or elsewhere in the process, " +
       "and move it to a Web Worker or another process; a machine that suspends it looks the same",
     setting: "handler",
-    numbers: { times, blockedMs, longestMs, agoMs, spanMs: span.ms },
+    numbers: { times, blockedMs, longestMs, agoMs, spanMs: span.ms, forMs },
   }];
 }
 
