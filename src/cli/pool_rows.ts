@@ -74,8 +74,8 @@ export function oldestOf({ lanes }: PoolJson): number {
 }
 
 /** Target of a pool in words. */
-export function targetOf({ draining, target }: PoolJson): Cell {
-  return draining ? "none" : target;
+export function targetOf({ draining, worked, target }: PoolJson): Cell {
+  return draining || !worked ? "none" : target;
 }
 
 /** Busy and live workers of a pool, and its limit. */
@@ -107,6 +107,7 @@ function statesOf(pool: PoolJson): readonly State[] {
   const found = pool.diagnosis.filter(({ code }) => PRESSING_CODES.includes(code));
   return [
     pool.stopped ? bad("stopped") : pool.draining && warn("draining"),
+    !pool.worked && warn("not worked here"),
     stuckOf(pool),
     ...[...new Set(found.map(({ code }) => code))].map(bad),
     pool.degraded && bad("degraded"),

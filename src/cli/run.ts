@@ -10,6 +10,7 @@ import type { Logger } from "../contract/job.ts";
 import { jsonLogger, prettyLogger } from "../runtime/log.ts";
 import type { AdminSettings } from "../config/settings.ts";
 import type { Sluice } from "../runtime/handles.ts";
+import { UnknownPoolError } from "../runtime/supervisor.ts";
 import { eventLogger } from "./events.ts";
 import { CliError } from "./failure.ts";
 import { onInterrupt } from "./interrupt.ts";
@@ -26,6 +27,7 @@ interface RunOptions {
   readonly quiet?: boolean;
   readonly verbose?: boolean;
   readonly watch?: boolean;
+  readonly pools?: string;
 }
 
 /** The admin API of a config that says nothing about it. */
@@ -45,6 +47,7 @@ export function addRun(program: Command, tools: Tools): void {
     .option("--quiet", "log only warnings and errors")
     .option("--verbose", "log every job too")
     .option("--watch", "reload the config when its file changes, as SIGHUP does")
+    .option("--pools <names>", "run jobs of these pools only, by commas; the others take jobs")
     .action((file: string, options: RunOptions) => run(file, options, tools));
 }
 
@@ -58,7 +61,8 @@ async function run(file: string, options: RunOptions, tools: Tools): Promise<voi
       observer: eventLogger(log),
       admin: LOOPBACK,
       adminPort,
-    });
+      pools: namesIn(options.pools),
+    }).catch(refused);
     const { json = false, watch = false } = options;
     const unreload = reloadOn(sluice, { file, watch, json, io: tools.io, log });
     try {
@@ -69,6 +73,17 @@ async function run(file: string, options: RunOptions, tools: Tools): Promise<voi
   } finally {
     unwatch();
   }
+}
+
+/** @throws What was thrown, as a fault of usage if it is one. */
+function refused(thrown: unknown): never {
+  if (!(thrown instanceof UnknownPoolError)) throw thrown;
+  throw new CliError(`--pools: ${thrown.message}`, 2, { cause: thrown });
+}
+
+/** Names of pools; an empty text has none. */
+function namesIn(text: string | undefined): readonly string[] | undefined {
+  return text?.split(",").map((name) => name.trim()).filter((name) => name !== "");
 }
 
 async function runUntilSignal(sluice: Sluice, options: RunOptions, io: Io): Promise<void> {
@@ -94,7 +109,12 @@ function untilSignal(io: Io): Promise<() => void> {
 
 function announce(io: Io, sluice: Sluice, url: string, options: RunOptions): void {
   if (options.json) return json(io, { url, pools: sluice.pools.map((pool) => pool.name) });
-  line(io, `Running ${sluice.pools.map((pool) => pool.name).join(", ")}`);
+  const { running = [], taking = [] } = Object.groupBy(
+    sluice.pools,
+    (pool) => pool.snapshot().worked ? "running" : "taking",
+  );
+  line(io, `Running ${running.length === 0 ? "no pool" : namesOf(running)}`);
+  if (taking.length > 0) line(io, `Not worked here: ${namesOf(taking)}`);
   line(io, `Admin   ${url}`);
   if (sluice.store.plugin?.durable === false) {
     const { name } = sluice.store;
@@ -108,6 +128,10 @@ function portOf(given: string | undefined): number | undefined {
   const port = wholeNumber("--port", given);
   if (port === undefined || port <= 65_535) return port;
   throw new CliError(`Expected --port to be at most 65535 but received "${given}"`, 2);
+}
+
+function namesOf(pools: Sluice["pools"]): string {
+  return pools.map((pool) => pool.name).join(", ");
 }
 
 /** A command that posts a job to the first lane of the first pool. */

@@ -37,6 +37,7 @@ export interface Tools {
       readonly observer: Observer;
       readonly admin: AdminSettings;
       readonly adminPort: number | undefined;
+      readonly pools: readonly string[] | undefined;
     },
   ): Promise<Sluice>;
   /**

@@ -77,6 +77,8 @@ export interface QueueOptions extends QueueRules {
   readonly nowMs: number;
   /** Told of what others do. */
   readonly listener: QueueListener;
+  /** False: this member never leases, so it is no peer of others that share the work. Omitted: true. */
+  readonly leases?: boolean | undefined;
 }
 
 /** A job that has ended, and that is noted until a job of another lane has what is handed on of it. */
@@ -167,7 +169,7 @@ export interface LaneCounts {
 export interface Renewal {
   /** False: this member was declared dead, and its jobs went back. It has joined again. */
   readonly alive: boolean;
-  /** Live members of this pool's queue, this one included. */
+  /** Live members of this pool's queue that lease, and this one. */
   readonly peers: number;
   /** Jobs taken back from dead members by this call. */
   readonly reaped: number;

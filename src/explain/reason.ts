@@ -12,6 +12,9 @@ import type { BreakerView, LaneView } from "../contract/view.ts";
 /** What a pool that has been drained is like. */
 export const STOPPED = "It was drained: it runs nothing until the process restarts";
 
+/** What a pool is like that runs in other processes only. */
+export const NOT_WORKED = "It takes jobs here and runs none: processes that work it do";
+
 /** What is said of a pool that has decided nothing yet. */
 const UNDECIDED = "It has made no decision yet";
 
@@ -33,6 +36,8 @@ interface Draining {
 export interface Sized extends Draining {
   /** True once a drain has ended. */
   readonly stopped: boolean;
+  /** False: this process runs none of its jobs. */
+  readonly worked: boolean;
   /** The latest decision. `undefined`: none was made. */
   readonly decision?: Pick<Decision, "sentence" | "latest"> | undefined;
   /** When it catches up. `undefined`: it is not behind. */
@@ -48,6 +53,7 @@ export function whyOf(pool: Sized): string {
   if (stopped) return STOPPED;
   const draining = drainingText(pool);
   if (draining !== undefined) return draining;
+  if (!pool.worked) return NOT_WORKED;
   const why = decision?.latest ?? decision?.sentence ?? UNDECIDED;
   return catchUp === undefined ? why : `${why}. It ${catchUp.text}`;
 }

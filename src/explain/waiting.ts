@@ -22,6 +22,7 @@ export type HoldCode =
   | "lane-limit"
   | "start-rate"
   | "cooldown"
+  | "not-worked"
   | "no-worker"
   | "busy"
   | "reserved";
@@ -73,6 +74,8 @@ export interface WaitingPool extends
   readonly paused: boolean;
   /** True after a drain has begun. */
   readonly draining: boolean;
+  /** False: this process runs none of its jobs. */
+  readonly worked: boolean;
   /** What set the target last, such as `size.max` or `cap:NAME`. `undefined`: nothing was decided yet. */
   readonly boundBy: string | undefined;
 }

@@ -65,6 +65,13 @@ export interface PoolContext {
   readonly breakers: SharedBreakers;
   /** Pools that take what others hand on. */
   readonly takers: Takers;
+  /** Names of pools whose jobs this process runs. `undefined`: all. */
+  readonly worked?: ReadonlySet<string> | undefined;
+}
+
+/** True if this process runs jobs of the pool. */
+export function works(pool: string, { worked }: PoolContext): boolean {
+  return worked === undefined || worked.has(pool);
 }
 
 /** The parts that a pool's users reach. */
@@ -123,7 +130,9 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
   const { handlers } = instances;
   const random = randomStream(seed, `${settings.name}/runtime`);
 
-  const state = new PoolState(settings, queue, { nowMs: now(), wall: clock.wall ?? new Wall() });
+  const worked = works(settings.name, context);
+  const wall = clock.wall ?? new Wall();
+  const state = new PoolState(settings, queue, { nowMs: now(), wall, worked });
   const core: PoolCore = { state, hub, log, clock, now };
   const guard = new StoreGuard({ ...core, random, freed: () => loop.wake() });
   const counting = new Counting({ ...core, queue, guard });

@@ -18,6 +18,7 @@ export function snapshotOf(parts: PoolParts, schedules: readonly ScheduleView[])
   const snapshot = Object.freeze({
     ...freeze(state),
     schedules,
+    worked: state.worked,
     degraded: slots.degraded,
     draining: drain.begun,
     drain: drain.view,
@@ -31,7 +32,7 @@ export function snapshotOf(parts: PoolParts, schedules: readonly ScheduleView[])
     storeRefusedAtMs: guard.refusedAtMs,
     catchUp: catchUpOf(steering.history.samples, {
       peers: state.peers,
-      holds: state.stale || drain.begun || pauses.pool,
+      holds: !state.worked || state.stale || drain.begun || pauses.pool,
     }),
     scaleEvents: steering.history.scale.count,
     reversals: steering.history.scale.reversals,

@@ -65,6 +65,13 @@ export function checkedList<T>(jobs: readonly T[]): readonly T[] {
   return jobs;
 }
 
+/** Names of pools. @throws {TypeError} If they are no list of texts. */
+export function checkedNames(names: readonly string[]): readonly string[] {
+  const isList = Array.isArray(names) && names.every((name) => typeof name === "string");
+  requireThat(isList, "pools to be a list of names", names);
+  return names;
+}
+
 /** @throws {TypeError} If what a reload is called with is no object, or its fields are not true or false. */
 export function checkReload(options: ReloadOptions): void {
   requireThat(isRecord(options), "options such as { dryRun: true }", options);

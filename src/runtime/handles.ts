@@ -32,6 +32,8 @@ export interface JobHandle<Result = unknown> {
 export interface PoolSnapshot extends PoolView {
   /** Jobs that come by themselves, in config order. */
   readonly schedules: readonly ScheduleView[];
+  /** False: this process takes jobs of it and runs none, as `pools` of its start says. */
+  readonly worked: boolean;
   /** True while a strategy fails and its last good answer stays in use. */
   readonly degraded: boolean;
   /** True after `drain`. */

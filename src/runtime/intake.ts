@@ -168,6 +168,7 @@ export class Intake {
       const reason = `lane "${lane.name}" is at its maxDepth of ${settings.maxDepth}`;
       return { entry, lane, error: this.#errorOf(entry, reason, drainMs(lane)) };
     }
+    if (!this.#state.worked) return undefined; // admission goes by workers, and those are elsewhere
     const { slots } = this.#context;
     // The view is that of the pool's last turn: jobs that had no turn yet, because the caller
     // enqueues many in one go, have not waited for a worker.

@@ -6,7 +6,7 @@
 
 import { requireRules, rulesOf } from "./adopt.ts";
 import { answered } from "./store_call.ts";
-import type { PoolContext } from "./assemble.ts";
+import { type PoolContext, works } from "./assemble.ts";
 import { wallMs } from "../time/clock.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { JobRecord } from "../contract/job.ts";
@@ -41,6 +41,7 @@ export async function makePool(settings: PoolSettings, context: PoolContext): Pr
       ...rulesOf(settings),
       random: randomStream(seed, `${name}/queue`),
       nowMs: wallMs(clock),
+      leases: works(name, context),
       listener: {
         wake: () => pool?.wake(),
         adding: () => pool?.adding(),

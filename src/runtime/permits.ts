@@ -154,7 +154,8 @@ export class Permits implements Shares {
   }
 
   #takeSettings(): void {
-    const { state: { settings, pool }, slots: { instances } } = this.#context;
+    const { state: { settings, pool, worked }, slots: { instances } } = this.#context;
+    if (!worked) return; // it plans nothing, and wants nothing
     const records = new Map<string, RecordPlan>();
     const wanted = instances.caps.flatMap((cap, index) => {
       if (cap.scope !== "cluster") return [];

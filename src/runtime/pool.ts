@@ -20,7 +20,7 @@ import type { History } from "../planning/history.ts";
 import type { LoadRecord } from "../planning/load_record.ts";
 import { StoreError } from "../contract/errors.ts";
 import type { JobRecord, NewJob } from "../contract/job.ts";
-import { checkOverride } from "./override.ts";
+import { checkOverride, OverrideError } from "./override.ts";
 import { waitOut } from "./slice.ts";
 import { decisionByWall, historyByWall, snapshotOf } from "./by_wall.ts";
 import { handedEntry, type HandedJob, type Taker } from "./takers.ts";
@@ -195,7 +195,8 @@ export class Pool implements PoolHandle, Taker {
     const { steering, state, guard, drain } = this.#parts;
     const nowMs = state.at(this.#clock.nowMs());
     const trouble = guard.trouble(nowMs);
-    if (drain.begun) return storeFailing(trouble); // jobs wait since it drains: no bound is to be raised
+    // Jobs wait since it drains, or for other processes: no bound is to be raised.
+    if (drain.begun || !state.worked) return storeFailing(trouble);
     // A pool at rest takes no samples: what its past shows would never end.
     const restsForMs = steering.quiet ? nowMs - steering.history.sampledAtMs : 0;
     if (restsForMs >= OVER_AFTER_MS) return storeFailing(trouble);
@@ -264,6 +265,11 @@ export class Pool implements PoolHandle, Taker {
   }
 
   override(bounds: Override, expiresInMs: number): void {
+    if (!this.#parts.state.worked) {
+      throw new OverrideError(
+        `Pool "${this.name}" is not worked here: override it in a process that works it`,
+      );
+    }
     checkOverride(bounds, expiresInMs, this.settings.size);
     const nowMs = this.#clock.nowMs();
     this.#parts.steering.setOverride(bounds, nowMs + expiresInMs, nowMs);

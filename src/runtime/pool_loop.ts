@@ -2,13 +2,15 @@
  * The loop of one pool: turns when something happens, ticks while there is something to steer, one
  * timer for everything that time brings.
  *
- * A pool goes through these phases, each once and in this order:
+ * A pool goes through these phases, each once and in this order; one that is not worked here watches
+ * instead of opening and running:
  *
  * | phase    | begins with    | what it does                                                                |
  * | -------- | -------------- | --------------------------------------------------------------------------- |
  * | made     |                | nothing: it has not joined its queue                                        |
  * | opening  | `open`         | turns and ticks; grows for no arrival, since what others have is not known  |
  * | running  | the first plan | all of it                                                                   |
+ * | watching | `open`         | turns, renews and counts, plans nothing: this process runs none of its jobs |
  * | stopping | `stopSteering` | turns, renews and counts, plans no more                                     |
  * | closed   | `close`        | nothing                                                                     |
  *
@@ -44,7 +46,7 @@ import type { StoreGuard } from "./store_guard.ts";
 import { Ticks } from "./ticks.ts";
 import { TurnQueue } from "./turn_queue.ts";
 
-/** While a pool drains, it is looked at this often, ms. */
+/** While a pool drains, or others work it, it is looked at this often, ms. */
 const LOOK_EVERY_MS = 1_000;
 
 /** The parts that a loop drives. */
@@ -73,12 +75,12 @@ export class PoolLoop {
   readonly #turns: TurnQueue;
   readonly #ticks: Ticks;
   readonly #renewals: Renewals;
-  #phase: "made" | "opening" | "running" | "stopping" | "closed" = "made";
+  #phase: "made" | "opening" | "running" | "watching" | "stopping" | "closed" = "made";
   #turn: "none" | "asked" | "taken" | "again" = "none";
   /** What came since it was last acted upon: jobs, and news of other members. */
   #hasArrived = false;
   #isWoken = false;
-  #lookAtMs = Infinity; // while it stops: what is shown goes on
+  #lookAtMs = Infinity; // while it plans nothing: what is shown goes on
 
   /** Drives `parts` once `open` was called. */
   constructor(parts: LoopParts) {
@@ -94,8 +96,14 @@ export class PoolLoop {
   /** Joins the queue, makes the first plan and starts the minimum. */
   open(): void {
     const nowMs = this.#readClock();
-    this.#phase = "opening";
-    this.#ticks.set(nowMs);
+    if (this.#parts.state.worked) {
+      this.#phase = "opening";
+      this.#ticks.set(nowMs);
+    } else {
+      this.#phase = "watching";
+      this.#ticks.set(Infinity);
+      this.#lookAtMs = nowMs;
+    }
     this.#renewals.renew(nowMs, () => this.#ring());
     this.#alarm.by(this.#parts.guard.giveUpAtMs);
   }
@@ -179,7 +187,7 @@ export class PoolLoop {
   }
 
   get #steers(): boolean {
-    return this.#phase !== "stopping" && this.#phase !== "closed";
+    return this.#phase === "made" || this.#phase === "opening" || this.#phase === "running";
   }
 
   readonly #taken = (): void => this.#take(false);
@@ -195,6 +203,7 @@ export class PoolLoop {
     // After a suspension, a turn may come before the timer: what was lost is not mixed with new leases.
     this.#renewals.attend(nowMs);
     settler.flush(nowMs);
+    if (this.#phase === "watching" && (this.#isWoken || this.#hasArrived)) this.#watch(nowMs);
     if (this.#isWoken) this.#lookAround(nowMs);
     if (nowMs >= counting.nextDueMs()) this.#recount(nowMs);
     if (!hasAsked) dispatch.run(nowMs);
@@ -268,9 +277,17 @@ export class PoolLoop {
   }
 
   #look(nowMs: number): void {
-    this.#lookAtMs = nowMs + LOOK_EVERY_MS;
     this.#recount(nowMs);
-    this.#parts.steering.look(nowMs);
+    const { steering } = this.#parts;
+    const rests = this.#phase === "watching" && steering.quiet;
+    this.#lookAtMs = rests ? Infinity : nowMs + LOOK_EVERY_MS;
+    steering.look(nowMs);
+  }
+
+  /** Something came: looks again, soon. */
+  #watch(nowMs: number): void {
+    this.#hasArrived = false;
+    this.#lookAtMs = Math.min(this.#lookAtMs, nowMs + LOOK_EVERY_MS);
   }
 
   /** Reads the counts within a turn; an answer that comes later asks for another. */

@@ -123,6 +123,8 @@ export class PoolState implements PoolView {
   readonly face: PoolView;
   /** What the store's times go by. */
   readonly wall: Wall;
+  /** False: this process runs none of its jobs. */
+  readonly worked: boolean;
   readonly #queue: Queue;
   readonly #workers: Worker[] = [];
   #shownWorkers: readonly Worker[] | undefined;
@@ -132,15 +134,16 @@ export class PoolState implements PoolView {
   constructor(
     settings: PoolSettings,
     queue: Queue,
-    { nowMs, wall }: { readonly nowMs: number; readonly wall: Wall },
+    { nowMs, wall, worked = true }: PoolStateOptions,
   ) {
     this.wall = wall;
+    this.worked = worked;
     this.pool = settings.name;
     this.settings = settings;
     this.#nowMs = nowMs;
-    this.size = Object.freeze({ ...settings.size });
-    this.target = settings.size.min;
-    this.limit = settings.size.max;
+    this.size = worked ? Object.freeze({ ...settings.size }) : NO_WORKERS;
+    this.target = this.size.min;
+    this.limit = worked ? settings.size.max : Infinity; // nothing binds it: it grows nowhere
     this.lanes = settings.lanes.map((lane, index) => new Lane(lane, index, this, queue));
     this.shownLanes = Object.freeze([...this.lanes]);
     this.totals = new LiveTotals(this);
@@ -272,6 +275,19 @@ export class PoolState implements PoolView {
     for (const lane of this.lanes) lane.rested(nowMs);
   }
 }
+
+/** What a state begins with. */
+interface PoolStateOptions {
+  readonly nowMs: number;
+  readonly wall: Wall;
+  readonly worked?: boolean;
+}
+
+/** Bounds of a pool that is not worked here. */
+export const NO_WORKERS: { readonly min: number; readonly max: number } = Object.freeze({
+  min: 0,
+  max: 0,
+});
 
 /** What is counted of one downstream. */
 type UseCount = { -readonly [Key in keyof DownstreamUse]: DownstreamUse[Key] };

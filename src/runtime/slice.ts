@@ -69,9 +69,10 @@ export async function waitOut(parts: SliceParts, clock: Clock, untilMs: number):
 /** Jobs that are ready, run here, are on their way into the store or out of it, or are due by then. */
 function jobsLeft({ state, settler, overruns, handingOn }: SliceParts, untilMs: number): number {
   let left = settler.outstanding + overruns.held + (handingOn.isAtWork ? 1 : 0);
-  const isHeld = state.holdUntilMs > untilMs; // no job starts before, whatever is ready
+  // No job starts before, whatever is ready.
+  const isHeld = !state.worked || state.holdUntilMs > untilMs;
   for (const lane of state.lanes) {
-    left += (isHeld ? 0 : lane.waiting) + lane.running + lane.adding;
+    left += (isHeld ? 0 : lane.waiting) + (state.worked ? lane.running : 0) + lane.adding;
     if (!isHeld && !lane.paused && lane.nextDueAtMs <= untilMs) left++;
   }
   return left;

@@ -105,9 +105,10 @@ export class Steering {
     this.load.look(nowMs, this.#state.lanes);
   }
 
-  /** A look at a pool that drains: its rates and its history go on. */
+  /** A look at a pool that drains, or that others work: its rates and its history go on. */
   look(nowMs: number): void {
     this.#state.update(nowMs);
+    this.#arrivals = this.#state.traffic.arrivals;
     this.history.draining(this.#state);
   }
 
@@ -159,6 +160,7 @@ export class Steering {
   }
 
   #applyOverride(): void {
+    if (!this.#state.worked) return;
     const { size } = this.#state.settings;
     const max = Math.min(this.override?.max ?? size.max, size.max);
     this.#state.size = Object.freeze({ min: Math.min(this.override?.min ?? size.min, max), max });

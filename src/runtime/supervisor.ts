@@ -26,7 +26,7 @@ import type {
   StopReport,
 } from "./handles.ts";
 import { suggestion } from "../base/suggest.ts";
-import { checkAudit, checkFunction, checkMs, checkReload } from "./called.ts";
+import { checkAudit, checkedNames, checkFunction, checkMs, checkReload } from "./called.ts";
 import { EventHub } from "./event_hub.ts";
 import { closeStore, openPool } from "./open_pool.ts";
 import type { Pool } from "./pool.ts";
@@ -47,6 +47,11 @@ export interface SupervisorOptions {
   readonly seed?: number | undefined;
   /** Told of every event from the very first. */
   readonly observer?: Observer | undefined;
+  /**
+   * Names of the pools whose jobs this process runs; `[]`: none. The others take jobs here all the same:
+   * they run in processes that share the store. @default {all}
+   */
+  readonly pools?: readonly string[] | undefined;
 }
 
 /** How a supervisor is set up by the one that puts it together. */
@@ -68,6 +73,7 @@ export async function supervise(
   resolve?: Resolver,
 ): Promise<Supervisor> {
   const { clock = systemClock(), observer, telemetry } = options;
+  const worked = workedOf(options.pools, settings);
   const redaction = new Redaction(settings.redact, settings.shown);
   const log = redaction.logger(options.log ?? silentLogger());
   const seed = options.seed ?? crypto.getRandomValues(new Uint32Array(1))[0]!;
@@ -89,8 +95,11 @@ export async function supervise(
   });
   const takers = new Takers();
   const { durable = true } = settings.store.plugin ?? {};
-  const shared = { seats, breakers, takers };
+  const shared = { seats, breakers, takers, worked };
   const context = { store, durable, clock, hub, log, seed, telemetry, redaction, ...shared };
+  if (worked !== undefined && !durable && worked.size < settings.pools.length) {
+    log.warn("The store is in memory: jobs of pools that are not worked here run nowhere");
+  }
   const pools: Pool[] = [];
   try {
     for (const pool of settings.pools) pools.push(await openPool(pool, context));
@@ -100,6 +109,26 @@ export async function supervise(
     throw thrown;
   }
   return new Supervisor({ settings, pools, context }, resolve);
+}
+
+/** A pool that is to be worked is not there. */
+export class UnknownPoolError extends TypeError {
+  /** Says what may be meant. */
+  constructor(name: string, known: readonly string[]) {
+    super(`No pool is named "${name}"${suggestion(name, known)}`);
+  }
+}
+
+/** Names of pools that are to be worked. @throws {UnknownPoolError} If there is no such pool. */
+function workedOf(
+  names: readonly string[] | undefined,
+  { pools }: Settings,
+): ReadonlySet<string> | undefined {
+  if (names === undefined) return undefined;
+  const known = pools.map(({ name }) => name);
+  const wrong = checkedNames(names).find((name) => !known.includes(name));
+  if (wrong === undefined) return new Set(names);
+  throw new UnknownPoolError(wrong, known);
 }
 
 /** A running config. */

@@ -63,6 +63,21 @@ export const leaseChecks: readonly StoreCheck[] = [
     },
   },
   {
+    name: "a member that never leases is no peer of others; it adds, looks and cancels as any",
+    run: async (store) => {
+      const one = await openTrial(store);
+      const taker = await openTrial(store, { leases: false });
+      const { id } = await taker.add();
+
+      assert.equal((await one.queue.renew(one.nowMs)).peers, 1);
+      assert.equal((await taker.queue.renew(taker.nowMs)).peers, 2);
+      assert.equal((await taker.queue.find(id))?.state, "ready");
+      assert.equal((await one.lease(1))[0]?.id, id);
+      const second = await taker.add();
+      assert.equal((await taker.queue.change(second.id, "cancel", taker.nowMs)).ok, true);
+    },
+  },
+  {
     name: "pools of different names share nothing",
     run: async (store) => {
       const one = await openTrial(store);

@@ -17,12 +17,12 @@ import { openLanes } from "./record/lanes.ts";
 
 /** Opens a queue and joins as a member. */
 export async function openQueue(options: QueueOptions, shares: QueueShares): Promise<KvQueue> {
-  const { pool, lanes: rules, attempts, leaseMs, keep, listener, nowMs } = options;
+  const { pool, lanes: rules, attempts, keep, listener, nowMs } = options;
   const { db, completions, others, alive, log } = shares;
   const keys = new PoolKeys(pool);
   const lanes = await openLanes(db, keys, rules, attempts);
   const counts = new Counts(lanes.own.map(({ ordinal }) => ordinal));
-  const member = new Member(leaseMs, alive);
+  const member = new Member(options, alive);
   await member.join(db, keys);
   const gate = new Mutex();
   const context: QueueContext = {

@@ -5,8 +5,11 @@
  */
 
 import { sight, type Sighting } from "../../src/base/liveness.ts";
-import type { QueueListener } from "../../src/contract/store.ts";
+import type { QueueListener, QueueOptions } from "../../src/contract/store.ts";
 import { type MemoryJob, RUNNING } from "./job.ts";
+
+/** What a member is made of. */
+type MemberOptions = Pick<QueueOptions, "listener" | "leaseMs" | "leases">;
 
 /** What one queue holds. Whether another member lives is judged by its `beats`. */
 export class MemoryMember {
@@ -14,8 +17,10 @@ export class MemoryMember {
   readonly listener: QueueListener;
   /** It is dead once others have not seen it renew for so long. */
   leaseMs: number;
+  /** False: it never leases. */
+  readonly leases: boolean;
   /** Index of a lane in this queue by the lane's ordinal. */
-  places: readonly (number | undefined)[];
+  places: readonly (number | undefined)[] = [];
   /** Jobs it has leased. */
   readonly held: MemoryJob[] = [];
   /** How often it has renewed. */
@@ -28,14 +33,10 @@ export class MemoryMember {
   readonly #seen = new WeakMap<MemoryMember, Sighting<number>>();
 
   /** Holds nothing yet. */
-  constructor(
-    listener: QueueListener,
-    leaseMs: number,
-    places: readonly (number | undefined)[],
-  ) {
+  constructor({ listener, leaseMs, leases = true }: MemberOptions) {
     this.listener = listener;
     this.leaseMs = leaseMs;
-    this.places = places;
+    this.leases = leases;
   }
 
   /** Leases a job. */

@@ -50,11 +50,11 @@ export class MemoryQueue implements Queue {
 
   /** Joins as a member: the others are woken, so that they show that they live. */
   constructor(pool: MemoryPool, options: QueueOptions, fences: Fences) {
-    const { nowMs, listener, leaseMs } = options;
+    const { nowMs } = options;
     this.#pool = pool;
     this.#fences = fences;
     this.#renewedAtMs = nowMs;
-    this.#member = new MemoryMember(listener, leaseMs, []);
+    this.#member = new MemoryMember(options);
     this.#adopt(options, nowMs);
     for (const other of pool.members) this.#member.sees(other, 0);
     pool.join(this.#member);
@@ -133,7 +133,7 @@ export class MemoryQueue implements Queue {
     const { members } = this.#pool;
     this.#pool.follow(nowMs - steadyMs, nowMs);
     if (this.#left) {
-      return { alive: false, peers: members.size, reaped: 0, nextAtMs: Infinity };
+      return { alive: false, peers: this.#peers, reaped: 0, nextAtMs: Infinity };
     }
     if (!this.#member.joined) this.#pool.join(this.#member);
     const alive = !this.#member.lost;
@@ -148,9 +148,15 @@ export class MemoryQueue implements Queue {
       reaped += takeAll(this.#pool, other, this.#attempts, nowMs);
     }
     this.#tell(reaped > 0);
-    const peers = members.size;
-    const nextAtMs = peers === 1 ? Infinity : steadyMs + this.#member.leaseMs / 3;
-    return { alive, peers, reaped, nextAtMs };
+    const nextAtMs = members.size === 1 ? Infinity : steadyMs + this.#member.leaseMs / 3;
+    return { alive, peers: this.#peers, reaped, nextAtMs };
+  }
+
+  /** Members that lease, and this one. */
+  get #peers(): number {
+    let peers = 0;
+    for (const other of this.#pool.members) if (other.leases || other === this.#member) peers++;
+    return peers;
   }
 
   /** Counts by lane: the same live objects each time, so they are new in any case. */

@@ -53,6 +53,7 @@ function pool(parts: Partial<WaitingPool> = {}, low: Partial<LaneView> = {}): Wa
     stale: false,
     paused: false,
     draining: false,
+    worked: true,
     boundBy: "controller",
     ...parts,
   };

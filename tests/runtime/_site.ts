@@ -4,7 +4,7 @@
  * @module
  */
 
-import { start } from "../../mod.ts";
+import { start, type StartOptions } from "../../mod.ts";
 import { MemoryStore } from "../../stores/memory/mod.ts";
 import type { ConfigInput } from "../../src/config/input.ts";
 import { defineStore } from "../../src/contract/plugin.ts";
@@ -56,7 +56,11 @@ export class Site {
   readonly #processes: { readonly sluice: Sluice; readonly clock: VirtualClock }[] = [];
 
   /** Starts a process with some pools. Each job takes its payload in ms. */
-  async start(config: ConfigInput, clock = this.clock): Promise<Sluice> {
+  async start(
+    config: ConfigInput,
+    clock = this.clock,
+    more: Pick<StartOptions, "pools"> = {},
+  ): Promise<Sluice> {
     const own = this.#store;
     const store: Store = {
       open: (given) => {
@@ -73,7 +77,7 @@ export class Site {
     };
     const plugins = { shared: defineStore({ name: "shared", create: () => store }) };
     const observer = (event: PoolEvent): void => void this.events.push(event);
-    const options = { clock, plugins, observer, seed: this.#processes.length + 1 };
+    const options = { clock, plugins, observer, seed: this.#processes.length + 1, ...more };
     const sluice = await start({ store: "shared", ...config }, options);
     this.#processes.push({ sluice, clock });
     return sluice;

@@ -22,6 +22,7 @@ export type TallyParts = Partial<Omit<LaneCounters, "waits" | "runs">> & {
 const AT_EASE = {
   degraded: false,
   draining: false,
+  worked: true,
   drain: undefined,
   stopped: false,
   paused: false,

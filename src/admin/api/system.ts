@@ -89,7 +89,7 @@ function hindrancesOf(handle: PoolHandle, looks: StoreLooks): readonly Hindrance
 function* hindrancesIn(pool: PoolSnapshot): Iterable<string> {
   if (pool.stopped) yield "has stopped";
   else if (pool.draining) yield "is draining";
-  else if (pool.decision === undefined) yield "has not made its first decision";
+  else if (pool.worked && pool.decision === undefined) yield "has not made its first decision";
   if (pool.stale) yield "has a store that could not be read or written";
   if (refusesJobs(pool)) yield "has a store that failed to store the latest job";
   if (pool.storeWaitMs >= LOOP_STANDS_AFTER_MS) yield "has a loop that does not advance";

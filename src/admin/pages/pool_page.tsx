@@ -186,7 +186,9 @@ const Facts: FC<{ pool: ShownPool }> = ({ pool }) => {
       <Fact name="Workers busy" text={`${grouped(pool.busy)} of ${grouped(pool.live)}${limit}`} />
       <Fact
         name="Target"
-        text={`${pool.draining ? "none" : pool.target} (${size.min} to ${size.max})`}
+        text={pool.worked
+          ? `${pool.draining ? "none" : pool.target} (${size.min} to ${size.max})`
+          : "not worked here"}
       />
       <Fact
         name="Ready jobs"

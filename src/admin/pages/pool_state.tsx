@@ -10,7 +10,7 @@ import type { FC } from "hono/jsx";
 import { type Finding, lanesOverTarget, PRESSING_CODES } from "../../explain/diagnose.ts";
 import { agreeing, counted, duration } from "../../base/format.ts";
 import type { PoolSnapshot } from "../../runtime/handles.ts";
-import { STOPPED } from "../../explain/reason.ts";
+import { NOT_WORKED, STOPPED } from "../../explain/reason.ts";
 
 /** A pool with what its recent past shows. */
 export interface ShownPool extends PoolSnapshot {
@@ -104,6 +104,7 @@ function holds(pool: ShownPool): readonly PoolMark[] {
   return [
     pool.draining && !pool.stopped &&
     warn("draining", "It accepts no more jobs and starts none."),
+    !pool.worked && warn("not worked here", `${NOT_WORKED}.`),
     pool.paused && warn("paused", "No job starts until it is resumed."),
     !pool.draining && !pool.paused && pausedLanes(pool),
     pool.override !== undefined && warn("overridden"),

@@ -42,6 +42,7 @@ export function estimateOf(
   if (shortages.some(({ code }) => code === "cooldown")) {
     return unknown("Unknown: depends on the receiver");
   }
+  if (!pool.worked) return unknown("Unknown: depends on the processes that work its pool");
   if (shortages.length === 0) return { startAtMs: pool.nowMs, basis: "A worker is free" };
   if (atLeast) return unknown("Unknown: too many jobs come before it to count");
   return afterOthers(ahead, pool, lane);

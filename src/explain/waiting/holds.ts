@@ -74,6 +74,11 @@ export function* shortagesOf(
   const { live, idle, target, boundBy, workers, rateBound, startsPerSec, holdUntilMs, heldBy } =
     pool;
   const { name, running, maxRunning, ready } = lane;
+  if (!pool.worked) {
+    const { pool: where } = pool;
+    yield held("not-worked", `Pool "${where}" is not worked here: processes that work it run it`);
+    return;
+  }
   if (holdUntilMs > 0) {
     const who = heldBy === "" ? "The receiver" : `Downstream "${heldBy}"`;
     yield held("cooldown", `${who} says "not now": ${tryOf(holdUntilMs, pool)}`);

@@ -12,7 +12,7 @@ import { declareDead, dropMarks, takeBackOrphans } from "./reaper.ts";
 import { AHEAD_MS, stampAnew } from "./restamp.ts";
 import { Transaction } from "../transaction.ts";
 import { checkMarks } from "../change/marks.ts";
-import { type Beat, markOf, marksIn, type Membership, worksIn } from "./membership.ts";
+import { type Beat, leasesIn, markOf, marksIn, type Membership, worksIn } from "./membership.ts";
 
 /** How many heartbeats fit into a lease. */
 const BEATS = 3;
@@ -103,6 +103,7 @@ export class Heartbeat {
     const dead: { readonly memberId: number; readonly entry: Deno.KvEntry<Beat> }[] = [];
     const live = new Set([memberId]);
     const working = new Set(member.works ? [memberId] : []);
+    let peers = 1;
     let isAhead = false;
     this.#mayBeAhead ??= ((await db.get<number>(keys.of("t"))).value ?? 0) > nowMs + AHEAD_MS;
     for (const entry of await db.list<Beat>({ prefix: keys.of("h") })) {
@@ -112,6 +113,7 @@ export class Heartbeat {
         member.sees(other, entry.versionstamp, entry.value, sinceMs);
       if (!lives) dead.push({ memberId: other, entry });
       else live.add(other);
+      if (lives && other !== memberId && leasesIn(entry.value)) peers++;
       if (lives && worksIn(entry.value)) working.add(other);
     }
     for (const { memberId, entry } of dead) await declareDead(this.#context, memberId, entry);
@@ -129,14 +131,14 @@ export class Heartbeat {
     member.forgetBut(watched);
     await this.refreshMarks();
     await this.#dropStaleMarks(nowMs);
-    member.peers = live.size;
+    member.peers = peers;
     member.members = [...working];
     if (live.size === 1 && !member.alone) counts.forgetShelves(); // others may have put something down
     member.alone = live.size === 1;
     const nextAtMs = steadyMs + member.leaseMs / BEATS;
     const alive = !member.untold; // a renewal that failed midway has not told it
     member.untold = false;
-    return { alive, peers: live.size, reaped, nextAtMs };
+    return { alive, peers, reaped, nextAtMs };
   }
 
   /** Looks who else has come, without judging who lives. At most every other second. */

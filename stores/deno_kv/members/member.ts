@@ -7,6 +7,7 @@
 import { sight, type Sighting } from "../../../src/base/liveness.ts";
 import type { Alive } from "./alive.ts";
 import type { Db } from "../io/db.ts";
+import type { QueueOptions } from "../../../src/contract/store.ts";
 import type { PoolKeys } from "../record/keys.ts";
 import { type Beat, beatIn, beginMembership, type Membership, noMembership } from "./membership.ts";
 
@@ -20,7 +21,7 @@ export class Member {
   leaseMs: number;
   /** When it last showed that it lives. */
   beatAtMs = -Infinity;
-  /** Live members of the pool when it last looked, this one included. */
+  /** Live members of the pool that lease, and this one, when it last looked. */
   peers = 1;
   /** Numbers of those whose pools run jobs, and of those who have come since. */
   members: readonly number[] = [];
@@ -30,12 +31,15 @@ export class Member {
   works = false;
   /** False: others have committed something since it last looked, or are known to live. */
   alone = true;
+  /** False: it never leases. */
+  readonly #leases: boolean;
   readonly #alive: Alive | undefined;
   readonly #seen = new Map<number, Sighting<string>>();
 
   /** Holds nothing yet. `alive` knows who has ended, where that can be known. */
-  constructor(leaseMs: number, alive?: Alive) {
+  constructor({ leaseMs, leases = true }: Pick<QueueOptions, "leaseMs" | "leases">, alive?: Alive) {
     this.leaseMs = leaseMs;
+    this.#leases = leases;
     this.#alive = alive;
   }
 
@@ -43,7 +47,12 @@ export class Member {
   get beat(): Beat {
     const { leaseMs, works } = this;
     const process = this.#alive?.process;
-    return { leaseMs, ...(process === undefined ? {} : { process }), ...(works ? {} : { works }) };
+    return {
+      leaseMs,
+      ...(process === undefined ? {} : { process }),
+      ...(works ? {} : { works }),
+      ...(this.#leases ? {} : { leases: false }),
+    };
   }
 
   /** Joins, or joins again. */

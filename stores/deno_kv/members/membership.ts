@@ -19,6 +19,8 @@ export interface Beat {
   readonly process?: string;
   /** False: its pool has asked for no jobs, so that it owns nothing of what is ready. */
   readonly works?: boolean;
+  /** False: it never leases. */
+  readonly leases?: boolean;
   /** When it came, by the wall clock of its process: only whether that is ahead is judged by it. */
   readonly atMs?: number;
 }
@@ -36,6 +38,11 @@ export function beatIn(value: unknown, leaseMs: number): Beat {
 /** True if a sign of life says that its member runs jobs, or says nothing of that. */
 export function worksIn(value: unknown): boolean {
   return (value as Partial<Beat> | null)?.works !== false;
+}
+
+/** True if a sign of life says that its member may lease, or says nothing of that. */
+export function leasesIn(value: unknown): boolean {
+  return (value as Partial<Beat> | null)?.leases !== false;
 }
 
 /** Jobs of a member that are to be cancelled: segment and index. */

@@ -67,6 +67,7 @@ Deno.test("marksOf() says who or what holds a pool: that needs no one's attentio
   assert.equal(await texts({ draining: true }), "draining warn");
   assert.equal(await texts({ override: { min: 1, untilMs: 1 } }), "overridden warn");
   assert.equal(await texts({ decision: undefined }), "starting warn");
+  assert.equal(await texts({ decision: undefined, worked: false }), "not worked here warn");
 });
 
 Deno.test("marksOf() says over target of waits that are, until a finding says more of them", async () => {
