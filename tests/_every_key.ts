@@ -147,6 +147,8 @@ export function everyKey({ store, url }: Outside): object {
       port: 0,
       tokens: { admin: { env: "ADMIN_TOKEN" }, viewer: { env: "VIEWER_TOKEN" } },
       allowedHosts: ["pools.example.com"],
+      basePath: "/queue",
+      trustedProxies: ["10.0.0.1"],
       alerts: {
         url: { env: "ALERT_URL" },
         token: { env: "ALERT_TOKEN" },

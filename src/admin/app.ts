@@ -23,6 +23,7 @@ import { deadPageRoutes } from "./pages/dead_page.tsx";
 import { EventFeed, MOST_STREAMS } from "./api/event_feed.ts";
 import { eventHandlers, shownEvent } from "./api/events.ts";
 import { EventTrail } from "./api/event_trail.ts";
+import { stripping } from "./http/stripped.ts";
 import { guard } from "./access/guard.ts";
 import { enqueuePageRoutes } from "./pages/enqueue_page.tsx";
 import { jobPageRoutes } from "./pages/job_page.tsx";
@@ -60,6 +61,15 @@ export interface AdminOptions {
   readonly viewerToken?: string | undefined;
   /** `Host` names answered besides loopback's while there is no token. @default {[]} */
   readonly allowedHosts?: readonly string[] | undefined;
+  /**
+   * Path that is taken off before the app sees a request, by a proxy or another framework, such as
+   * `/queue`: links and redirects begin with it. Not for `outer.route("/queue", app)`, which takes nothing off.
+   *
+   * @default {""}
+   */
+  readonly basePath?: string | undefined;
+  /** Addresses of proxies whose `X-Forwarded-Prefix` is used in place of `basePath`. @default {[]} */
+  readonly trustedProxies?: readonly string[] | undefined;
   /** Names of fields that are hidden in payloads, results and options, at any depth. @default {"redact" of the config} */
   readonly redact?: readonly string[] | undefined;
   /** Gets what clients are not told. @default {nothing is written} */
@@ -89,7 +99,7 @@ export type AdminApp = Hono<BlankEnv, RoutesOf<Endpoints>, "/">;
 /**
  * Makes the admin API.
  *
- * @throws {TypeError} If a token is too short, or both are the same.
+ * @throws {TypeError} If a token is too short, both are the same, or `basePath` is no path.
  *
  * @example
  * ```ts
@@ -117,6 +127,7 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
   const log = options.log ?? silentLogger();
   const tokens: Tokens = { adminToken: options.adminToken, viewerToken: options.viewerToken };
   checkTokens(tokens);
+  const note = stripping(options);
   const sessions = new Sessions();
   const clock = options.clock ?? systemClock();
   const signal = options.signal === undefined
@@ -169,10 +180,14 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     const answering: typeof handler = method === "GET"
       ? (c, next) => compressed(c.req.raw, checked(c, next))
       : checked;
+    const handle: typeof handler = note === undefined ? answering : (c, next) => {
+      note(c);
+      return answering(c, next);
+    };
     // Only an app that this one is mounted in needs it, and copies it: Hono's fast router cannot hold it.
     if (path === MOUNTED_START) {
-      app.routes.push({ basePath: "/", method, path, handler: answering });
-    } else app.on(method, path, answering);
+      app.routes.push({ basePath: "/", method, path, handler: handle });
+    } else app.on(method, path, handle);
   };
   const handlers: Handlers<Omit<Endpoints, keyof SessionEndpoints>> = {
     ...jobHandlers(context),
@@ -202,7 +217,10 @@ export function admin(sluice: Sluice, options: AdminOptions = {}): AdminApp {
     .route("/", assetRoutes());
   if (hasToken(tokens)) pages.route("/", loginPageRoutes());
   pages.routes.forEach(add);
-  app.notFound((c) => withBody(c, context.body, refuse(c) ?? noRoute(c, context, app.routes)));
+  app.notFound((c) => {
+    note?.(c);
+    return withBody(c, context.body, refuse(c) ?? noRoute(c, context, app.routes));
+  });
   app.onError((error, c) => failed(error, c, context));
   // `hc` types come from the schemas that the routes declare.
   return app as unknown as AdminApp;

@@ -77,6 +77,12 @@ function diffStore({ store: from }: Settings, { store: to }: Settings): readonly
   }];
 }
 
+/** Where it is reached, under which names and paths. */
+function placeOf(admin: AdminSettings): Readonly<Record<string, unknown>> {
+  const { hostname, port, allowedHosts, basePath, trustedProxies } = admin;
+  return { hostname, port, allowedHosts, basePath, trustedProxies };
+}
+
 function diffAdmin(
   from: AdminSettings | undefined,
   to: AdminSettings | undefined,
@@ -85,10 +91,9 @@ function diffAdmin(
   if (from === undefined && to === undefined) return [];
   if (from === undefined) return [{ pointer: "/admin", change: "added", ...refused }];
   if (to === undefined) return [{ pointer: "/admin", change: "removed", ...refused }];
-  const { hostname, port, allowedHosts } = from;
   const addresses = changesOf(
-    { hostname, port, allowedHosts },
-    { hostname: to.hostname, port: to.port, allowedHosts: to.allowedHosts },
+    placeOf(from),
+    placeOf(to),
     { path: ["admin"], refused: true, effects: () => ADMIN_STAYS },
   );
   // Tokens are compared, but never shown.

@@ -47,6 +47,10 @@ export interface AdminInput {
   } | undefined;
   /** Allowed `Host` names besides loopback's, while there is no token. @default {[]} */
   readonly allowedHosts?: readonly string[] | undefined;
+  /** Path that a proxy takes off before it hands a request on, such as `/queue`. @default {""} */
+  readonly basePath?: string | undefined;
+  /** Addresses of proxies whose `X-Forwarded-Prefix` is used in place of `basePath`. @default {[]} */
+  readonly trustedProxies?: readonly string[] | undefined;
   /** Where alerts are sent, when findings begin and when they end. */
   readonly alerts?: {
     /** Address that gets a POST. A reference, if it holds a secret. */

@@ -154,8 +154,8 @@ type AdminShape = NonNullable<InferOutput<typeof configShape>["admin"]>;
 type Tokens = Pick<AdminSettings, "adminToken" | "viewerToken">;
 
 function adminSettings(shape: AdminShape, tokens: Tokens): AdminSettings {
-  const { hostname, port, allowedHosts } = shape;
-  return { hostname, port, ...tokens, allowedHosts };
+  const { hostname, port, allowedHosts, basePath, trustedProxies } = shape;
+  return { hostname, port, ...tokens, allowedHosts, basePath, trustedProxies };
 }
 
 /** Without a token only this machine may be answered. What is really bound is looked at by the server. */

@@ -137,6 +137,10 @@ export interface AdminSettings {
   readonly viewerToken: string | undefined;
   /** `Host` names answered besides loopback's. */
   readonly allowedHosts: readonly string[];
+  /** Path that a proxy takes off. */
+  readonly basePath?: string | undefined;
+  /** Addresses of proxies that say what they take off. */
+  readonly trustedProxies?: readonly string[] | undefined;
   /** Where findings are reported. `undefined`: nowhere. */
   readonly alerts?: AlertSettings | undefined;
 }

@@ -25,6 +25,7 @@ import {
   putOff,
   text,
   texts,
+  urlPath,
   wants,
   whole,
 } from "./shape_parts.ts";
@@ -274,6 +275,8 @@ const admin = documented("config.admin", {
   port: v.optional(port(), 8787),
   tokens: v.optional(tokens),
   allowedHosts: v.optional(texts(), []),
+  basePath: v.optional(urlPath(), ""),
+  trustedProxies: v.optional(texts(), []),
   alerts: v.optional(alerts),
 });
 

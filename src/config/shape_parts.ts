@@ -4,6 +4,7 @@
  * @module
  */
 
+import { URL_PATH } from "../base/url_path.ts";
 import * as v from "valibot";
 import { delayTooLong, LONGEST_DELAY_MS } from "../contract/job.ts";
 import { display, isRecord, unknownKey } from "./faults.ts";
@@ -125,6 +126,14 @@ export function text(longest = Infinity): v.GenericSchema<string> {
 /** A list of texts. */
 export function texts(): v.GenericSchema<string[]> {
   return v.array(text(), wants("a list of texts"));
+}
+
+/** A path of addresses, or none. */
+export function urlPath(): v.GenericSchema<string> {
+  return v.pipe(
+    v.string(wants('a path such as "/queue"')),
+    v.regex(URL_PATH, wants('a path such as "/queue"')),
+  );
 }
 
 /** An object with at least one key. */

@@ -97,6 +97,8 @@ Deno.test("resolveConfig() keeps what is given, in order", async () => {
     adminToken: undefined,
     viewerToken: undefined,
     allowedHosts: ["pools.internal"],
+    basePath: "",
+    trustedProxies: [],
     alerts: undefined,
   });
   assert.deepEqual(zulu.lanes.map(({ name, targetWaitMs }) => [name, targetWaitMs]), [
@@ -198,7 +200,7 @@ Deno.test("resolveConfig() names faults of the top", async () => {
     "/pools: Expected pools by name, at least one but received an empty object",
     "/allowModules/0: Expected a text that is not empty but received 1",
     '/redact: Expected a list of texts but received "email"',
-    '/admin/host: No key is named "host": expected one of "hostname", "port", "tokens", "allowedHosts", "alerts"',
+    '/admin/host: No key is named "host": expected one of "hostname", "port", "tokens", "allowedHosts", "basePath", "trustedProxies", "alerts"',
     '/pool: No key is named "pool": did you mean "pools"?',
     '/admin/tokens/viewer: The environment variable "V" is not set: set it before the start',
   ]);

@@ -11,6 +11,9 @@ import { hostHeader, hostOf, isSameOrigin, loginFor, wantsPage } from "../http/o
 import { problem } from "../http/problem.ts";
 import { hasToken, type Tokens } from "./tokens.ts";
 
+/** The way for others to get in, of a config and of `admin()`. */
+const SET_TOKENS = "set admin.tokens in the config, or adminToken of admin()";
+
 /** What the guard goes by. */
 export interface GuardOptions extends Tokens {
   /** `Host` names answered besides loopback's. Only without tokens. */
@@ -74,7 +77,7 @@ function loopbackGuard(allowedHosts: readonly string[]): Guard {
     if (peer !== lastPeer && peer !== undefined && !isLoopback(peer)) {
       return problem(
         403,
-        "Without a token, only this machine has access: set admin.tokens in the config to allow others",
+        `Without a token, only this machine has access: ${SET_TOKENS} to allow others`,
       );
     }
     lastPeer = peer;
@@ -88,9 +91,7 @@ function loopbackGuard(allowedHosts: readonly string[]): Guard {
     if (origin === null || isSafe(c.req.method) || hostOf(origin) === host) return undefined;
     return problem(
       403,
-      `The site ${
-        origin.slice(0, 100)
-      } may not change anything without a token: set admin.tokens in the config`,
+      `The site ${origin.slice(0, 100)} may not change anything without a token: ${SET_TOKENS}`,
     );
   };
 }
@@ -99,7 +100,7 @@ function notAnswered(host: string): Response {
   return problem(
     421,
     `The host name "${hostName(host).slice(0, 100)}" is not allowed without a token: ` +
-      "use 127.0.0.1 or localhost, list it in admin.allowedHosts, or set admin.tokens",
+      `use 127.0.0.1 or localhost, list it in allowedHosts, or ${SET_TOKENS}`,
   );
 }
 

@@ -6,6 +6,7 @@
 
 import type { Context } from "hono";
 import { basePath } from "hono/route";
+import { stripped } from "./stripped.ts";
 
 /** What a path is read against: no page is there. */
 const NOWHERE = "http://nowhere.invalid";
@@ -39,18 +40,23 @@ export function placeOf(c: Context): { readonly pathname: string; readonly searc
   return { pathname, search: query === undefined ? "" : `?${query}` };
 }
 
-/** Path that the app is mounted at, such as `/queue`. Empty: at the root. */
+/** Path below which browsers and programs reach the app, such as `/queue`. Empty: at the root. */
 export function baseOf(c: Context): string {
-  const base = basePath(c);
-  return base === "/" ? "" : encodeURI(base);
+  return stripped(c) + encodeURI(mountOf(c));
+}
+
+/** Path that the app is mounted at, of the one that it is asked for. Hint: `route()` keeps a slash at its end. */
+function mountOf(c: Context): string {
+  return basePath(c).replace(/\/$/, "");
 }
 
 /** Where to log in, so that the page that was asked for is shown then. */
 export function loginFor(c: Context): string {
   const base = baseOf(c);
   const { pathname, search } = placeOf(c);
-  const isStart = search === "" && (pathname === base || pathname === `${base}/`);
-  return loginPath(base, isStart ? startOf(base) : pathname + search);
+  const path = stripped(c) + pathname;
+  const isStart = search === "" && (path === base || path === `${base}/`);
+  return loginPath(base, isStart ? startOf(base) : path + search);
 }
 
 /** Where to log in, so that `next` is shown then. */
@@ -81,8 +87,7 @@ export function wantsPage(c: Context): boolean {
 
 /** True for a path of the API, below where the app is mounted. */
 export function isApi(c: Context): boolean {
-  const base = basePath(c);
-  return c.req.path.startsWith(`${base === "/" ? "" : base}/api/`);
+  return c.req.path.startsWith(`${mountOf(c)}/api/`);
 }
 
 /** True for what a browser opens. Below `/api` all is for programs. */

@@ -16,6 +16,7 @@ import { NO_ROUTE, type ProblemError } from "../http/wire.ts";
 import type { AdminContext } from "../api/context.ts";
 import { answerPage, bareFrameOf, Layout } from "./layout.tsx";
 import { isForPeople, placeOf } from "../http/origin.ts";
+import { stripped } from "../http/stripped.ts";
 import { badRequest, problem } from "../http/problem.ts";
 import { UnreadError } from "../http/reads.ts";
 import { unread } from "../server/unread.ts";
@@ -102,7 +103,7 @@ function storeFailed(
           {message}. If this lasts: {STORE_CAUSES}.
         </p>
         <p class="row">
-          <a class="button" href={pathname + search}>Try again</a>
+          <a class="button" href={stripped(c) + pathname + search}>Try again</a>
           <span id="retry" class="soft" data-seconds={STORE_RETRY_S}>
             The page tries again every {STORE_RETRY_S} s.
           </span>

@@ -224,7 +224,7 @@ Deno.test("guard() answers 421 to any other host name without a token, so that n
   const response = await system.app.request("/api/pools", { headers: { host: "evil.example:80" } });
   assert.equal(
     (await problemOf(response)).detail,
-    'The host name "evil.example" is not allowed without a token: use 127.0.0.1 or localhost, list it in admin.allowedHosts, or set admin.tokens',
+    'The host name "evil.example" is not allowed without a token: use 127.0.0.1 or localhost, list it in allowedHosts, or set admin.tokens in the config, or adminToken of admin()',
   );
 });
 
@@ -249,7 +249,7 @@ Deno.test("guard() answers 403 to another machine without a token, whatever host
   assert.equal(other.status, 403);
   assert.equal(
     (await problemOf(other)).detail,
-    "Without a token, only this machine has access: set admin.tokens in the config to allow others",
+    "Without a token, only this machine has access: set admin.tokens in the config, or adminToken of admin() to allow others",
   );
   assert.equal((await from("127.0.0.1")).status, 200);
   assert.equal((await from("::1")).status, 200);
@@ -283,7 +283,7 @@ Deno.test("guard() answers 403 to what a page of another site has a browser send
 
   assert.equal(
     (await problemOf(foreign)).detail,
-    "The site https://evil.example may not change anything without a token: set admin.tokens in the config",
+    "The site https://evil.example may not change anything without a token: set admin.tokens in the config, or adminToken of admin()",
   );
   assert.equal(own.status, 200);
   assert.equal(system.sluice.pool("mail").snapshot().draining, false);
