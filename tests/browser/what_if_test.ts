@@ -1,10 +1,12 @@
 /// <reference lib="dom" />
 
 import assert from "node:assert/strict";
+import { warmWorker } from "../_what_if.ts";
 import { browserTest, visit } from "./_chromium.ts";
 import { startSystem } from "./_system.ts";
 
 browserTest("A pool's page lays what would have been beside what happened", async () => {
+  await warmWorker();
   await using system = await startSystem();
   const mail = system.pool("mail");
   for (let turn = 0; turn < 25; turn++) {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { warmWorker } from "../../_what_if.ts";
 import { problemOf, type Running, running } from "../_app.ts";
 
 async function busy(system: Running): Promise<void> {
@@ -13,6 +14,7 @@ async function busy(system: Running): Promise<void> {
 const PATH = "/api/pools/mail/whatif";
 
 Deno.test("POST …/whatif answers what happened and what would have been", async () => {
+  await warmWorker();
   await using system = await running();
   await busy(system);
 
@@ -31,6 +33,7 @@ Deno.test("POST …/whatif answers what happened and what would have been", asyn
 });
 
 Deno.test("POST …/whatif says what is wrong, and answers one question at a time", async () => {
+  await warmWorker();
   await using system = await running();
   const early = await problemOf(await system.send("POST", PATH, { changes: { "size.max": 1 } }));
   await busy(system);
