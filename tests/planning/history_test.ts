@@ -35,6 +35,7 @@ const NONE = {
   failures: 0,
   deferrals: 0,
   shed: 0,
+  planned: 0,
 };
 
 /** A pool as it is measured: `longestWaitMs` and `mostReady` since the last sample, of each lane. */
@@ -50,7 +51,17 @@ function at(
     extremes.ready(mostReady);
     return { ...lane, ...NONE, extremes };
   });
-  return { ...view, lanes, workerTime: new LiveMeter(view.nowMs, view.live) };
+  return {
+    ...view,
+    lanes,
+    workerTime: new LiveMeter(view.nowMs, view.live),
+    emptyLeases: 0,
+    planned: 0,
+    ahead: 0,
+    leaseMs: 30_000,
+    loopBlocks: 0,
+    loopBlockedMs: 0,
+  };
 }
 
 function times(recorder: HistoryRecorder): readonly number[] {

@@ -76,7 +76,7 @@ Deno.test("POST jobs answers 400 with a pointer for every fault at once", async 
     {
       pointer: "/dealy",
       detail:
-        'No field is named "dealy": expected one of "lane", "type", "payload", "key", "delayMs", "dedupeKey", "ttlMs"',
+        'No field is named "dealy": expected one of "lane", "type", "payload", "key", "delayMs", "runAt", "dedupeKey", "ttlMs"',
     },
     { pointer: "/lane", detail: 'No lane is named "urgnt": did you mean "urgent"?' },
     { pointer: "/type", detail: "The pool has one handler: send its jobs without a type" },
