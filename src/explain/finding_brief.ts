@@ -60,8 +60,9 @@ function capacityBrief({ setting = "" }: Finding, at: (name: string) => number):
   const aim = targetMs > 0 ? ` (target ${duration(targetMs)})` : "";
   const what = oldestMs > targetMs
     ? `The oldest job waits ${duration(oldestMs)}${aim}`
-    : `${percent(at("share"))} of the jobs are late${aim} or rejected`;
-  const shed = at("shedPerSec") > 0 ? `, ${rate(at("shedPerSec"))}/s rejected` : "";
+    : `${percent(at("share"))} of the jobs are late${aim}`;
+  const join = oldestMs > targetMs ? ", others are" : " or";
+  const shed = at("shedPerSec") > 0 ? `${join} rejected, ${rate(at("shedPerSec"))}/s` : "";
   const why = setting === "controller"
     ? ": the controller asks for no more workers"
     : setting === ""

@@ -105,6 +105,9 @@ export interface Pause {
 /** Dead letters are old news after so long without a new one, ms. */
 const OLD_MS = 60_000;
 
+/** A smaller share of the time that the event loop is blocked hides nothing worse: a busy machine does that. */
+const LITTLE_BLOCKED = 0.05;
+
 /** An adaptive pool is no trouble for never changing its size. */
 const ADVICE: readonly Finding["code"][] = ["fixed-would-do"];
 
@@ -154,8 +157,18 @@ function trouble(
 }
 
 /** The event loop is blocked for so much of the time that all jobs wait for it: no other bound matters. */
-function isBlockedMostly({ code, numbers: { blockedMs = 0, spanMs = 0 } }: Finding): boolean {
-  return code === "loop-blocked" && blockedMs >= spanMs / 2;
+function isBlockedMostly(finding: Finding): boolean {
+  return finding.code === "loop-blocked" && blockedShare(finding) >= 0.5;
+}
+
+function blockedShare({ numbers: { blockedMs = 0, spanMs = 0 } }: Finding): number {
+  return spanMs === 0 ? 0 : blockedMs / spanMs;
+}
+
+function toneOf(finding: Finding): Trouble["tone"] {
+  const { code } = finding;
+  if (code === "loop-blocked") return blockedShare(finding) < LITTLE_BLOCKED ? "quiet" : "bad";
+  return PRESSING_CODES.includes(code) || code === "downstream-slower" ? "bad" : "quiet";
 }
 
 function isWaiting({ code }: Finding): boolean {
@@ -171,8 +184,7 @@ function ofFinding(
   const { code, lane, change } = finding;
   const brief = briefOf(finding);
   const isFailing = code === "failing" && facts.error !== undefined;
-  const tone = PRESSING_CODES.includes(code) || code === "downstream-slower" ? "bad" : "quiet";
-  return trouble(code, tone, {
+  return trouble(code, toneOf(finding), {
     lane,
     what: isFailing ? `${brief}: ${facts.error}` : brief,
     forMs: forMsOf(finding),

@@ -145,6 +145,10 @@ Deno.test("While the event loop is blocked most of the time, no bound is blamed 
     (await textsOf({ diagnosis: [blocked(blockedMs), AT_CAPACITY] })).length;
 
   assert.deepEqual([await linesAt(30_000), await linesAt(6_000)], [1, 2]);
+  const tones = [60_000, 6_000, 900].map(async (ms) =>
+    (await textsOf({ diagnosis: [blocked(ms)] }))[0]?.split(":")[0]
+  );
+  assert.deepEqual(await Promise.all(tones), ["bad", "bad", "quiet"]);
 });
 
 Deno.test("A drained pool has one line: nothing else matters until the restart", async () => {

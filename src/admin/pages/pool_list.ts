@@ -50,7 +50,9 @@ export function listOf(
   const matching = pools.filter(({ pool: { pool, lanes } }) =>
     [pool, ...lanes.map(({ name }) => name)].some((name) => name.toLowerCase().includes(text))
   );
-  const amiss = matching.filter(({ troubles }) => troubles.length > 0);
+  const amiss = matching.filter(({ troubles: [worst] }) =>
+    worst !== undefined && worst.tone !== "quiet"
+  );
   // Who asks for an order or a name wants to see them all.
   const isFolded = !isUnfolded && sort === "" && text === "" && amiss.length > 0;
   const listed = isFolded ? amiss : matching;

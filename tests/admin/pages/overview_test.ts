@@ -209,7 +209,7 @@ Deno.test("GET / has one line for what all pools share", async () => {
     lane: undefined,
     saw: "",
     change: "Find what computes for long",
-    numbers: { longestMs: 700, spanMs: 60_000 },
+    numbers: { longestMs: 700, blockedMs: 9_000, spanMs: 60_000 },
   } as const;
   const blocked = withPool(system.sluice, () => ({ diagnosis: () => [finding] }));
   const both = new Proxy(blocked, {
