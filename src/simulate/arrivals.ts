@@ -21,6 +21,8 @@ export function arrivalTimes(
       return even(phasesOf(of, untilMs));
     case "poisson":
       return poisson(phasesOf(of, untilMs), random);
+    case "counts":
+      return counted(of.perMin, of.spacing === "even" ? undefined : random);
     case "on-off":
       return of.spacing === "even" ? even(onOff(of, untilMs)) : poisson(onOff(of, untilMs), random);
   }
@@ -50,6 +52,25 @@ function* poisson(phases: Iterable<Phase>, random: () => number): Generator<numb
       for (; atMs <= untilMs; atMs += unitExponential(random) * 1000 / perSec) yield atMs;
     }
     fromMs = untilMs; // the distribution has no memory: a new rate may begin with a new draw
+  }
+}
+
+const MINUTE_MS = 60_000;
+
+/** In each minute as many as are counted: evenly, the first one a distance after its beginning, or at random. */
+function* counted(
+  perMin: readonly number[],
+  random: (() => number) | undefined,
+): Generator<number, void> {
+  for (const [minute, count] of perMin.entries()) {
+    let ms = 0; // of the minute
+    for (let left = count; left > 0; left--) {
+      // At random: the first of those that are left, which lie anywhere in the rest of the minute.
+      ms = random === undefined
+        ? MINUTE_MS * (count - left + 1) / count
+        : ms + (MINUTE_MS - ms) * (1 - (1 - random()) ** (1 / left));
+      yield MINUTE_MS * minute + ms;
+    }
   }
 }
 

@@ -22,7 +22,46 @@ export function durations(of: Duration, random: () => number): () => number {
       const sigma = Math.sqrt(variance);
       return () => Math.exp(mu + sigma * unitNormal(random));
     }
+    case "percentiles":
+      return percentiles(of, random);
   }
+}
+
+/** Percentiles that durations may be drawn through, each with its place in the standard normal distribution. */
+export const PERCENTILES = {
+  p50: 0,
+  p75: 0.6744898,
+  p90: 1.2815516,
+  p95: 1.6448536,
+  p99: 2.3263479,
+} as const;
+
+/** Those that are given, lowest first: place and duration, ms. */
+export function percentilesIn(
+  of: Extract<Duration, { readonly kind: "percentiles" }>,
+): readonly { readonly name: string; readonly at: number; readonly ms: number }[] {
+  const names = Object.keys(PERCENTILES) as (keyof typeof PERCENTILES)[]; // just these
+  return names.flatMap((name) => {
+    const ms = of[name];
+    return ms === undefined ? [] : [{ name, at: PERCENTILES[name], ms }];
+  });
+}
+
+/** Between two percentiles, and beyond the outer ones, a log-normal: its logarithm goes straight. */
+function percentiles(
+  of: Extract<Duration, { readonly kind: "percentiles" }>,
+  random: () => number,
+): () => number {
+  const points = percentilesIn(of).map(({ at, ms }) => ({ at, log: Math.log(ms) }));
+  const most = of.max ?? Infinity;
+  return () => {
+    const at = unitNormal(random);
+    const above = points.findIndex((point, index) => index > 0 && at < point.at);
+    const upper = above < 0 ? points.length - 1 : above;
+    const [from, to] = [points[upper - 1]!, points[upper]!]; // the check saw to it that there are two
+    const slope = (to.log - from.log) / (to.at - from.at);
+    return Math.min(most, Math.exp(from.log + slope * (at - from.at)));
+  };
 }
 
 /** Exponential with mean 1. */

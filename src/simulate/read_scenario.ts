@@ -11,6 +11,7 @@ import { readSource } from "../config/source.ts";
 import type { LaneSettings, PoolSettings, Settings } from "../config/settings.ts";
 import { suggestion } from "../base/suggest.ts";
 import type { ScenarioInput } from "./scenario.ts";
+import { percentilesIn } from "./chance.ts";
 import { laneLoadShape, poolLoadShape, scenarioShape } from "./shape.ts";
 
 /** The load of one lane, with every default filled in. */
@@ -101,8 +102,26 @@ function checkDuration(shape: ScenarioLane["serviceMs"], path: Path, faults: Fau
     }`;
     faults.add([...path, "runs"], message);
   }
+  if (shape.kind === "percentiles") checkPercentiles(shape, path, faults);
   if (shape.kind !== "uniform" || shape.min <= shape.max) return;
   faults.add([...path, "max"], `Expected at least min (${shape.min}) but received ${shape.max}`);
+}
+
+/** Two at least, and none is below a lower one. */
+function checkPercentiles(
+  shape: Extract<ScenarioLane["serviceMs"], { readonly kind: "percentiles" }>,
+  path: Path,
+  faults: FaultList,
+): void {
+  const given = percentilesIn(shape);
+  if (given.length < 2) faults.add(path, "Expected p50 and a higher percentile, such as p99");
+  const max = shape.max === undefined ? [] : [{ name: "max", ms: shape.max }];
+  const all = [...given, ...max];
+  const low = all.findIndex(({ ms }, index) => ms < (all[index - 1]?.ms ?? 0));
+  if (low < 0) return;
+  const [before, own] = [all[low - 1]!, all[low]!]; // the first is below none
+  const message = `Expected at least ${before.name} (${before.ms}) but received ${own.ms}`;
+  faults.add([...path, own.name], message);
 }
 
 function checkArrivals(

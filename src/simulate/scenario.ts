@@ -93,6 +93,14 @@ export type Arrivals =
     /** How they arrive while on. @default {"poisson"} */
     readonly spacing?: "even" | "poisson" | undefined;
   }
+  /** As many in each minute as were counted there, at random or evenly within it; none after the last. */
+  | {
+    readonly kind: "counts";
+    /** Jobs by minute, whole numbers >= 0, at least one. */
+    readonly perMin: readonly number[];
+    /** How they arrive within a minute. @default {"poisson"} */
+    readonly spacing?: "even" | "poisson" | undefined;
+  }
   /** At recorded times, rising. */
   | { readonly kind: "trace"; readonly atMs: readonly number[] };
 
@@ -103,7 +111,21 @@ export type Duration =
   /** `ms` is the mean. */
   | { readonly kind: "exponential"; readonly ms: number }
   /** `ms` is the mean, `cv` the coefficient of variation: standard deviation over mean. */
-  | { readonly kind: "lognormal"; readonly ms: number; readonly cv: number };
+  | { readonly kind: "lognormal"; readonly ms: number; readonly cv: number }
+  /**
+   * Through percentiles that were measured, ms, > 0: between two of them, and from 0 to the lowest and from
+   * the highest to `max`, as a log-normal is. At least `p50` and one that is higher.
+   */
+  | {
+    readonly kind: "percentiles";
+    readonly p50: number;
+    readonly p75?: number | undefined;
+    readonly p90?: number | undefined;
+    readonly p95?: number | undefined;
+    readonly p99?: number | undefined;
+    /** The longest: none is longer. Omitted: there is no bound. */
+    readonly max?: number | undefined;
+  };
 
 /**
  * A downstream that bears `slots` jobs of the lane at once: with n of them running, an attempt that

@@ -47,6 +47,15 @@ const entries = {
     ms: described(above(0), "Mean, ms."),
     cv: described(atLeast(0), "Coefficient of variation: standard deviation over mean."),
   }),
+  percentiles: object({
+    kind: v.literal("percentiles"),
+    p50: described(above(0), "Median, ms."),
+    p75: described(v.optional(above(0)), "75th percentile, ms."),
+    p90: described(v.optional(above(0)), "90th percentile, ms."),
+    p95: described(v.optional(above(0)), "95th percentile, ms."),
+    p99: described(v.optional(above(0)), "99th percentile, ms."),
+    max: described(v.optional(above(0)), "The longest, ms. Default: no bound."),
+  }),
   knee: object({
     kind: v.literal("knee"),
     ms: described(above(0), "Mean run time while the downstream is not overloaded, ms."),
@@ -60,12 +69,12 @@ const entries = {
   }),
 };
 
-const { fixed, uniform, exponential, lognormal, knee } = entries;
+const { fixed, uniform, exponential, lognormal, percentiles, knee } = entries;
 
 const duration = v.variant(
   "kind",
-  [fixed, uniform, exponential, lognormal],
-  kindOf("a duration", ["fixed", "uniform", "exponential", "lognormal"]),
+  [fixed, uniform, exponential, lognormal, percentiles],
+  kindOf("a duration", ["fixed", "uniform", "exponential", "lognormal", "percentiles"]),
 );
 
 const attemptMessage = wants(
@@ -105,8 +114,11 @@ export const runsShape = object({
 
 const service = v.variant(
   "kind",
-  [fixed, uniform, exponential, lognormal, knee, runsShape],
-  kindOf("a duration", ["fixed", "uniform", "exponential", "lognormal", "knee", "trace"]),
+  [fixed, uniform, exponential, lognormal, percentiles, knee, runsShape],
+  kindOf("a duration", [
+    ...["fixed", "uniform", "exponential", "lognormal", "percentiles"],
+    ...["knee", "trace"],
+  ]),
 );
 
 const keysMessage = wants("a whole number >= 1 or the key of each job");
@@ -140,6 +152,12 @@ const rates = {
   ),
 };
 
+const MOST_PER_MIN = 60 * MOST_PER_SEC;
+const perMinute = v.pipe(
+  whole(0),
+  v.maxValue(MOST_PER_MIN, wants(`a whole number <= ${MOST_PER_MIN}`)),
+);
+
 const arrivals = v.variant("kind", [
   object({ kind: v.literal("even"), ...rates }),
   object({ kind: v.literal("poisson"), ...rates }),
@@ -154,13 +172,27 @@ const arrivals = v.variant("kind", [
     ),
   }),
   object({
+    kind: v.literal("counts"),
+    perMin: described(
+      v.pipe(
+        v.array(perMinute, wants("a list of jobs by minute, at least one")),
+        v.minLength(1, wants("a list of jobs by minute, at least one")),
+      ),
+      "Jobs that arrive in each minute.",
+    ),
+    spacing: described(
+      v.optional(v.picklist(["even", "poisson"], wants('"even" or "poisson"')), "poisson"),
+      "How jobs arrive within a minute.",
+    ),
+  }),
+  object({
     kind: v.literal("trace"),
     atMs: described(
       v.array(atLeast(0), wants("a list of times")),
       "Recorded times, rising, ms since the beginning.",
     ),
   }),
-], kindOf("arrivals", ["even", "poisson", "on-off", "trace"]));
+], kindOf("arrivals", ["even", "poisson", "on-off", "counts", "trace"]));
 
 /** The load of one lane. */
 export const laneLoadShape = object({

@@ -46,6 +46,27 @@ Deno.test("arrivalTimes() of on-off arrive while it is on, evenly or not", () =>
   assert(Math.abs(poisson.length - 1000) < 100, `${poisson.length}`);
 });
 
+Deno.test("arrivalTimes() of counts has as many in each minute as were counted, at random or evenly", () => {
+  const perMin = [0, 3, 6000, 0, 1];
+  const even = timesOf({ kind: "counts", perMin, spacing: "even" }, 400_000);
+  const random = timesOf({ kind: "counts", perMin, spacing: "poisson" }, 400_000);
+  const countsOf = (times: readonly number[]) =>
+    perMin.map((_, minute) =>
+      times.filter((atMs) => Math.ceil(atMs / 60_000) === minute + 1).length
+    );
+
+  assert.deepEqual(countsOf(even), perMin);
+  assert.deepEqual(countsOf(random), perMin);
+  assert.deepEqual(even.slice(0, 3), [80_000, 100_000, 120_000]);
+  assert.deepEqual(random, random.toSorted((a, b) => a - b));
+  const within = random.filter((atMs) => atMs > 120_000 && atMs <= 180_000);
+  const tenths = Array.from(
+    { length: 10 },
+    (_, tenth) => within.filter((atMs) => Math.floor((atMs - 120_000) / 6_000) === tenth).length,
+  );
+  assert(tenths.every((count) => Math.abs(count - 600) < 100), `${tenths}`); // 4 standard deviations
+});
+
 Deno.test("arrivalTimes() replays a trace", () => {
   assert.deepEqual(timesOf({ kind: "trace", atMs: [0, 5, 5, 70] }, 60), [0, 5, 5]);
 });

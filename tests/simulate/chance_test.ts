@@ -28,3 +28,22 @@ Deno.test("durations() draws with the mean and the variation that each kind has"
     assert(Math.abs(found.cv - cv) <= 0.06 * cv, `${JSON.stringify(of)}: cv ${found.cv}`);
   }
 });
+
+Deno.test("durations() draws through the percentiles that are given, and nothing longer than max", () => {
+  const draw = (of: Duration): Float64Array =>
+    Float64Array.from({ length: COUNT }, durations(of, randomStream(1))).sort();
+  const at = (sorted: Float64Array, share: number) => sorted[Math.floor(share * COUNT)]!;
+  const measured = { p50: 20, p90: 45, p99: 700 } as const;
+  const values = draw({ kind: "percentiles", ...measured, max: 900 });
+
+  for (const [share, ms] of [[0.5, 20], [0.9, 45], [0.99, 700]] as const) {
+    const found = at(values, share);
+    assert(Math.abs(found - ms) <= 0.06 * ms, `p${share * 100}: ${found}`);
+  }
+  assert.equal(values.at(-1), 900);
+  // Of two percentiles it is a log-normal, below the median too: p10 is as far from it as p90.
+  const two = draw({ kind: "percentiles", p50: 20, p90: 40 });
+  assert(Math.abs(at(two, 0.1) - 10) <= 0.3, `${at(two, 0.1)}`);
+  const flat = draw({ kind: "percentiles", p50: 5, p99: 5 });
+  assert(flat.every((ms) => Math.abs(ms - 5) < 1e-9));
+});

@@ -59,6 +59,14 @@ const LANES: NonNullable<ScenarioInput["pools"][string]>["lanes"] = {
     arrivals: { kind: "on-off", perSec: 20, onMs: 100, offMs: 100, spacing: "poisson" },
     serviceMs: fixed,
   },
+  h: {
+    arrivals: { kind: "counts", perMin: [600], spacing: "even" },
+    serviceMs: { kind: "percentiles", p50: 2, p75: 3, p90: 4, p95: 5, p99: 9, max: 20 },
+  },
+  i: {
+    arrivals: { kind: "counts", perMin: [600], spacing: "poisson" },
+    serviceMs: { kind: "percentiles", p50: 2, p99: 9 },
+  },
 };
 
 const REST: Omit<ScenarioInput, "pools" | "durationMs"> = {
@@ -93,6 +101,7 @@ const SCENARIOS: readonly ScenarioInput[] = [
     { kind: "fixed", ms: 1 },
     { kind: "uniform", min: 0, max: 1 },
     { kind: "lognormal", ms: 1, cv: 1 },
+    { kind: "percentiles", p50: 0.2, p75: 0.3, p90: 0.4, p95: 0.5, p99: 1, max: 2 },
   ].map((timerLateMs): ScenarioInput => ({
     timerLateMs: timerLateMs as NonNullable<ScenarioInput["timerLateMs"]>, // each is of its kind
     durationMs: 200,

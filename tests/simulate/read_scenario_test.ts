@@ -98,13 +98,33 @@ Deno.test("readScenario() finds all faults at once, each with its pointer", asyn
       "/pools/mail/lanes/urgent/failRate: Expected a number from 0 to 1 but received 2",
       '/pools/mail/lanes/urgnt: No lane of pool "mail" is named "urgnt": did you mean "urgent"?',
       '/pools/mial: No pool of the config is named "mial": did you mean "mail"?',
-      '/timerLateMs/kind: Expected one of "fixed", "uniform", "exponential", "lognormal" but received "knee"',
+      '/timerLateMs/kind: Expected one of "fixed", "uniform", "exponential", "lognormal", "percentiles" but received "knee"',
     ].toSorted(),
   );
 });
 
 Deno.test("readScenario() says what is wrong with a load", async () => {
   const cases: readonly (readonly [unknown, string])[] = [
+    [
+      { serviceMs: { kind: "percentiles", p50: 3 } },
+      "/serviceMs: Expected p50 and a higher percentile, such as p99",
+    ],
+    [
+      { serviceMs: { kind: "percentiles", p50: 3, p90: 9, p99: 8 } },
+      "/serviceMs/p99: Expected at least p90 (9) but received 8",
+    ],
+    [
+      { serviceMs: { kind: "percentiles", p50: 3, p99: 8, max: 7 } },
+      "/serviceMs/max: Expected at least p99 (8) but received 7",
+    ],
+    [
+      { serviceMs, arrivals: { kind: "counts", perMin: [] } },
+      "/arrivals/perMin: Expected a list of jobs by minute, at least one but received an empty list",
+    ],
+    [
+      { serviceMs, arrivals: { kind: "counts", perMin: [1, 0.5] } },
+      "/arrivals/perMin/1: Expected a whole number >= 0 but received 0.5",
+    ],
     [
       { serviceMs: { kind: "uniform", min: 3, max: 2 } },
       "/serviceMs/max: Expected at least min (3) but received 2",
@@ -153,7 +173,7 @@ Deno.test("readScenario() says what is wrong with a load", async () => {
     ],
     [
       { serviceMs, arrivals: {} },
-      '/arrivals/kind: Expected one of "even", "poisson", "on-off", "trace" but received undefined',
+      '/arrivals/kind: Expected one of "even", "poisson", "on-off", "counts", "trace" but received undefined',
     ],
   ];
   for (const [lane, fault] of cases) {
