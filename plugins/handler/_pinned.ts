@@ -57,6 +57,11 @@ export function sendPublic(
         body: ReadableStream.from<Uint8Array<ArrayBuffer>>(response),
       }));
     request.on("error", (fault) => failed(firstOf(fault)));
+    request.on("upgrade", (_, socket) => {
+      socket.destroy();
+      failed(new Error("It switched to another protocol"));
+    });
+    signal.addEventListener("abort", () => failed(signal.reason), { once: true }); // whatever the request does
     request.end(body);
   });
 }

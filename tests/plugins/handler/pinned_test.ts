@@ -147,3 +147,42 @@ Deno.test("sendPublic() ends at the time limit and at an abort, and says who can
     });
   });
 });
+
+/** Answers one request with these bytes, and ends the connection unless it is to stay. */
+async function answeredBy(text: string, { stays = false } = {}): Promise<number | string> {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const serving = (async () => {
+    const connection = await listener.accept();
+    await connection.read(new Uint8Array(4_096));
+    await connection.write(new TextEncoder().encode(text));
+    if (stays) await connection.read(new Uint8Array(1)).catch(() => {}); // until the other side ends it
+    connection.close();
+  })();
+  try {
+    const url = `http://127.0.0.1:${listener.addr.port}/`;
+    return (await sent(url, { allows: onLoopback }, { timeoutMs: 2_000 })).status;
+  } catch (thrown) {
+    return String(thrown).replaceAll(/:\d+/g, "");
+  } finally {
+    await serving;
+    listener.close();
+  }
+}
+
+Deno.test("sendPublic() ends whatever bytes are answered", async () => {
+  const switched = "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n";
+  const reach = "Error: Cannot reach http://127.0.0.1: ";
+
+  assert.equal(
+    await answeredBy(switched, { stays: true }),
+    `${reach}It switched to another protocol`,
+  );
+  assert.equal(await answeredBy("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 202 Ok\r\n\r\n"), 202);
+  assert.equal(await answeredBy("HTTP/1.1 200 Ok\r\ncontent-length: 10\r\n\r\nok"), 200);
+  assert.equal(
+    await answeredBy("HTTP/1.1 200 Ok\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"),
+    200,
+  );
+  const broken = ["", "garbage\r\n\r\n", `HTTP/1.1 200 Ok\r\nx: ${"y".repeat(300_000)}\r\n\r\n`];
+  for (const text of broken) assert.match(String(await answeredBy(text)), /^Error: Cannot reach /);
+});
