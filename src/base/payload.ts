@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { PayloadFault } from "../contract/payload_error.ts";
+
 /** Deepest nesting. */
 const DEEPEST = 100;
 
@@ -20,10 +22,13 @@ const SMALL_BYTES = 32;
 export class Misfit {
   /** What is wrong, where, and what to do. */
   readonly fault: string;
+  /** Each fault with its place, a JSON Pointer into the value. */
+  readonly faults: readonly PayloadFault[];
 
   /** Says why. */
-  constructor(fault: string) {
+  constructor(fault: string, faults: readonly PayloadFault[] = [{ pointer: "", detail: fault }]) {
     this.fault = fault;
+    this.faults = faults;
   }
 }
 
@@ -49,7 +54,9 @@ export function copyJson(value: unknown, name = "payload"): unknown {
       return new Misfit(`The ${name} cannot be stored: it cannot be read; use plain JSON`);
     }
     const place = thrown.pointer === "" ? `The ${name}` : `The ${name} at ${thrown.pointer}`;
-    return new Misfit(`${place} cannot be stored: it is ${thrown.what}; ${thrown.advice}`);
+    const { pointer, what, advice } = thrown;
+    const fault = `${place} cannot be stored: it is ${what}; ${advice}`;
+    return new Misfit(fault, [{ pointer, detail: fault }]);
   }
 }
 

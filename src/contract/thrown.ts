@@ -18,3 +18,4 @@ export {
 } from "./errors.ts";
 export type { DeadReason, Outcome } from "./job.ts";
 export { JobError, type JobFailure } from "./job_error.ts";
+export { PayloadError, type PayloadFault } from "./payload_error.ts";

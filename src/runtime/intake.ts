@@ -12,6 +12,7 @@ import { delayTooLong, LONGEST_DELAY_MS, type NewJob, type PlacedJob } from "../
 import type { Lane } from "./lane.ts";
 import { isoTime, NO_ISO_TIME } from "../base/iso_time.ts";
 import { copyJson, Misfit } from "../base/payload.ts";
+import { PayloadError } from "../contract/payload_error.ts";
 import type { Handler } from "../contract/plugin.ts";
 import type { PoolState } from "./pool_state.ts";
 import { checkPayload } from "./job_input.ts";
@@ -94,10 +95,10 @@ export class Intake {
       ? this.#onlyHandler
       : this.#handlerOf(job);
     const payload = copyJson(job.payload);
-    if (payload instanceof Misfit) throw new TypeError(payload.fault);
+    if (payload instanceof Misfit) throw this.#refused(payload, job);
     if (handler.payload !== undefined) {
       const checked = checkPayload(handler.payload, payload);
-      if (checked instanceof Misfit) throw new TypeError(this.#hide(checked.fault, job));
+      if (checked instanceof Misfit) throw this.#refused(checked, job);
     }
     const { delayMs, runAt, ttlMs, key, dedupeKey, idempotency, traceparent } = job;
     if (delayMs !== undefined) checkDuration("delayMs", delayMs);
@@ -183,6 +184,14 @@ export class Intake {
     if (verdict.admit) return undefined;
     const reason = this.#hide(verdict.reason, job);
     return { entry, lane, error: this.#errorOf(entry, reason, verdict.retryAfterMs) };
+  }
+
+  #refused({ fault, faults }: Misfit, job: NewJob): PayloadError {
+    const errors = faults.map(({ pointer, detail }) => ({
+      pointer: `/payload${pointer}`,
+      detail: this.#hide(detail, job),
+    }));
+    return new PayloadError(this.#hide(fault, job), errors);
   }
 
   #hide(text: string, { payload }: NewJob): string {

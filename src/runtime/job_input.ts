@@ -6,6 +6,7 @@
 
 import { messageOf } from "../contract/errors.ts";
 import type { Job } from "../contract/job.ts";
+import { toPointer } from "../config/faults.ts";
 import { copyJson, Misfit } from "../base/payload.ts";
 import type { Handler } from "../contract/plugin.ts";
 import type { StandardIssue, StandardSchema } from "../contract/standard_schema.ts";
@@ -65,16 +66,22 @@ export function checkPayload(schema: StandardSchema, payload: unknown): unknown 
       return new Misfit("The payload schema is asynchronous: use one that answers at once");
     }
     if (result.issues === undefined) return result.value;
-    return new Misfit(`The payload does not fit its handler: ${sentenceOf(result.issues)}`);
+    return misfitOf(result.issues);
   } catch (thrown) {
     return new Misfit(`The payload schema failed: ${messageOf(thrown)}`);
   }
 }
 
-function sentenceOf(issues: readonly StandardIssue[]): string {
-  const parts = issues.map(({ message, path }) => {
-    const keys = path?.map((part) => String(typeof part === "object" ? part.key : part)) ?? [];
-    return keys.length === 0 ? message : `${keys.join(".")}: ${message}`;
-  });
-  return parts.join("; ");
+function misfitOf(issues: readonly StandardIssue[]): Misfit {
+  const faults = issues.map(({ message, path }) => ({
+    detail: message,
+    keys: path?.map((part) => String(typeof part === "object" ? part.key : part)) ?? [],
+  }));
+  const parts = faults.map(({ detail, keys }) =>
+    keys.length === 0 ? detail : `${keys.join(".")}: ${detail}`
+  );
+  return new Misfit(
+    `The payload does not fit its handler: ${parts.join("; ")}`,
+    faults.map(({ detail, keys }) => ({ pointer: toPointer(keys), detail })),
+  );
 }

@@ -104,7 +104,7 @@ Deno.test("enqueue() refuses a payload that does not fit the handler's schema", 
   });
   await withPool({ handler }, async ({ pool, clock }) => {
     await assert.rejects(pool.enqueue({ lane: "high", payload: { to: 5 } }), {
-      name: "TypeError",
+      name: "PayloadError",
       message:
         "The payload does not fit its handler: to: Invalid type: Expected string but received 5",
     });

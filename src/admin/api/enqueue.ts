@@ -7,6 +7,7 @@
 import type { Context, TypedResponse } from "hono";
 import { IdempotencyError, messageOf, RejectedError, StoreError } from "../../contract/errors.ts";
 import type { Idempotency, JobRecord, NewJob, Outcome } from "../../contract/job.ts";
+import { PayloadError } from "../../contract/payload_error.ts";
 import { outcomeOf } from "../../contract/outcome.ts";
 import type { JobHandle } from "../../runtime/handles.ts";
 import {
@@ -17,6 +18,7 @@ import {
   type Problem,
   type ProblemError,
 } from "../http/wire.ts";
+import { MOST_FAULTS } from "../../config/faults.ts";
 import { jobTooLarge, readJson } from "../http/body.ts";
 import type { AdminContext, Target } from "./context.ts";
 import { noPool } from "./context.ts";
@@ -252,6 +254,9 @@ export function notTaken(thrown: unknown): ReturnType<typeof problem<400 | 429 |
     return tooMany(message, reason, retryAfterMs);
   }
   if (thrown instanceof StoreError) return unstored(thrown);
+  if (thrown instanceof PayloadError) {
+    return problem(400, thrown.message, { errors: thrown.errors.slice(0, MOST_FAULTS) });
+  }
   if (!isFaultOfCaller(thrown)) throw thrown;
   // The shape was checked before: what is left to refuse is what only the handler knows.
   return badRequest([{ pointer: "/payload", detail: messageOf(thrown) }]);

@@ -167,7 +167,7 @@ Deno.test("POST jobs names a field called __proto__ as unknown", async () => {
   assert.deepEqual(errors?.map((error) => error.pointer), ["/__proto__", "/lane"]);
 });
 
-Deno.test("POST jobs answers 400 at /payload, when the payload cannot be stored", async () => {
+Deno.test("POST jobs answers 400 and where, when the payload cannot be stored", async () => {
   await using system = await running();
   let deep: unknown = 1;
   for (let level = 0; level < 200; level++) deep = [deep];
@@ -175,7 +175,7 @@ Deno.test("POST jobs answers 400 at /payload, when the payload cannot be stored"
   const response = await system.send("POST", JOBS, { lane: "urgent", payload: deep });
 
   const { errors } = await problemOf(response);
-  assert.equal(errors?.[0]?.pointer, "/payload");
+  assert.match(errors?.[0]?.pointer ?? "", /^\/payload(\/0)+$/);
   assert.match(errors?.[0]?.detail ?? "", /nested deeper than 100/);
 });
 
