@@ -12,6 +12,7 @@ import { doctorAll, printReport } from "./doctor_all.ts";
 import { doctorStore, type StoreDoctorOptions } from "./doctor_store.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
+import { toneOf } from "./pool_rows.ts";
 import { bold, json, line } from "./print.ts";
 import { agreeing, counted } from "../base/format.ts";
 import { type Tools, withRemote, withYes } from "./verb.ts";
@@ -21,7 +22,7 @@ export function addDoctor(program: Command, tools: Tools): void {
   const { io } = tools;
   const text =
     "diagnose all pools, or one, or a database that no process uses: what is wrong and " +
-    "what to do; exits 1 if something is wrong with one of all pools";
+    "what to do; exits 1 if something is wrong";
   withYes(withRemote(program.command("doctor").description(text)))
     .argument("[pool]", "only this pool; default: all")
     .option("--md", "print a report for a chat, as Markdown: of this pool, or of those in trouble")
@@ -37,17 +38,18 @@ export function addDoctor(program: Command, tools: Tools): void {
       }
       if (options.repair) throw new CliError("--repair needs --store with the file", 2);
       if (pool === undefined) return await doctorAll(io, options, (one) => show(io, one));
-      if (options.md && !options.json) return await printReport(io, pool, options);
       await doctor(io, pool, options);
     });
 }
 
 type DoctorOptions = RemoteOptions & Partial<StoreDoctorOptions> & { readonly md?: boolean };
 
-async function doctor(io: Io, name: string, options: RemoteOptions): Promise<void> {
+async function doctor(io: Io, name: string, options: DoctorOptions): Promise<void> {
   const pool = await call(io, options, "GET /api/pools/:pool", "diagnosis", { at: { pool: name } });
-  if (options.json) return json(io, pool.diagnosis);
-  show(io, pool);
+  if (options.json) json(io, pool.diagnosis);
+  else if (options.md) await printReport(io, name, options);
+  else show(io, pool);
+  if (toneOf(pool) === "bad") throw new CliError(`Something is wrong with pool "${name}"`);
 }
 
 function show(io: Io, pool: PoolJson): void {

@@ -41,3 +41,20 @@ browserTest(
     });
   },
 );
+
+browserTest("Copy report copies what the API answers as the report of the pool", async () => {
+  await using system = await startSystem();
+
+  await visit(system.url, async ({ page }) => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.goto("/pools/mail");
+    await page.getByRole("button", { name: "Copy report" }).click();
+    await page.getByText("Copied").waitFor();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    const answered = await (await fetch(`${system.url}/api/pools/mail/report`)).text();
+
+    const withoutTimes = (text: string): string => text.replaceAll(/\d{4}-\S+Z/g, "TIME");
+    assert.equal(withoutTimes(copied), withoutTimes(answered));
+    assert.match(copied, /^### mail: nothing is wrong\n[^]*\nsluice dlq ls mail\n```\n$/);
+  });
+});

@@ -14,6 +14,7 @@ Deno.test("doctor looks at all pools: exits 0 where nothing is wrong, 1 where jo
   const wrong = await remote.run(["doctor"]);
   const report = await remote.run(["doctor", "--md"]);
   const one = await remote.run(["doctor", "typed", "--md"]);
+  const mail = await remote.run(["doctor", "mail", "--md"]);
   const json = await remote.run(["doctor", "--json"]);
 
   assert.equal(well.code, 0);
@@ -31,6 +32,8 @@ Deno.test("doctor looks at all pools: exits 0 where nothing is wrong, 1 where jo
   assert.match(report.out, /^Top errors of dead jobs:\n- \d+x `no route to .*`, 2026-/m);
   assert.match(report.out, /^```sh\nsluice explain mail\n[^]*```\n$/m);
   assert.doesNotMatch(report.out, /### typed/);
+  assert.deepEqual([mail.code, mail.err], [1, 'Something is wrong with pool "mail"\n']);
+  assert.match(mail.out, /^### mail: failing/);
   assert.deepEqual([one.code, one.out.split("\n")[0]], [0, "### typed: nothing is wrong"]);
   assert.equal(JSON.parse(json.out)[0].pool, "mail");
   await remote.system.sluice.pool("typed").pause();

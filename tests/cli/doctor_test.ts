@@ -37,10 +37,11 @@ async function after(scenario: Scenario, ...args: readonly string[]): ReturnType
 }
 
 Deno.test("doctor says what is amiss and what to change", async () => {
-  const { code, out } = await doctor(OVERLOAD);
+  const { code, out, err } = await doctor(OVERLOAD);
   const json = await doctor(OVERLOAD, "--json");
 
-  assert.equal(code, 0);
+  assert.deepEqual([code, err], [1, 'Something is wrong with pool "p"\n']);
+  assert.equal(json.code, 1);
   assert.match(
     out,
     /^p: at-capacity\n {2}For 1 min 2 workers, all that size\.max allows, .*\n {2}Change: Raise size\.max from 2 to \d, or shed jobs .*\np: it never catches up: 120\/s come, [\d.]+\/s go, 3 workers would be enough\n$/,
