@@ -79,7 +79,7 @@ async function answers(sluice: Sluice, ids: readonly string[]): Promise<readonly
     ...["/", "/config", "/dead", "/jobs", "/pools/mail", "/metrics", "/api/config", "/api/plugins"],
     ...["/api/pools", "/api/pools/mail", "/api/pools/mail/jobs", "/api/pools/mail/decisions"],
     ...["/api/pools/mail/history", "/api/operations", "/pools/mail/jobs", "/api/openapi.json"],
-    ...["/jobs?match=said", "/api/pools/mail/jobs?state=dead"],
+    ...["/jobs?match=said", "/api/pools/mail/jobs?state=dead", "/api/jobs"],
     ...ids.flatMap((id) => [`/api/jobs/${id}`, `/jobs/${id}`, `/api/jobs/${id}/waiting`]),
   ];
   return await Promise.all(paths.map(async (path) => {

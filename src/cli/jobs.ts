@@ -54,13 +54,9 @@ export function addJobs(program: Command, tools: Tools): void {
     .option("--match <text>", MATCHING)
     .option("--limit <count>", "most jobs", "50")
     .option("--cursor <cursor>", "continue after the previous page")
-    .action((pool: string | undefined, options: JobsOptions) => {
-      if (pool !== undefined) return listJobs(io, pool, options);
-      if (options.lane === undefined && options.cursor === undefined) {
-        return listAllJobs(io, options);
-      }
-      throw new CliError("--lane and --cursor need the name of a pool", 2);
-    });
+    .action((pool: string | undefined, options: JobsOptions) =>
+      pool === undefined ? listAllJobs(io, options) : listJobs(io, pool, options)
+    );
   addJobsMany(jobs, tools);
   withRemote(jobs.command("show").description("show one job").argument("<id>"))
     .action((id: string, options: RemoteOptions) => showJob(io, id, options));
@@ -79,18 +75,40 @@ export function addJobs(program: Command, tools: Tools): void {
     );
 }
 
-/** Prints a page of jobs. */
+/** Prints a page of the jobs of a pool. */
 export async function listJobs(io: Io, pool: string, options: JobsOptions): Promise<void> {
-  const page = await fetchPage(io, pool, options, wholeNumber("--limit", options.limit, 1));
+  const limit = wholeNumber("--limit", options.limit, 1);
+  const { state, lane, match, group } = options;
+  const page = await searched(
+    options.cursor,
+    (cursor) =>
+      call(io, options, "GET /api/pools/:pool/jobs", "jobs", {
+        at: { pool },
+        query: { state, lane, match, group, limit, cursor },
+      }),
+  );
   if (options.json) return json(io, page);
-  const more = page.cursor === undefined ? undefined : `add --cursor ${page.cursor}`;
-  const looked = options.match === undefined ? "" : `, ${counted(page.looked, "job")} looked at`;
-  if (page.jobs.length === 0) {
-    const none = `No such jobs${looked}`;
+  const looked = match === undefined ? "" : `${counted(page.looked, "job")} looked at`;
+  showPage(io, page, { columns: jobColumns(state), looked });
+}
+
+/** Shows jobs, and how to go on. `looked`: how far that was looked, if it is to be said. */
+export function showPage(
+  io: Io,
+  { jobs, cursor }: JobPageJson,
+  { columns, looked }: {
+    readonly columns: readonly Column<JobRecord>[];
+    readonly looked: string;
+  },
+): void {
+  const far = looked === "" ? "" : `, ${looked}`;
+  const more = cursor === undefined ? undefined : `add --cursor ${cursor}`;
+  if (jobs.length === 0) {
+    const none = `No such jobs${far}`;
     return line(io, more === undefined ? none : `${none} so far: to continue, ${more}`);
   }
-  showTable(io, jobColumns(options.state), page.jobs);
-  if (more !== undefined) line(io, `More jobs${looked}: ${more}`);
+  showTable(io, columns, jobs);
+  if (more !== undefined) line(io, `More jobs${far}: ${more}`);
 }
 
 /** Columns of a table of jobs, of one state or of any. */
@@ -120,20 +138,15 @@ export function jobColumns(state: string | undefined): readonly Column<JobRecord
   ];
 }
 
-async function fetchPage(
-  io: Io,
-  pool: string,
-  options: JobsOptions,
-  limit: number | undefined,
-): Promise<JobPageJson> {
-  const { state, lane, match, group } = options;
-  let { cursor } = options;
+/** Asks for pages until one has a job, or it is time to ask whether to go on. */
+export async function searched<Page extends JobPageJson>(
+  from: string | undefined,
+  ask: (cursor: string | undefined) => Promise<Page>,
+): Promise<Page> {
+  let cursor = from;
   let looked = 0;
   for (let calls = 1;; calls++) { // one call looks through some jobs only
-    const page = await call(io, options, "GET /api/pools/:pool/jobs", "jobs", {
-      at: { pool },
-      query: { state, lane, match, group, limit, cursor },
-    });
+    const page = await ask(cursor);
     looked += page.looked;
     cursor = page.cursor;
     if (page.jobs.length > 0 || cursor === undefined || calls === MOST_CALLS) {

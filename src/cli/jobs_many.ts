@@ -6,11 +6,12 @@
 
 import type { Command } from "commander";
 import { counted, grouped } from "../base/format.ts";
+import { isoTime } from "../time/iso_time.ts";
 import type { JobRecord } from "../contract/job.ts";
 import { call, type RemoteOptions } from "./client.ts";
-import { type Column, showTable } from "./fold.ts";
+import type { Column } from "./fold.ts";
 import type { Io } from "./io.ts";
-import { jobColumns, type JobsOptions, MATCHING } from "./jobs.ts";
+import { jobColumns, type JobsOptions, MATCHING, searched, showPage } from "./jobs.ts";
 import { operate } from "./operation.ts";
 import { json, line } from "./print.ts";
 import { confirmed, type Tools, wholeNumber, withRemote, withYes } from "./verb.ts";
@@ -40,31 +41,25 @@ interface PurgeOptions extends RemoteOptions {
   readonly yes?: boolean;
 }
 
-/** Prints the latest jobs of all pools, in the order of time. */
-export async function listAllJobs(io: Io, options: JobsOptions): Promise<void> {
-  const limit = wholeNumber("--limit", options.limit, 1) ?? 50;
-  const { state, match } = options;
-  const pools = await call(io, options, "GET /api/pools", "list", {});
-  const pages = await Promise.all(
-    pools.map(({ pool }) =>
-      call(io, options, "GET /api/pools/:pool/jobs", "jobs", {
-        at: { pool },
-        query: { state, match, limit },
-      })
-    ),
-  );
-  const found = pages.flatMap((page) => page.jobs).sort((a, b) => timeOf(b) - timeOf(a));
-  const jobs = found.slice(0, limit);
-  if (options.json) return json(io, { jobs });
-  if (jobs.length === 0) return line(io, "No such jobs");
-  const pool: Column<JobRecord> = { title: "POOL", rank: 0, cell: (job) => job.pool };
-  showTable(io, [pool, ...jobColumns(state)], jobs);
-  const hasMore = found.length > limit || pages.some(({ cursor }) => cursor !== undefined);
-  if (hasMore) line(io, "More jobs: name a pool, or raise --limit");
-}
+const POOL: Column<JobRecord> = { title: "POOL", rank: 0, cell: (job) => job.pool };
 
-function timeOf({ endedAtMs, createdAtMs }: JobRecord): number {
-  return endedAtMs ?? createdAtMs;
+/** Prints a page of the jobs of all pools. */
+export async function listAllJobs(io: Io, options: JobsOptions): Promise<void> {
+  const limit = wholeNumber("--limit", options.limit, 1);
+  const { state, lane, match } = options;
+  const page = await searched(
+    options.cursor,
+    (cursor) =>
+      call(io, options, "GET /api/jobs", "looked", {
+        query: { state, lane, match, limit, cursor },
+      }),
+  );
+  if (options.json) return json(io, page);
+  const { backToMs } = page;
+  showPage(io, page, {
+    columns: [POOL, ...jobColumns(state)],
+    looked: backToMs === undefined ? "" : `back to ${isoTime(backToMs)}`,
+  });
 }
 
 async function countJobs(io: Io, pool: string, options: JobsOptions): Promise<void> {

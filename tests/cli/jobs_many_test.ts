@@ -13,13 +13,21 @@ Deno.test("jobs ls lists those of all pools in the order of time, jobs count cou
   const one = await remote.run(["jobs", "ls", "--limit", "1"]);
   const none = await remote.run(["jobs", "ls", "--state", "ready"]);
   const lane = await remote.run(["jobs", "ls", "--lane", "only"]);
+  const unknown = await remote.run(["jobs", "ls", "--lane", "onyl"]);
+  const [, cursor = ""] = /--cursor (\S+)/.exec(one.out) ?? [];
+  const second = await remote.run(["jobs", "ls", "--limit", "1", "--cursor", cursor]);
+  const other = await remote.run(["jobs", "ls", "--state", "done", "--cursor", cursor]);
   const dead = await remote.run(["jobs", "count", "mail", "--state", "dead"]);
   const json = await remote.run(["jobs", "count", "mail", "--lane", "urgent", "--json"]);
 
   assert.match(all.out, /^POOL +ID +LANE .*\ntyped .* done .*\nmail .* dead \(attempts\) .* no\n$/);
-  assert.match(one.out, /^POOL .*\ntyped .*\nMore jobs: name a pool, or raise --limit\n$/);
+  assert.match(one.out, /^POOL .*\ntyped .*\nMore jobs, back to 2026-\S+Z: add --cursor \S+\n$/);
+  assert.match(second.out, /^POOL .*\nmail .* dead .*\n$/);
+  assert.match(lane.out, /^POOL .*\ntyped .*\n$/);
   assert.equal(none.out, "No such jobs\n");
-  assert.deepEqual([lane.code, dead.out], [2, "1\n"]);
+  assert.match(unknown.err, /No lane is named "onyl": did you mean "only"\?/);
+  assert.match(other.err, /The cursor belongs to another list/);
+  assert.deepEqual([unknown.code, other.code, dead.out], [2, 2, "1\n"]);
   assert.equal(JSON.parse(json.out).count, 1);
 });
 

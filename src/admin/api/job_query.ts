@@ -101,7 +101,7 @@ export function readSearch(c: Context, context: AdminContext, state?: JobState):
     group: read("group", LONGEST_GROUP),
     cursor: read("cursor", LONGEST_CURSOR + 1),
   };
-  if (filter.cursor !== "" && placeOf(filter) === undefined) {
+  if (!isPlaced(filter)) {
     faults.push("The cursor belongs to another list: start from the first page");
   }
   return { filter, pools, faults };
@@ -112,13 +112,19 @@ export function lanesOf(pools: readonly PoolHandle[]): readonly string[] {
   return [...new Set(pools.flatMap(({ settings }) => settings.lanes.map(({ name }) => name)))];
 }
 
-/** Finds what is asked for. */
+/** True if the cursor, where there is one, is of the list that the rest asks for. */
+export function isPlaced(filter: JobFilter): boolean {
+  return filter.cursor === "" || placeOf(filter) !== undefined;
+}
+
+/** Finds what is asked for. `limit`: most jobs. */
 export async function findJobs(
   { filter, pools }: JobSearch,
   context: AdminContext,
+  limit: number = PAGE,
 ): Promise<FoundJobs> {
   const { lane, state, match, group } = filter;
-  const query = { ...LIST_ORDER, limit: PAGE, lane: lane || undefined, state };
+  const query = { ...LIST_ORDER, limit, lane: lane || undefined, state };
   const place = placeOf(filter);
   const matches = matcher({ match, group }, context.show);
   const { jobs, next, looked, last } = await context.lists.run(() =>

@@ -20,9 +20,10 @@ import { openCursor, sealCursor } from "./cursor.ts";
 import { EndWaiters } from "./ends.ts";
 import { Gatherer } from "./gather.ts";
 import { type Desk, enqueue } from "./enqueue.ts";
+import { findJobs, isPlaced, lanesOf, NO_FILTER } from "./job_query.ts";
 import { countJobs, LIST_ORDER, pageOf } from "./job_list.ts";
 import { matcher } from "./match.ts";
-import { answer, problem } from "../http/problem.ts";
+import { answer, badRequest, problem } from "../http/problem.ts";
 import { text, unknown, wholeNumber } from "./query.ts";
 import { rounded } from "../http/rounded.ts";
 import type { Answered, Exchange, Handlers } from "./route.ts";
@@ -31,6 +32,10 @@ import { lookAtWaiting } from "./waiting.ts";
 
 /** Most jobs of a page. */
 const LONGEST_PAGE = 500;
+
+/** What is wrong with a cursor. */
+const OTHER_LIST =
+  "The cursor belongs to another list: use the one from the previous page, with the same filters";
 
 /** What a job must be for a change, in words. */
 const NEEDS: Readonly<Record<Change, string>> = {
@@ -79,12 +84,22 @@ export function jobHandlers(context: AdminContext): Handlers<JobEndpoints> {
         ...FILTER,
         limit: wholeNumber({ min: 1, max: LONGEST_PAGE }),
         cursor: text((given, { c }) =>
-          openCursor(listKeyOf(c), given) === undefined
-            ? "The cursor belongs to another list: use the one from the previous page, with the same filters"
-            : undefined
+          openCursor(listKeyOf(c), given) === undefined ? OTHER_LIST : undefined
         ),
       },
       run: (asked) => list(asked, context),
+    },
+    "GET /api/jobs": {
+      query: {
+        ...FILTER,
+        lane: text((given) => {
+          const lanes = lanesOf(sluice.pools);
+          return lanes.includes(given) ? undefined : unknown("lane", given, lanes);
+        }),
+        limit: wholeNumber({ min: 1, max: LONGEST_PAGE }),
+        cursor: text(),
+      },
+      run: (asked) => listAll(asked, context),
     },
     "GET /api/failures": {
       query: {
@@ -140,6 +155,26 @@ async function list(
       ...(page.cursor === undefined ? {} : { cursor: sealCursor(listed, page.cursor) }),
     }, 200);
   });
+}
+
+async function listAll(
+  { query: { limit, ...query } }: Exchange<"GET /api/jobs">,
+  context: AdminContext,
+): Promise<Answered<"GET /api/jobs">> {
+  const { lane = "", match = "", group = "", cursor = "", state } = query;
+  const filter = { ...NO_FILTER, lane, state, match, group, cursor };
+  if (!isPlaced(filter)) return badRequest([{ pointer: "?cursor", detail: OTHER_LIST }]);
+  const { jobs, next, looked, backToMs } = await findJobs(
+    { filter, pools: context.sluice.pools, faults: [] },
+    context,
+    limit,
+  );
+  return answer({
+    jobs,
+    looked,
+    ...(next === undefined ? {} : { cursor: next }),
+    ...(backToMs === undefined ? {} : { backToMs }),
+  }, 200);
 }
 
 async function count(

@@ -41,7 +41,7 @@ import type {
 } from "./wire.ts";
 import type { ScheduleEndpoints } from "./schedule_endpoints.ts";
 import type { FailuresJson } from "./wire_failures.ts";
-import type { JobCountJson, JobPageJson } from "./wire_lists.ts";
+import type { JobCountJson, JobPageJson, PoolsJobPageJson } from "./wire_lists.ts";
 import type { WhatIfBody, WhatIfJson } from "./wire_what_if.ts";
 
 /**
@@ -189,6 +189,28 @@ export interface JobEndpoints {
     };
     answers: { 200: JobPageJson };
     problems: 400 | 404 | 503;
+  };
+  /**
+   * Jobs of all pools in one order, in pages: those that ended last first, then the others. A page may be
+   * short and still have a cursor: go on until there is none.
+   */
+  "GET /api/jobs": {
+    query: {
+      /** Only this state: delayed, ready, blocked, running, done, dead or cancelled. */
+      state?: JobState;
+      /** Only lanes of this name. */
+      lane?: string;
+      /** Only jobs with this text in id, key, type, error or payload, in any case. */
+      match?: string;
+      /** Only jobs of this group of failures, as `GET /api/failures` names it. */
+      group?: string;
+      /** Most entries, from 1; more than 500 count as 500. Default: 50. */
+      limit?: number;
+      /** Cursor of the page before, with the same filters. */
+      cursor?: string;
+    };
+    answers: { 200: PoolsJobPageJson };
+    problems: 400 | 503;
   };
   /**
    * Why jobs are dead, grouped by what their errors have in common. Looks at the latest dead jobs of each

@@ -16,6 +16,12 @@ export interface JobPageJson {
   readonly looked: number;
 }
 
+/** A page of jobs of all pools. */
+export interface PoolsJobPageJson extends JobPageJson {
+  /** When the last job that was looked at ended, or was enqueued, ms since 1970. Left out: there was none. */
+  readonly backToMs?: number | undefined;
+}
+
 /** How many jobs there are. */
 export interface JobCountJson {
   /** Those that were found. */

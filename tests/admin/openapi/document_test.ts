@@ -134,6 +134,7 @@ Deno.test("Answers have the shapes that the document gives them, field by field"
   await answered(system, "GET /api/pools/mail/decisions");
   await answered(system, "GET /api/pools/mail/history");
   await answered(system, "GET /api/pools/mail/jobs?limit=1");
+  await answered(system, "GET /api/jobs?limit=1");
   await answered(system, "GET /api/failures?pool=mail");
   await answered(system, "GET /api/pools/mail/jobs/count?match=a");
   await answered(system, `GET /api/jobs/${id}`);
