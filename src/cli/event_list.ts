@@ -67,7 +67,9 @@ async function list(io: Io, options: ListOptions): Promise<void> {
       }),
     );
   } else line(io, "Nothing happened");
-  if (keptSinceMs > sinceMs) line(io, `Events are kept since ${isoTime(keptSinceMs)}`);
+  if (keptSinceMs > sinceMs) {
+    line(io, `This process keeps events since ${isoTime(keptSinceMs)}: others have their own`);
+  }
 }
 
 /** Prints one line an event. */

@@ -15,6 +15,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   "schema": ["sluice schema --out pools.schema.json"],
   "run": ["sluice run pools.json --watch"],
+  "test-call": [`sluice test-call pools.json mail --payload '{"to":"ann"}'`],
   "reload": ["sluice reload --dry-run"],
   "simulate": [
     "sluice simulate pools.json load.json --html report.html",

@@ -30,7 +30,7 @@ Deno.test("events lists who did what, newest first, since when it is asked", asy
     /^\S+Z {2}local from 127\.0\.0\.1 +mail +resume urgent: paused true -> false$/,
   );
   assert.match(second ?? "", /mail +pause: paused false -> true$/);
-  assert.match(rest, /^Events are kept since \S+Z$/);
+  assert.match(rest, /^This process keeps events since \S+Z: others have their own$/);
   assert.equal(audits.out.trimEnd().split("\n").length, 4);
   assert.equal(none.out, "Nothing happened\n");
   assert.equal(JSON.parse(json.out).events.length, 2);

@@ -53,7 +53,8 @@ function show(c: Context, context: AdminContext): Response | Promise<Response> {
     <Layout {...frame} title="Audit" place="audit" live>
       <p class="lead">
         Who changed what through this process, and what it did by itself, since{" "}
-        <Time atMs={keptSinceMs} />.
+        <Time atMs={keptSinceMs} />. It holds this process only: what is done through another is on
+        the page of that one, and a restart begins with an empty list. The log keeps it for longer.
       </p>
       <nav class="row" aria-label="What is shown">
         {VIEWS.map((view) => (
