@@ -105,12 +105,13 @@ Deno.test("each example in the help of a verb does what it says", async () => {
 
   for (const { verb, example } of [...all.filter((one) => !isLast(one)), ...all.filter(isLast)]) {
     const { words: [program, ...words], input } = wordsOf(example);
-    const args = await Promise.all(words.map(async (word) => {
+    const args = await Promise.all(words.map(async (word, place) => {
       if (word === "JOB") return await system.job(verb);
       if (word === "OPERATION") return await system.operation();
       if (word === "SCHEDULE") return await system.schedule();
       if (word === "http://127.0.0.1:8787") return system.url;
-      return word === "my" || /\.(json|html|db)$/.test(word) ? join(folder.path, word) : word;
+      const isPath = verb === "init" ? place === 1 : /\.(json|html|db)$/.test(word);
+      return isPath ? join(folder.path, word) : word;
     }));
     const { code, out, err } = await sluice(args, {
       env: (name) => name === "SLUICE_URL" ? system.url : undefined,
