@@ -4,6 +4,7 @@
  * @module
  */
 
+import { middleOut } from "../base/middle_out.ts";
 import type { Io } from "./io.ts";
 import { bold, type Cell, inLine, line, type Styled, tableCells } from "./print.ts";
 
@@ -97,13 +98,6 @@ export function wrap(text: string, width: number, indent = "  "): readonly strin
     } else line = longer;
   }
   return [...lines, line];
-}
-
-/** A text of at most `most` characters: what is too much is left out of its middle. */
-export function middleOut(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const tail = Math.floor((most - 1) / 2);
-  return `${text.slice(0, most - 1 - tail)}…${text.slice(text.length - tail)}`;
 }
 
 function cellsOf<Row>(

@@ -6,7 +6,7 @@
 
 import type { DecisionJson, PoolJson } from "../admin/http/wire.ts";
 import { rate } from "../base/format.ts";
-import { middleOut } from "./fold.ts";
+import { middleOut } from "../base/middle_out.ts";
 import { toneOf } from "./pool_rows.ts";
 import type { Prompt } from "./top_prompt.ts";
 import { poolPart, poolTable, type TopLine, TREND_LENGTH, type Trends } from "./top_view.ts";

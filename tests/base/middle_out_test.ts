@@ -8,3 +8,13 @@ Deno.test("middleOut() leaves out the middle of what is too long, and no half ch
   assert.equal(middleOut("😀😀😀😀😀", 3), "😀…😀");
   assert.equal(middleOut("", 3), "");
 });
+
+Deno.test("middleOut() keeps both ends of a text", () => {
+  assert.deepEqual([5, 4, 3, 1].map((most) => middleOut("abcdef", most)), [
+    "ab…ef",
+    "ab…f",
+    "a…f",
+    "…",
+  ]);
+  assert.equal(middleOut("abc", 3), "abc");
+});

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Column, fold, middleOut, wrap } from "../../src/cli/fold.ts";
+import { type Column, fold, wrap } from "../../src/cli/fold.ts";
 
 interface Row {
   readonly name: string;
@@ -57,16 +57,6 @@ Deno.test("fold() keeps the styles of cells, and rows of a table without rows", 
 
   assert.deepEqual(state, { text: "failing, paused", style: "red" });
   assert.deepEqual(fold(COLUMNS, [], 10).rows, []);
-});
-
-Deno.test("middleOut() keeps both ends of a text", () => {
-  assert.deepEqual([5, 4, 3, 1].map((most) => middleOut("abcdef", most)), [
-    "ab…ef",
-    "ab…f",
-    "a…f",
-    "…",
-  ]);
-  assert.equal(middleOut("abc", 3), "abc");
 });
 
 Deno.test("wrap() breaks a text at spaces, keeps its indent, and breaks no word", () => {
