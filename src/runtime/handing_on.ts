@@ -15,7 +15,7 @@ import { storeCall } from "./store_call.ts";
 import type { HandedJob, Takers } from "./takers.ts";
 
 /** Most ends that are read, and added, at once. */
-const MOST_AT_ONCE = 50;
+const MOST_AT_ONCE = 500;
 
 /** So often ends are looked for that a process left which was killed, ms. */
 const LOOK_EVERY_MS = 10_000;
@@ -60,7 +60,7 @@ export class HandingOn {
   look(): void {
     if (!this.#open || !this.#leads) return;
     this.#again = true;
-    this.#working ??= this.#handOnAll().finally(() => this.#working = undefined);
+    this.#working ??= this.#handOnAll();
   }
 
   /** Resolves once what is noted by now is handed on. */
@@ -101,6 +101,7 @@ export class HandingOn {
         this.#pauseMs = Math.min(LOOK_EVERY_MS, 2 * this.#pauseMs);
       }
     }
+    this.#working = undefined; // at once: a look that comes now starts again
     if (this.#open) this.#alarm.by(clock.nowMs() + inMs);
   }
 

@@ -107,7 +107,6 @@ export class MeteredQueue implements Queue {
   /** Of the store in memory, that all simulations use: it knows more than the head, if it answers at once. */
   readonly readyAtMs?: NonNullable<Queue["readyAtMs"]>;
   readonly holdsKeyRates: boolean;
-  readonly toHandOn?: NonNullable<Queue["toHandOn"]>;
   readonly #queue: Queue;
   readonly #meter: PoolMeter;
   readonly #options: DoorOptions;
@@ -120,9 +119,6 @@ export class MeteredQueue implements Queue {
     this.#options = options;
     this.#later = options.later ?? ((answer) => answer);
     this.holdsKeyRates = queue.holdsKeyRates === true;
-    if (queue.toHandOn !== undefined) {
-      this.toHandOn = (limit, after) => this.#later(queue.toHandOn!(limit, after)); // as just seen
-    }
     if (options.later === undefined) {
       this.readyAtMs = (lane, earlier) => this.#queue.readyAtMs?.(lane, earlier);
     }

@@ -140,9 +140,10 @@ export async function startProcess(world: World, number: number): Promise<Proces
       ended: () => meter.look(),
     });
     const handlers = new Map([...settings.handlers.keys()].map((type) => [type, handler]));
-    // What arrives is the scenario's: jobs do not come by themselves.
+    // What arrives is the scenario's: jobs do not come by themselves, nor of others' ends.
     return {
       ...settings,
+      lanes: settings.lanes.map((lane) => ({ ...lane, onDead: undefined, then: undefined })),
       schedules: [],
       handlers,
       controller: watching(settings.controller, watch, meter),

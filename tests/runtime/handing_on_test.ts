@@ -42,13 +42,13 @@ async function withFlow(
   }
 }
 
-function fails(): never {
+function dies(): never {
   throw new Fatal("no such customer");
 }
 
 Deno.test("onDead hands the record of each dead job on, and of no other", async () => {
   const parts = {
-    handler: ({ payload }: { payload: unknown }) => payload === "bad" ? fails() : "fine",
+    handler: ({ payload }: { payload: unknown }) => payload === "bad" ? dies() : "fine",
     onDead: CARE,
   };
   await withFlow(parts, {}, async ({ clock, sluice, got }) => {
@@ -69,7 +69,7 @@ Deno.test("onDead hands the record of each dead job on, and of no other", async 
 
 Deno.test("onDead hears of jobs that expire, and a dead job of its lane leads nowhere", async () => {
   const parts = { onDead: CARE, lanes: [{ name: "high", ttlMs: 1000, paused: true }] };
-  await withFlow(parts, { handler: fails }, async ({ clock, sluice }) => {
+  await withFlow(parts, { handler: dies }, async ({ clock, sluice }) => {
     await sluice.enqueue("p", { lane: "high", payload: 1 });
     await clock.advance(5000);
     await sluice.pool("p").resume("high");
@@ -113,7 +113,7 @@ Deno.test("then: a job whose result is too large, or no JSON, is dead and says s
 
 Deno.test("what is handed on waits in a lane that is paused, and goes past its depth and admission", async () => {
   const care = { lanes: [{ name: "in", maxDepth: 1, paused: true }] };
-  await withFlow({ onDead: CARE, handler: fails }, care, async ({ clock, sluice, got }) => {
+  await withFlow({ onDead: CARE, handler: dies }, care, async ({ clock, sluice, got }) => {
     await sluice.pool("p").enqueueAll(
       Array.from({ length: 1000 }, (_, payload) => ({ lane: "high", payload })),
     );
@@ -127,7 +127,7 @@ Deno.test("what is handed on waits in a lane that is paused, and goes past its d
 });
 
 Deno.test("a record that is too large is handed on without its history, then without its payload", async () => {
-  await withFlow({ onDead: CARE, handler: fails }, {}, async ({ clock, sluice, got }) => {
+  await withFlow({ onDead: CARE, handler: dies }, {}, async ({ clock, sluice, got }) => {
     for (const size of [59_600, 90_000]) {
       await sluice.enqueue("p", { lane: "high", payload: "x".repeat(size) });
     }
@@ -140,7 +140,7 @@ Deno.test("a record that is too large is handed on without its history, then wit
 });
 
 Deno.test("a reload that takes a pool away hands on what it ended, and refuses to take its target away", async () => {
-  await withFlow({ onDead: CARE, handler: fails }, {}, async ({ clock, sluice, config, got }) => {
+  await withFlow({ onDead: CARE, handler: dies }, {}, async ({ clock, sluice, config, got }) => {
     const { p, care } = config.pools as Record<string, ConfigInput["pools"][string]>;
     await assert.rejects(
       sluice.reload({ pools: { p: p! } }),
@@ -156,7 +156,7 @@ Deno.test("a reload that takes a pool away hands on what it ended, and refuses t
 
 Deno.test("an end that was noted before a reload goes where its lane leads by then", async () => {
   const care = { lanes: [{ name: "in" }, { name: "other", paused: true }] };
-  const parts = { onDead: CARE, handler: fails, lanes: [{ name: "high", paused: true }] };
+  const parts = { onDead: CARE, handler: dies, lanes: [{ name: "high", paused: true }] };
   await withFlow(parts, care, async ({ clock, sluice, config }) => {
     await sluice.enqueue("p", { lane: "high", payload: 1 });
     const { p, care } = config.pools as Record<string, ConfigInput["pools"][string]>;
@@ -169,7 +169,7 @@ Deno.test("an end that was noted before a reload goes where its lane leads by th
 });
 
 Deno.test("a job that is retried once dead and dies again is handed on again", async () => {
-  await withFlow({ onDead: CARE, handler: fails }, {}, async ({ clock, sluice, got }) => {
+  await withFlow({ onDead: CARE, handler: dies }, {}, async ({ clock, sluice, got }) => {
     const { id } = await sluice.enqueue("p", { lane: "high", payload: 1 });
     await clock.advance(1000);
     await sluice.pool("p").change(id, "revive");
@@ -178,31 +178,60 @@ Deno.test("a job that is retried once dead and dies again is handed on again", a
   });
 });
 
-Deno.test("the store is asked only once an end leads somewhere, and every 10 s for what others left", async () => {
-  let asked = 0;
-  const counting = defineStore({
-    name: "counting",
+/** A store in memory that says before each look for ends what it does about it. */
+function lookedAt(look: () => void): ReturnType<typeof defineStore> {
+  return defineStore({
+    name: "looked-at",
     create: () => {
       const store = new MemoryStore();
       const open = store.open.bind(store);
       store.open = (options) => {
         const queue = open(options);
         const toHandOn = queue.toHandOn.bind(queue);
-        queue.toHandOn = (...given) => (asked++, toHandOn(...given));
+        queue.toHandOn = (...given) => (look(), toHandOn(...given));
         return queue;
       };
       return store;
     },
   });
+}
+
+/** Starts a pool `p` that leads to `care`, or nowhere, on such a store. */
+async function startLooked(
+  look: () => void,
+  parts: PoolParts,
+): Promise<Pick<Flow, "clock" | "sluice">> {
+  const clock = new VirtualClock();
+  const care = { handler: ok, size: { min: 1, max: 1 }, lanes: [{ name: "in" }] };
+  const plugins = { "looked-at": lookedAt(look) };
+  const sluice = await start(configOf(parts, { care }, "looked-at"), { clock, plugins });
+  return { clock, sluice };
+}
+
+Deno.test("the store is asked only if an end leads somewhere: after such an end, and every 10 s", async () => {
   for (const [onDead, expected] of [[undefined, 0], [CARE, 7]] as const) {
-    asked = 0;
-    const clock = new VirtualClock();
-    const care = { handler: ok, size: { min: 1, max: 1 }, lanes: [{ name: "in" }] };
-    const config = configOf({ onDead }, { care }, "counting");
-    const sluice = await start(config, { clock, plugins: { counting } });
-    await sluice.enqueue("p", { lane: "high", payload: 1 });
-    await clock.advance(60_000);
+    let asked = 0;
+    const flow = await startLooked(() => asked++, { onDead });
+    await flow.sluice.enqueue("p", { lane: "high", payload: 1 });
+    await flow.clock.advance(60_000);
     assert.equal(asked, expected);
-    await stopPool({ clock, sluice });
+    await stopPool(flow);
   }
+});
+
+Deno.test("a store that fails is asked again, and what is noted meanwhile is handed on once", async () => {
+  let fails = true;
+  let asked = 0;
+  const look = (): void => {
+    asked++;
+    if (fails) throw new Error("The disk is full");
+  };
+  const flow = await startLooked(look, { onDead: CARE, handler: dies });
+  await flow.sluice.enqueue("p", { lane: "high", payload: 1 });
+  await flow.clock.advance(60_000);
+  assert.ok(asked > 5 && asked < 15, `${asked}`);
+  fails = false;
+  await flow.clock.advance(10_000);
+  assert.equal((await flow.sluice.pool("care").list({ limit: 9 })).jobs.length, 1);
+  await stopPool(flow);
 });

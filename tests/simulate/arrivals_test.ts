@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomStream } from "../../src/base/random.ts";
 import { arrivalTimes } from "../../src/simulate/arrivals.ts";
+import { type LaneLoad, simulate } from "../../src/simulate/mod.ts";
 
 type Of = Parameters<typeof arrivalTimes>[0];
 
@@ -69,4 +70,22 @@ Deno.test("arrivalTimes() of counts has as many in each minute as were counted, 
 
 Deno.test("arrivalTimes() replays a trace", () => {
   assert.deepEqual(timesOf({ kind: "trace", atMs: [0, 5, 5, 70] }, 60), [0, 5, 5]);
+});
+
+Deno.test("simulate() runs the jobs of the scenario alone: what ends lead to is none of it", async () => {
+  const size = { min: 1, max: 4 };
+  const pools = {
+    p: { handler: "sleep", size, lanes: [{ name: "a" }], then: { pool: "care", lane: "in" } },
+    care: { handler: "sleep", size, lanes: [{ name: "in" }] },
+  };
+  const load = (perSec: number): LaneLoad => ({
+    arrivals: { kind: "even", perSec },
+    serviceMs: { kind: "fixed", ms: 20 },
+  });
+  const loads = { p: { lanes: { a: load(20) } }, care: { lanes: { in: load(1) } } };
+
+  const report = await simulate({ pools }, { durationMs: 10_000, pools: loads });
+
+  const { arrived, done, left } = report.pools.care!.lanes.in!;
+  assert.deepEqual([arrived, done + left], [10, 10]);
 });

@@ -3,7 +3,7 @@ import { start } from "../../../mod.ts";
 import type { JobRecord } from "../../../src/contract/job.ts";
 import type { PoolHandle } from "../../../src/runtime/handles.ts";
 import { handOnConfig } from "./_hand_on_worker.ts";
-import { withFolder } from "./_store.ts";
+import { end, entry, NOW, openQueue, openStore, withFolder } from "./_store.ts";
 
 const JOBS = 500; // of each kind: 1,000 at one moment
 const KILLS = 5;
@@ -85,5 +85,31 @@ Deno.test("each end is handed on once, though two processes are killed over and 
     const notes = await Array.fromAsync(kv.list({ prefix: ["sluice", "state"] }));
     kv.close();
     assert.deepEqual(notes.filter(({ key }) => String(key.at(-1)).startsWith("hand-on/")), []);
+  });
+});
+
+Deno.test("what a killed process had noted is handed on by the next that starts, large payloads too", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/queue.db`;
+    const lanes = [{ name: "bad", maxRunningPerKey: Infinity, handsOn: ["dead" as const] }];
+    const store = await openStore({ path });
+    const queue = await openQueue(store, { pool: "p", lanes, attempts: [1] });
+    const payloads = ["small", "x".repeat(55_000), "x".repeat(200_000)];
+    await queue.add(payloads.map((payload) => entry({ payload })), NOW);
+    const held = await queue.lease([9], NOW);
+    await queue.settle(held.map((job) => end(job, "dead", { reason: "fatal", error: "no" })), NOW);
+    await store.close(); // as a kill does: nothing is left to anyone
+
+    const sluice = await start(handOnConfig(path));
+    const care = sluice.pool("care");
+    await until(() => care.counts("dead").ready === 3);
+    const records = (await all(care, "dead")).map(({ payload }) => payload as JobRecord);
+    const lengths = records.map(({ payload }) => String(payload ?? "").length);
+    assert.deepEqual(lengths.sort((a, b) => a - b), [0, 5, 55_000]);
+    const largest = records.find(({ payload }) => payload === null);
+    assert.equal(largest?.error, "no");
+    assert.match(JSON.stringify(largest), /It has 200002 bytes as JSON: look it up by the id/);
+    assert.deepEqual(new Set(records.map(({ id }) => id)), new Set(held.map(({ id }) => id)));
+    await sluice.stop();
   });
 });
