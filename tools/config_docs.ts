@@ -60,6 +60,7 @@ const MORE: Readonly<Record<string, string>> = {
   "pool.shadow": "See [A candidate](scaling.md#a-candidate-beside-the-controller).",
   "lane.maxRunningPerKey": "See [handlers that ignore their abort](operate.md).",
   "lane.ratesPerKey": "See [below](#a-rate-of-a-key).",
+  "lane.dedupe": "See [Jobs with the same `dedupeKey`](lanes.md#jobs-with-the-same-dedupekey).",
   "lane.onDead": "See [What an end leads to](handlers.md#what-an-end-leads-to).",
   "lane.then": "See [What an end leads to](handlers.md#what-an-end-leads-to).",
   "pool.onDead": "See [What an end leads to](handlers.md#what-an-end-leads-to).",

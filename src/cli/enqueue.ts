@@ -190,7 +190,7 @@ function show(io: Io, accepted: Accepted, options: EnqueueOptions): void {
   if (outcome?.state === "done") {
     line(io, `Job ${id} is done: ${JSON.stringify(outcome.result) ?? "no result"}`);
   } else if (outcome === undefined && duplicateOf !== undefined) {
-    line(io, `Job ${id} has the same dedupeKey and has not ended: nothing was stored`);
+    line(io, `Job ${id} has the dedupeKey already: no second one was stored`);
   } else if (outcome === undefined) {
     const waited = options.wait === undefined ? "" : ", it has not ended yet";
     line(

@@ -5,9 +5,12 @@
  * @module
  */
 
+import type { DedupeInput } from "./dedupe_input.ts";
 import type { EnvRef } from "./secrets.ts";
 import type { FindingCode } from "../explain/diagnose.ts";
 import type { CapInput, HandlerInput, SignalInput, SlotInput } from "./slot_input.ts";
+
+export type { DedupeInput } from "./dedupe_input.ts";
 
 /** A config, as JSON or code writes it. */
 export interface ConfigInput {
@@ -376,6 +379,8 @@ export interface LaneInput {
   readonly onDead?: HandOnInput | undefined;
   /** Lane that gets a job for each job that is done, once: its result is the payload. @default {the pool's} */
   readonly then?: HandOnInput | undefined;
+  /** What a job's `dedupeKey` does. @default {until the job ends} */
+  readonly dedupe?: DedupeInput | undefined;
   /** Share under contention, > 0, for policies of your own: none of the built-in ones reads it. @default {1} */
   readonly weight?: number | undefined;
   /**

@@ -28,6 +28,7 @@ export function checkLanes(raw: unknown, path: Path, faults: FaultList): readonl
     checkWaits(lane.backoff, "baseMs", [...here, "backoff"], faults);
     checkDelays(lane.backoff, [...here, "backoff"], faults);
     checkStart(lane, [...here, "startWithinMs"], faults);
+    checkDedupe(lane.dedupe, [...here, "dedupe"], faults);
     return shape === undefined ? [] : [shape];
   });
 }
@@ -54,6 +55,7 @@ export function laneSettings(
     startWithinMs: lane.startWithinMs,
     deadlineMs: lane.deadlineMs,
     timeoutMs: lane.timeoutMs,
+    dedupe: lane.dedupe,
     expect: lane.expect,
     onDead: lane.onDead ?? handOnOf(handOns, "onDead", lane.name),
     then: lane.then ?? handOnOf(handOns, "then", lane.name),
@@ -92,6 +94,23 @@ function checkDelays(backoff: unknown, path: Path, faults: FaultList): void {
       `Expected either delaysMs or ${key} but received both: waits are listed or computed`;
     faults.add([...path, key], message, { at: "key" });
   }
+}
+
+/** Each mode has the times that it needs, and no other. */
+function checkDedupe(dedupe: unknown, path: Path, faults: FaultList): void {
+  if (!isRecord(dedupe) || typeof dedupe.mode !== "string") return;
+  const { mode, waitMs, maxMs } = dedupe;
+  const needs = mode === "window" ? ["windowMs"] : mode === "debounce" ? ["waitMs", "maxMs"] : [];
+  for (const key of ["windowMs", "waitMs", "maxMs"]) {
+    const isGiven = dedupe[key] !== undefined;
+    if (isGiven === needs.includes(key)) continue;
+    const message = isGiven
+      ? `Expected no ${key} with the mode "${mode}"`
+      : `Expected ${key} with the mode "${mode}" but it is missing`;
+    faults.add([...path, key], message, { at: "key" });
+  }
+  if (typeof waitMs !== "number" || typeof maxMs !== "number" || waitMs <= maxMs) return;
+  faults.add([...path, "maxMs"], `Expected at least waitMs (${waitMs}) but received ${maxMs}`);
 }
 
 /** Checks waits that begin with `least`, 1 s unless said, and double up to `maxMs`, 60 s. */

@@ -27,7 +27,14 @@ export type Filled<Given> = {
 export interface LaneSettings extends
   Omit<
     Filled<LaneInput>,
-    "startWithinMs" | "deadlineMs" | "timeoutMs" | "backoff" | "expect" | "onDead" | "then"
+    | "startWithinMs"
+    | "deadlineMs"
+    | "timeoutMs"
+    | "backoff"
+    | "dedupe"
+    | "expect"
+    | "onDead"
+    | "then"
   > {
   /** Within how long growth aims to start what waits, ms. `undefined`: it does not. */
   readonly startWithinMs: number | undefined;
@@ -41,6 +48,8 @@ export interface LaneSettings extends
   readonly onDead: HandOnInput | undefined;
   /** Where the result of a done job is handed on to. `undefined`: nowhere. */
   readonly then: HandOnInput | undefined;
+  /** What a job's `dedupeKey` does. `undefined`: it is the job's until that ends. */
+  readonly dedupe: LaneInput["dedupe"];
   /** Load the lane is expected to carry. `undefined`: not said. */
   readonly expect: LaneInput["expect"];
 }

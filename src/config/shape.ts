@@ -6,6 +6,7 @@
 
 import * as v from "valibot";
 import words from "./words.json" with { type: "json" };
+import { LONGEST_DELAY_MS } from "../contract/job.ts";
 import { FINDING_CODES } from "../explain/diagnose.ts";
 import { isRecord } from "./faults.ts";
 import { AT_ONCE, NEXT_TICK } from "./diff_parts.ts";
@@ -61,6 +62,9 @@ export const envRefShape = v.custom(
 /** More workers in one process are a slip of the pen: each is a handler that may run at once. */
 const MOST_WORKERS = 100_000;
 
+/** Modes of a lane's `dedupe`. */
+const DEDUPE_MODES = ["until-end", "until-start", "window", "replace", "debounce"] as const;
+
 const size = documented("pool.size", {
   min: whole(0, MOST_WORKERS),
   max: whole(1, MOST_WORKERS),
@@ -79,6 +83,16 @@ const backoff = documented("lane.backoff", {
   maxMs: v.optional(putOff(), 60_000),
   jitter: v.optional(between(0, 1), 0.5),
   forMs: v.optional(above(0)),
+});
+
+const dedupe = documented("lane.dedupe", {
+  mode: v.picklist(
+    DEDUPE_MODES,
+    wants(`one of ${DEDUPE_MODES.map((mode) => `"${mode}"`).join(", ")}`),
+  ),
+  windowMs: v.optional(between(1, LONGEST_DELAY_MS)),
+  waitMs: v.optional(between(1, LONGEST_DELAY_MS)),
+  maxMs: v.optional(between(1, LONGEST_DELAY_MS)),
 });
 
 const expect = documented("lane.expect", {
@@ -114,6 +128,7 @@ export const laneShape = documented("lane", {
   backoff: v.optional(backoff, {}),
   onDead: v.optional(handOn),
   then: v.optional(handOn),
+  dedupe: v.optional(dedupe),
   weight: v.optional(above(0), 1),
   paused: v.optional(flag(), false),
   expect: v.optional(expect),
@@ -140,6 +155,7 @@ export const LANE_EFFECTS: Readonly<
   backoff: "Holds for every attempt that fails from now on",
   onDead: "Holds for jobs that end from now on, and for ends that are not handed on yet",
   then: "Holds for jobs that end from now on, and for ends that are not handed on yet",
+  dedupe: "Applies to new jobs; a job that has a dedupeKey has it as before",
   weight: AT_ONCE,
   paused:
     "Paused or resumed at once, in all processes; if another process has loaded it already, later pauses and resumes by users stay",

@@ -16,6 +16,22 @@ export interface Precondition {
   readonly value: unknown;
 }
 
+/** What a dedupe key holds its job and others with the same key to. */
+export interface DedupeRule {
+  /**
+   * When the key is free again. `until-end`: once its job has ended. `until-start`: once it has been leased
+   * for the first time. `window`: `windowMs` after it was added, whether it has ended or not. `replace`: as
+   * `until-start`, and until then a job with the same key gives it its payload, `type`, `traceparent` and
+   * `expiresAtMs`; id, lane, `key` and place stay. `debounce`: as `replace`, and while it is delayed its due
+   * time becomes that of the other, if that is later, but no later than `maxMs` after it was added.
+   */
+  readonly mode: "until-end" | "until-start" | "window" | "replace" | "debounce";
+  /** Of `window`, ms. */
+  readonly windowMs?: number | undefined;
+  /** Of `debounce`, ms. */
+  readonly maxMs?: number | undefined;
+}
+
 /** A job to store: checked, with its times resolved. */
 export interface JobEntry {
   /** Index of the lane. */
@@ -30,8 +46,13 @@ export interface JobEntry {
   readonly dueAtMs: number;
   /** Not started from then on. `Infinity`: never expires. */
   readonly expiresAtMs: number;
-  /** Makes others with the same key duplicates until it ends. */
+  /** Makes others with the same key duplicates: until it ends, unless `dedupe` says otherwise. */
   readonly dedupeKey: string | undefined;
+  /**
+   * What holds for `dedupeKey`, unless that is the idempotency key too. Of another job with the same key its
+   * own says what it does. Omitted: `until-end`.
+   */
+  readonly dedupe?: DedupeRule | undefined;
   /**
    * Another entry with the same `key` is a duplicate until `IDEMPOTENT_FOR_MS` after the job's end, or has
    * an `IdempotencyError` if its `fingerprint` differs. Keys are names as dedupe keys are: until the end
@@ -51,7 +72,7 @@ export interface JobEntry {
 export interface Added {
   /** Id of the job, or of the owner of its `dedupeKey`. May be formatted when read. */
   readonly id: string;
-  /** True if nothing was stored because another job has its `dedupeKey`, or its idempotency key. */
+  /** True if no job was stored because another one has its `dedupeKey`, or its idempotency key. */
   readonly duplicate: boolean;
   /**
    * Why the store cannot take this entry, such as its size: `id` is empty then. A `StoreError`: it failed,

@@ -40,7 +40,10 @@ export interface NewJob<Payload = unknown, Lane extends string = string> {
    * means now.
    */
   readonly runAt?: string;
-  /** While a job with this key has not ended, another with the same key is a duplicate of it. */
+  /**
+   * While a job with this key has not ended, another with the same key is a duplicate of it, unless the
+   * lane's `dedupe` says otherwise.
+   */
   readonly dedupeKey?: string;
   /**
    * The same enqueue again is a duplicate of this job until ten minutes after its end; another one under
@@ -174,7 +177,7 @@ export interface JobRecord extends Job {
   readonly progress?: unknown;
   /** True once a cancel has asked its handler to end, while it still runs in this process. */
   readonly cancelling?: boolean | undefined;
-  /** The key that makes others its duplicates. */
+  /** The key that makes, or made, others its duplicates. */
   readonly dedupeKey?: string | undefined;
   /**
    * True while it is delayed and has a slot of its key: it waits for the rate of its key, or for its circuit

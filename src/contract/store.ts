@@ -8,7 +8,7 @@
 import type { DeadReason, Job, JobAttempt, JobRecord, JobState, Outcome } from "./job.ts";
 import type { Added, JobEntry, Precondition } from "./entry.ts";
 
-export type { Added, JobEntry, Precondition } from "./entry.ts";
+export type { Added, DedupeRule, JobEntry, Precondition } from "./entry.ts";
 
 /** A value, or a promise of it: a store in memory answers at once. */
 export type MaybePromise<T> = T | Promise<T>;
@@ -233,6 +233,8 @@ export interface Queue {
   readonly leaseCalls?: number;
   /** True if it holds the `keyRates` of lanes. Omitted: no pool with such a lane starts on it. */
   readonly holdsKeyRates?: boolean;
+  /** True if it holds the `dedupe` of entries. Omitted: no pool with such a lane starts on it. */
+  readonly holdsDedupe?: boolean;
   /** Ended jobs that are kept, as counted last: done or cancelled, and dead. Omitted: it is not known. */
   readonly kept?: Readonly<Record<"done" | "dead", number>>;
   /** Counts by lane as the queue was opened. Omitted: they are known once `count` has answered. */
@@ -243,8 +245,9 @@ export interface Queue {
    */
   add(entries: readonly JobEntry[], nowMs: number): MaybePromise<readonly Added[]>;
   /**
-   * What `add` would answer an entry that is a duplicate, or whose idempotency key means another
-   * one. `undefined`: it is neither. Asked before such an entry is rejected. Omitted: it is rejected.
+   * Does and answers what `add` would with an entry that is a duplicate, or whose idempotency key means
+   * another one. `undefined`: it is neither, and nothing is done. Asked before such an entry is rejected.
+   * Omitted: it is rejected.
    */
   duplicateOf?(entry: JobEntry, nowMs: number): MaybePromise<Added | undefined>;
   /**

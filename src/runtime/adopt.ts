@@ -119,13 +119,17 @@ function handedOn({ onDead, then }: Pick<LaneSettings, "onDead" | "then">): ("do
   ];
 }
 
-/** @throws {StoreError} If a lane needs what the store does not have: rates by key, ends that are handed on. */
+/** @throws {StoreError} If a lane needs what the store does not have: rates by key, a dedupe mode, ends handed on. */
 export function requireRules({ name, lanes }: PoolSettings, queue: Queue): void {
   const limited = lanes.find(({ ratesPerKey }) => ratesPerKey.length > 0);
   if (limited !== undefined && queue.holdsKeyRates !== true) {
     refuse(
       `The store does not hold ratesPerKey, which lane "${limited.name}" of pool "${name}" has`,
     );
+  }
+  const mode = lanes.find(({ dedupe }) => (dedupe?.mode ?? "until-end") !== "until-end");
+  if (mode !== undefined && queue.holdsDedupe !== true) {
+    refuse(`The store does not hold dedupe, which lane "${mode.name}" of pool "${name}" has`);
   }
   const leading = lanes.find((lane) => handedOn(lane).length > 0);
   if (leading !== undefined && queue.toHandOn === undefined) {

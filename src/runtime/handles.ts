@@ -22,7 +22,7 @@ import type { BreakerView, PoolView } from "../contract/view.ts";
 export interface JobHandle<Result = unknown> {
   /** Unique within the store. */
   readonly id: string;
-  /** True if this is an earlier job with the same `dedupeKey` or `idempotency`, and nothing was stored. */
+  /** True if this is an earlier job with the same `dedupeKey` or `idempotency`, and no second one was stored. */
   readonly duplicate: boolean;
   /** Resolves when the job has ended; never rejects. */
   readonly done: Promise<Outcome<Result>>;

@@ -111,14 +111,19 @@ export class Intake {
     }
     if (traceparent !== undefined) checkKey("traceparent", traceparent);
     const wallMs = this.#state.wall.at(nowMs);
+    const isDeduped = dedupeKey !== undefined && dedupeKey !== idempotency?.key;
+    const dedupe = isDeduped ? lane.settings.dedupe : undefined;
+    if (dedupe?.waitMs !== undefined) checkUndelayed(job, lane.name);
+    const dueAtMs = wallMs + (delayMs ?? dedupe?.waitMs ?? 0);
     return {
       lane: lane.index,
       type: job.type ?? "",
       payload,
       key,
-      dueAtMs: runAt === undefined ? wallMs + (delayMs ?? 0) : dueAt(job, wallMs),
+      dueAtMs: runAt === undefined ? dueAtMs : dueAt(job, wallMs),
       expiresAtMs: wallMs + (ttlMs ?? lane.settings.ttlMs),
       dedupeKey,
+      dedupe,
       idempotency,
       traceparent: traceparent ?? this.#context.telemetry?.traceparent(),
     };
@@ -249,6 +254,13 @@ function dueAt({ runAt, delayMs }: NewJob, wallMs: number): number {
   }
   if (atMs - wallMs > LONGEST_DELAY_MS) throw new RangeError(delayTooLong("runAt", String(runAt)));
   return Math.max(atMs, wallMs);
+}
+
+/** A lane that debounces says itself when a job is due. */
+function checkUndelayed({ delayMs, runAt }: NewJob, lane: string): void {
+  const key = delayMs !== undefined ? "delayMs" : runAt !== undefined ? "runAt" : undefined;
+  if (key === undefined) return;
+  throw new TypeError(`Expected no ${key} beside a dedupeKey: lane "${lane}" debounces`);
 }
 
 function checkDuration(name: string, value: unknown): void {

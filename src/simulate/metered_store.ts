@@ -107,6 +107,7 @@ export class MeteredQueue implements Queue {
   /** Of the store in memory, that all simulations use: it knows more than the head, if it answers at once. */
   readonly readyAtMs?: NonNullable<Queue["readyAtMs"]>;
   readonly holdsKeyRates: boolean;
+  readonly holdsDedupe: boolean;
   readonly #queue: Queue;
   readonly #meter: PoolMeter;
   readonly #options: DoorOptions;
@@ -119,6 +120,7 @@ export class MeteredQueue implements Queue {
     this.#options = options;
     this.#later = options.later ?? ((answer) => answer);
     this.holdsKeyRates = queue.holdsKeyRates === true;
+    this.holdsDedupe = queue.holdsDedupe === true;
     if (options.later === undefined) {
       this.readyAtMs = (lane, earlier) => this.#queue.readyAtMs?.(lane, earlier);
     }

@@ -7,6 +7,8 @@
 import type { MaybePromise, Store } from "../contract/store.ts";
 import { bindSubject, makeContext, type Subject } from "./subject.ts";
 import { changeChecks } from "./_store_changes.ts";
+import { dedupeChecks } from "./_store_dedupe.ts";
+import { dedupeRandomChecks } from "./_store_dedupe_random.ts";
 import { idempotencyChecks } from "./_store_idempotency.ts";
 import { keyChecks } from "./_store_keys.ts";
 import { keyRateChecks } from "./_store_key_rates.ts";
@@ -58,6 +60,8 @@ export async function checkStore(
       ...keyRateChecks,
       ...idempotencyChecks,
       ...handOnChecks,
+      ...dedupeChecks,
+      ...dedupeRandomChecks,
       ...changeChecks,
       ...reopenChecks,
       ...randomChecks,

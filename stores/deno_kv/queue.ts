@@ -25,6 +25,7 @@ import { ChangeLoop } from "./change/change_loop.ts";
 import { dropStrays } from "./add/chunks.ts";
 import { type ClaimRider, Claims } from "./claim/claim.ts";
 import type { Want } from "./claim/take.ts";
+import { replaces } from "../../src/base/dedupe.ts";
 import { OpenList } from "../../src/base/open_list.ts";
 import type { QueueContext, QueueShares } from "./context.ts";
 import { PendingAdds } from "./add/pending_adds.ts";
@@ -52,6 +53,7 @@ const LEASE_CALLS = 4;
 /** The jobs of one pool, as one member has them. */
 export class KvQueue implements Queue {
   readonly holdsKeyRates = true;
+  readonly holdsDedupe = true;
   readonly #context: QueueContext;
   readonly #shares: QueueShares;
   readonly #adds: PendingAdds;
@@ -119,9 +121,13 @@ export class KvQueue implements Queue {
     return added;
   }
 
-  /** What `add` answers an entry without storing anything. */
-  duplicateOf(entry: JobEntry, nowMs: number): Promise<Added | undefined> {
-    return this.#context.mutex.run(() => duplicateOf(this.#context, entry, nowMs));
+  /** What `add` does with an entry that is a duplicate. */
+  async duplicateOf(entry: JobEntry, nowMs: number): Promise<Added | undefined> {
+    if (replaces(entry)) {
+      const known = await this.#adds.repeat(entry, nowMs);
+      return known.duplicate || known.error !== undefined ? known : undefined;
+    }
+    return await this.#context.mutex.run(() => duplicateOf(this.#context, entry, nowMs));
   }
 
   /** Leases claimable jobs. */

@@ -14,6 +14,7 @@ import type {
   JobState,
   Outcome,
 } from "../../src/contract/job.ts";
+import { keyUntil } from "../../src/base/dedupe.ts";
 import { outcomeOf } from "../../src/contract/outcome.ts";
 import type { Added, JobEntry, Leased } from "../../src/contract/store.ts";
 import { type EndWaiter, MemoryEnd } from "./end.ts";
@@ -72,15 +73,17 @@ export interface JobPast {
 /** What few jobs have. */
 export interface JobExtra {
   /** Name of the handler; empty for the only one. */
-  readonly type: string;
+  type: string;
   /** Bound by the lane's `maxRunningPerKey`. */
   readonly key: string | undefined;
   /** Makes others with the same key duplicates. */
   readonly dedupeKey: string | undefined;
+  /** Until when that is its own, as `keyUntil` says. `undefined`: until its end. */
+  keyUntilMs: number | undefined;
   /** Makes the same enqueue again a duplicate, for a while after the end too. */
   readonly idempotency: Idempotency | undefined;
   /** Trace context of the enqueuer. */
-  readonly traceparent: string | undefined;
+  traceparent: string | undefined;
   /** Not started from then on. */
   expiresAtMs: number;
   /** When it was enqueued. `undefined`: when it became ready. */
@@ -110,7 +113,7 @@ export class MemoryJob implements Leased, Added {
   /** Its number within the pool, in order of adding. */
   readonly sequence: number;
   /** What to work on: the very value that was given. */
-  readonly payload: unknown;
+  payload: unknown;
   /** When it became, or will become, claimable. */
   readyAtMs: number;
   /** Number of its latest lease, rising over the whole store. */
@@ -250,6 +253,7 @@ export class MemoryJob implements Leased, Added {
       type: "",
       key: undefined,
       dedupeKey: undefined,
+      keyUntilMs: undefined,
       idempotency: undefined,
       traceparent: undefined,
       expiresAtMs: Infinity,
@@ -331,7 +335,7 @@ export class MemoryJob implements Leased, Added {
 }
 
 /** The `extra` that an entry asks for. `undefined`: none. */
-export function extraOf(entry: JobEntry): JobExtra | undefined {
+export function extraOf(entry: JobEntry, nowMs: number): JobExtra | undefined {
   if (
     entry.type === "" && entry.key === undefined && entry.dedupeKey === undefined &&
     entry.idempotency === undefined && entry.traceparent === undefined &&
@@ -341,6 +345,7 @@ export function extraOf(entry: JobEntry): JobExtra | undefined {
     type: entry.type,
     key: entry.key,
     dedupeKey: entry.dedupeKey,
+    keyUntilMs: keyUntil(entry, nowMs),
     idempotency: entry.idempotency,
     traceparent: entry.traceparent,
     expiresAtMs: entry.expiresAtMs,

@@ -1,9 +1,12 @@
 /**
- * Who has which dedupe key or idempotency key: until its job ends, and the latter for a while after.
+ * Who has which dedupe key or idempotency key: until its job ends, and the latter for a while after. A
+ * dedupe key may be free before, or after, as its mode has it.
  *
  * @module
  */
 
+import { GIVEN_UP, UNTIL_LEASED } from "../../src/base/dedupe.ts";
+import { Heap } from "../../src/base/heap.ts";
 import { IdempotencyError } from "../../src/contract/errors.ts";
 import { IDEMPOTENT_FOR_MS } from "../../src/contract/job.ts";
 import type { Added, JobEntry } from "../../src/contract/store.ts";
@@ -16,10 +19,27 @@ interface Remembered {
   readonly untilMs: number;
 }
 
+/** A dedupe key that is a job's until some time, whatever becomes of it. */
+interface Window {
+  readonly name: string;
+  readonly id: string;
+  readonly untilMs: number;
+}
+
+/** An entry whose name is taken. */
+export interface Known {
+  /** What `add` answers. */
+  readonly answer: Added;
+  /** The job that has its dedupe key and has not been leased. `undefined`: there is none. */
+  readonly repeated?: MemoryJob | undefined;
+}
+
 /** Keys of jobs, by name. */
 export class Owners {
   readonly #open = new Map<string, MemoryJob>();
   readonly #ended = new Map<string, Remembered>(); // in the order of their ends
+  readonly #windows = new Map<string, Window>();
+  readonly #byEnd = new Heap<Window>((a, b) => a.untilMs < b.untilMs);
   readonly #isOpen: (job: MemoryJob, nowMs: number) => boolean;
 
   /** `isOpen`: false for a job that has waited too long, which is ended then. */
@@ -27,8 +47,8 @@ export class Owners {
     this.#isOpen = isOpen;
   }
 
-  /** What `add` answers without storing anything. `undefined`: the keys are free. */
-  find({ dedupeKey, idempotency }: JobEntry, nowMs: number): Added | undefined {
+  /** Whose names an entry has. `undefined`: they are free. */
+  find({ dedupeKey, idempotency }: JobEntry, nowMs: number): Known | undefined {
     if (idempotency !== undefined) {
       const { key, fingerprint } = idempotency;
       const owner = this.#owner(key, nowMs);
@@ -37,27 +57,44 @@ export class Owners {
         fingerprint: rememberedAs(owner, key) ?? fingerprint,
       };
       if (known !== undefined && known.fingerprint !== fingerprint) {
-        return { id: "", duplicate: false, error: new IdempotencyError(key) };
+        return { answer: { id: "", duplicate: false, error: new IdempotencyError(key) } };
       }
-      if (known !== undefined) return { id: known.id, duplicate: true };
+      const id = known?.id ?? this.#window(key, nowMs);
+      if (id !== undefined) return { answer: { id, duplicate: true } };
     }
     if (dedupeKey === undefined || dedupeKey === idempotency?.key) return undefined;
     const owner = this.#owner(dedupeKey, nowMs);
-    return owner === undefined ? undefined : { id: owner.id, duplicate: true };
+    const id = owner?.id ?? this.#window(dedupeKey, nowMs);
+    if (id === undefined) return undefined;
+    const { extra } = owner ?? {};
+    const isUnstarted = extra?.dedupeKey === dedupeKey && extra.keyUntilMs === UNTIL_LEASED;
+    return { answer: { id, duplicate: true }, repeated: isUnstarted ? owner : undefined };
   }
 
   /** Gives a job its keys. */
   take(job: MemoryJob): void {
     for (const name of namesOf(job)) this.#open.set(name, job);
+    const { dedupeKey: name, keyUntilMs: untilMs = 0 } = job.extra ?? {};
+    if (name === undefined || untilMs <= 0) return;
+    const window = { name, id: job.id, untilMs };
+    this.#windows.set(name, window);
+    this.#byEnd.push(window);
   }
 
   /** Gives a job that lives again its keys. False if another one has its dedupe key by now. */
   retake(job: MemoryJob, nowMs: number): boolean {
-    const { dedupeKey } = job.extra ?? {};
-    if (dedupeKey !== undefined && this.#owner(dedupeKey, nowMs) !== undefined) return false;
-    for (const name of namesOf(job)) {
-      if (this.#owner(name, nowMs) === undefined) this.#open.set(name, job);
+    const { extra } = job;
+    const wasGivenUp = extra?.keyUntilMs === GIVEN_UP;
+    if (wasGivenUp) extra.keyUntilMs = UNTIL_LEASED;
+    const names = namesOf(job);
+    const dedupeKey = extra?.dedupeKey;
+    const isTaken = (name: string): boolean =>
+      this.#owner(name, nowMs) !== undefined || this.#window(name, nowMs) !== undefined;
+    if (dedupeKey !== undefined && names.includes(dedupeKey) && isTaken(dedupeKey)) {
+      if (wasGivenUp) extra.keyUntilMs = GIVEN_UP;
+      return false;
     }
+    for (const name of names) if (!isTaken(name)) this.#open.set(name, job);
     return true;
   }
 
@@ -66,6 +103,14 @@ export class Owners {
     for (const name of namesOf(job)) {
       if (this.#open.get(name) === job) this.#open.set(name, other);
     }
+  }
+
+  /** Frees the dedupe key of a job that was its own until now. */
+  giveUp(job: MemoryJob): void {
+    const { extra } = job;
+    if (extra?.dedupeKey === undefined) return;
+    this.#open.delete(extra.dedupeKey);
+    extra.keyUntilMs = GIVEN_UP;
   }
 
   /** Frees the keys of a job that has just ended; what its idempotency key names is remembered. */
@@ -82,6 +127,14 @@ export class Owners {
 
   /** Forgets what has been remembered long enough. */
   dropOld(nowMs: number): void {
+    for (
+      let next = this.#byEnd.peek();
+      next !== undefined && next.untilMs <= nowMs;
+      next = this.#byEnd.peek()
+    ) {
+      this.#byEnd.pop();
+      if (this.#windows.get(next.name) === next) this.#windows.delete(next.name);
+    }
     for (const [name, { untilMs }] of this.#ended) {
       if (untilMs > nowMs) return;
       this.#ended.delete(name);
@@ -93,16 +146,21 @@ export class Owners {
     return owner !== undefined && this.#isOpen(owner, nowMs) ? owner : undefined;
   }
 
+  #window(name: string, nowMs: number): string | undefined {
+    const window = this.#windows.get(name);
+    return window !== undefined && window.untilMs > nowMs ? window.id : undefined;
+  }
+
   #remembered(name: string, nowMs: number): Remembered | undefined {
     const known = this.#ended.get(name);
     return known !== undefined && known.untilMs > nowMs ? known : undefined;
   }
 }
 
-/** The names by which others find out that they are duplicates of a job. */
+/** The names that are a job's until it ends, or until it is leased. */
 function namesOf({ extra }: MemoryJob): readonly string[] {
-  const { dedupeKey, idempotency } = extra ?? {};
-  const names = new Set([dedupeKey, idempotency?.key]);
+  const { dedupeKey, keyUntilMs = UNTIL_LEASED, idempotency } = extra ?? {};
+  const names = new Set([keyUntilMs === UNTIL_LEASED ? dedupeKey : undefined, idempotency?.key]);
   return [...names].filter((name) => name !== undefined);
 }
 

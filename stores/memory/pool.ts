@@ -14,6 +14,7 @@ import type {
   QueueListener,
 } from "../../src/contract/store.ts";
 import { handOnKey } from "../../src/base/hand_on_key.ts";
+import { dueAgain, replaces } from "../../src/base/dedupe.ts";
 import { JobsBySequence } from "./by_sequence.ts";
 import { EndedJobs } from "./ended.ts";
 import { forsakeWaiting, MemoryEnd, tellWaiting, UNFINISHED } from "./end.ts";
@@ -72,7 +73,7 @@ export class MemoryPool implements LanePool {
   /** Stores a job. */
   add(entry: JobEntry, lane: MemoryLane, nowMs: number): Added {
     const isNamed = entry.dedupeKey !== undefined || entry.idempotency !== undefined;
-    const known = isNamed ? this.#owners.find(entry, nowMs) : undefined;
+    const known = isNamed ? this.duplicateOf(entry, nowMs) : undefined;
     if (known !== undefined) return known;
     const { dueAtMs, precondition: claim } = entry;
     if (claim !== undefined) {
@@ -83,7 +84,7 @@ export class MemoryPool implements LanePool {
     }
     const isDelayed = dueAtMs > nowMs;
     const job = new MemoryJob(lane, ++this.#sequence, entry.payload, isDelayed ? dueAtMs : nowMs);
-    job.extra = extraOf(entry);
+    job.extra = extraOf(entry, nowMs);
     if (isDelayed) job.ownExtra().createdAtMs = nowMs;
     if (isNamed) this.#owners.take(job);
     this.jobs.set(job);
@@ -91,9 +92,18 @@ export class MemoryPool implements LanePool {
     return job;
   }
 
-  /** What `add` answers an entry without storing anything. `undefined`: it would be stored. */
+  /** What `add` does with a duplicate, and answers. `undefined`: it is none. */
   duplicateOf(entry: JobEntry, nowMs: number): Added | undefined {
-    return this.#owners.find(entry, nowMs);
+    const known = this.#owners.find(entry, nowMs);
+    if (known?.repeated !== undefined && replaces(entry)) {
+      this.#replacePayload(known.repeated, entry, nowMs);
+    }
+    return known?.answer;
+  }
+
+  /** A job is leased: its dedupe key is free, if that was its own until then. */
+  giveUpKey(job: MemoryJob): void {
+    this.#owners.giveUp(job);
   }
 
   /** The wall clock is ahead of a steady one by so much: if it was set back, what waits is stamped again. */
@@ -258,6 +268,27 @@ export class MemoryPool implements LanePool {
   dropOld(nowMs: number): void {
     this.#ended.dropOld(nowMs);
     this.#owners.dropOld(nowMs);
+  }
+
+  /** A job that has not been leased works on what the latest with its dedupe key brought. */
+  #replacePayload(job: MemoryJob, entry: JobEntry, nowMs: number): void {
+    const extra = job.ownExtra();
+    job.payload = entry.payload;
+    extra.type = entry.type;
+    extra.traceparent = entry.traceparent;
+    extra.expiresAtMs = entry.expiresAtMs;
+    const { code, readyAtMs: dueAtMs, createdAtMs } = job;
+    if (code !== DELAYED || extra.keepsSlot || dueAtMs <= nowMs) return; // it is due
+    const nextMs = dueAgain(entry, { createdAtMs, dueAtMs });
+    if (nextMs === dueAtMs) return;
+    // Delayed jobs are in order of their due times: another object is the job from now on.
+    const moved = this.replace(job);
+    moved.fate = job.fate;
+    moved.readyAtMs = nextMs;
+    job.fate = undefined;
+    job.code = RUNNING;
+    job.home.drop(job, DELAYED, nowMs);
+    job.home.add(moved, nowMs);
   }
 
   #isOpen(job: MemoryJob, nowMs: number): boolean {

@@ -21,6 +21,7 @@ import type {
   Renewal,
   Settlement,
 } from "../../src/contract/store.ts";
+import { replaces, UNTIL_LEASED } from "../../src/base/dedupe.ts";
 import { MemberWaiter, MemoryEnd, UNFINISHED } from "./end.ts";
 import { MemoryMember } from "./member.ts";
 import { CANCELLED, DEAD, DONE, MemoryJob, RUNNING } from "./job.ts";
@@ -40,6 +41,7 @@ const NONE: readonly MemoryJob[] = Object.freeze([]);
 /** The jobs of one pool, as one member has them. Answers at once, all of it. */
 export class MemoryQueue implements Queue {
   readonly holdsKeyRates = true;
+  readonly holdsDedupe = true;
   readonly #pool: MemoryPool;
   readonly #fences: Fences;
   readonly #member: MemoryMember;
@@ -76,10 +78,10 @@ export class MemoryQueue implements Queue {
     return added;
   }
 
-  /** What `add` answers an entry without storing anything. */
+  /** What `add` does with an entry that is a duplicate. */
   duplicateOf(entry: JobEntry, nowMs: number): Added | undefined {
     const known = this.#pool.duplicateOf(entry, nowMs);
-    this.#tell(false);
+    this.#tell(replaces(entry));
     return known;
   }
 
@@ -103,6 +105,7 @@ export class MemoryQueue implements Queue {
           break;
         }
         this.#member.hold(job, ++this.#fences.latest, nowMs);
+        if (job.extra?.keyUntilMs === UNTIL_LEASED) this.#pool.giveUpKey(job);
         if (leased === undefined) leased = [job];
         else leased.push(job);
       }

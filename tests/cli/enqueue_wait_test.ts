@@ -32,7 +32,7 @@ Deno.test("enqueue --wait exits 1, when the job has not ended in that time, and 
   assert.deepEqual([again.code, again.err], [1, err]);
   assert.match(
     again.out,
-    /^Job \S+ has the same dedupeKey and has not ended: nothing was stored\n$/,
+    /^Job \S+ has the dedupeKey already: no second one was stored\n$/,
   );
   assert.deepEqual([json.code, JSON.parse(json.out).id], [1, job?.id]);
   assert.equal(unasked.code, 0);

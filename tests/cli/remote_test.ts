@@ -173,7 +173,7 @@ Deno.test("enqueue stores a job and says how to look it up", async () => {
   assert.deepEqual([job?.payload, job?.key, job?.state], [{ to: "ann" }, "k", "delayed"]);
   assert.equal(
     again.out,
-    `Job ${job?.id} has the same dedupeKey and has not ended: nothing was stored\n`,
+    `Job ${job?.id} has the dedupeKey already: no second one was stored\n`,
   );
 });
 

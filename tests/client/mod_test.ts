@@ -46,6 +46,36 @@ Deno.test("run() and wait() tell no error of a job that is done after a failure,
   assert.deepEqual([job?.error, job?.history?.[0]?.error], [undefined, "try again"]);
 });
 
+Deno.test("enqueue() of a dedupeKey follows the dedupe mode of its lane, sent again or not", async () => {
+  const ran: unknown[] = [];
+  await using sluice = await start({
+    admin: { port: 0 },
+    pools: {
+      p: {
+        handler: ({ payload }) => void ran.push(payload),
+        size: { min: 1, max: 1 },
+        lanes: [{ name: "a", paused: true, dedupe: { mode: "replace" } }],
+      },
+    },
+  });
+  const client = connect(sluice.adminUrl!);
+  const job = { lane: "a", payload: 1, dedupeKey: "price" };
+  const options = { idempotencyKey: "order-17" };
+
+  const first = await client.enqueue("p", job, options);
+  const second = await client.enqueue("p", { ...job, payload: 2 });
+  const again = await client.enqueue("p", job, options);
+  const [third] = await client.enqueueAll("p", [{ ...job, payload: 3 }]);
+  await sluice.pool("p").resume("a");
+
+  assert.equal((await client.wait(first.id)).state, "done");
+  assert.deepEqual([first.duplicate, second, again, third], [
+    false,
+    ...Array.from({ length: 3 }, () => ({ id: first.id, duplicate: true })),
+  ]);
+  assert.deepEqual(ran, [3]);
+});
+
 Deno.test("wait() answers how a job ended that another has enqueued", async () => {
   await using system = await mail();
   const client = connect<Pools>(`${system.url}/`);

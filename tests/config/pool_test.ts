@@ -65,6 +65,7 @@ Deno.test("resolvePool() refuses lane figures out of range, each with its range"
     attempts: 0,
     timeoutMs: "1s",
     backoff: { baseMs: -1, factor: 0.5, maxMs: true, jitter: 1.5, forMs: 0 },
+    dedupe: { mode: "debounce", waitMs: 0, maxMs: 1e13 },
     weight: 0,
     paused: "no",
     expect: { perSec: -1, serviceMs: 0 },
@@ -91,6 +92,8 @@ Deno.test("resolvePool() refuses lane figures out of range, each with its range"
     "backoff/maxMs: Expected a number >= 0 but received true",
     "backoff/jitter: Expected a number from 0 to 1 but received 1.5",
     "backoff/forMs: Expected a number > 0 but received 0",
+    "dedupe/waitMs: Expected a number from 1 to 3153600000000 but received 0",
+    "dedupe/maxMs: Expected a number from 1 to 3153600000000 but received 10000000000000",
     "weight: Expected a number > 0 but received 0",
     'paused: Expected true or false but received "no"',
     "expect/perSec: Expected a number >= 0 but received -1",
@@ -164,6 +167,27 @@ Deno.test("resolvePool() takes waits that are listed or computed, not both", asy
   assert.deepEqual(await lines({ delaysMs: [5], baseMs: 1, factor: 3 }), [
     "/lanes/0/backoff/baseMs: Expected either delaysMs or baseMs but received both: waits are listed or computed",
     "/lanes/0/backoff/factor: Expected either delaysMs or factor but received both: waits are listed or computed",
+  ]);
+});
+
+Deno.test("resolvePool() wants the times of a dedupe mode, and no other", async () => {
+  const lines = (dedupe: object) => poolLines({ lanes: [{ name: "a", dedupe }] });
+  const at = "/lanes/0/dedupe";
+
+  assert.deepEqual(await lines({ mode: "latest" }), [
+    `${at}/mode: Expected one of "until-end", "until-start", "window", "replace", "debounce" but received "latest"`,
+  ]);
+  assert.deepEqual(await lines({ mode: "replace", windowMs: 5 }), [
+    `${at}/windowMs: Expected no windowMs with the mode "replace"`,
+  ]);
+  assert.deepEqual(await lines({ mode: "window" }), [
+    `${at}/windowMs: Expected windowMs with the mode "window" but it is missing`,
+  ]);
+  assert.deepEqual(await lines({ mode: "debounce", waitMs: 5 }), [
+    `${at}/maxMs: Expected maxMs with the mode "debounce" but it is missing`,
+  ]);
+  assert.deepEqual(await lines({ mode: "debounce", waitMs: 5, maxMs: 4 }), [
+    `${at}/maxMs: Expected at least waitMs (5) but received 4`,
   ]);
 });
 

@@ -57,6 +57,7 @@ Deno.test("resolveConfig() fills in all defaults", async () => {
     backoff: { baseMs: 1000, factor: 2, maxMs: 60_000, jitter: 0.5 },
     onDead: undefined,
     then: undefined,
+    dedupe: undefined,
     weight: 1,
     paused: false,
     expect: undefined,

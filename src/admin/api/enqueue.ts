@@ -81,7 +81,7 @@ export async function enqueue(c: Context, name: string, desk: Desk): Promise<Enq
   if (typeof waitMs === "object") return badRequest([waitMs]);
   const traceparent = context.sluice.traceparent(); // of this request: it is not known later
   let job = traceparent === undefined ? body.value : { ...body.value, traceparent };
-  if (known !== undefined) job = { ...job, dedupeKey: known.key, idempotency: known };
+  if (known !== undefined) job = { dedupeKey: known.key, ...job, idempotency: known };
   let handle: JobHandle | Error;
   try {
     const { taken, place } = desk.gatherer.add(target.handle, job);

@@ -3,8 +3,8 @@
  *
  * A request that is sent again with the same key, because nobody knows whether the first one arrived,
  * finds the job of the first and is answered `duplicateOf`: until that has ended, and for a while after.
- * The store holds the keys. The key of a single job is its `dedupeKey` too, which it is refused to
- * contradict; of many jobs at once each gets the key with its place.
+ * The store holds the keys. The key of a single job is its `dedupeKey` too, unless it has one of its own;
+ * of many jobs at once each gets the key with its place.
  *
  * @module
  */
@@ -34,15 +34,9 @@ export function idempotencyOf(header: string, body: unknown): Idempotency | Prob
     const given = key === "" ? "none" : `${key.length}`;
     return fault(`Expected a key of 1 to ${LONGEST} characters but received ${given}`);
   }
-  const isOne = isRecord(body);
-  if (isOne && Object.hasOwn(body, "dedupeKey") && body["dedupeKey"] !== key) {
-    return fault(
-      "The header and the dedupeKey of the job differ: send one of them, or both the same",
-    );
-  }
   let text: string;
   try {
-    text = JSON.stringify(isOne ? { ...body, dedupeKey: key } : body, inOrder);
+    text = JSON.stringify(isRecord(body) ? { dedupeKey: key, ...body } : body, inOrder);
   } catch {
     return { pointer: "", detail: "The body is nested too deeply: flatten it" };
   }

@@ -158,9 +158,9 @@ export interface JobEndpoints {
     };
     headers: {
       /**
-       * Another way to send dedupeKey: sent again with the same key, the job of the first request is
-       * answered as duplicateOf, also for ten minutes after it has ended; with the same key and another
-       * body the answer is 422. Of many jobs each gets KEY#PLACE.
+       * Sent again with the same key, the job of the first request is answered as duplicateOf, also for
+       * ten minutes after it has ended; with the same key and another body the answer is 422. It is the
+       * dedupeKey too of a job that has none. Of many jobs each gets KEY#PLACE.
        */
       "Idempotency-Key"?: string;
     };

@@ -128,7 +128,7 @@ export interface PastEventsJson {
 export interface Accepted {
   /** Id of the job, or of the one it duplicates. */
   readonly id: string;
-  /** Id of the job with the same `dedupeKey` that has not ended. Only then. */
+  /** Id of the job that has the same `dedupeKey`: no second one was stored. Only then. */
   readonly duplicateOf?: string | undefined;
   /** How it ended. Only with `?waitMs=`, and if it ended in time. */
   readonly outcome?: Outcome | undefined;

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { keyUntil, replaces } from "../../../src/base/dedupe.ts";
 import type { Added, JobEntry } from "../../../src/contract/store.ts";
 import { checksum, chunksOf, dropChunks, writeChunks } from "./chunks.ts";
 import { encode, lineOf, parseLine } from "../record/codec.ts";
@@ -14,6 +15,7 @@ import { stateKey } from "../record/keys.ts";
 import type { KvLane } from "../record/lanes.ts";
 import { answerOf, type Name, namesOf, own, type Owner } from "../limit/names.ts";
 import { ownerOf } from "../limit/owners.ts";
+import { Repeats } from "./repeats.ts";
 import { Transaction } from "../transaction.ts";
 import type { Membership } from "../members/membership.ts";
 import type { BatchAnswers } from "./batch_answers.ts";
@@ -31,12 +33,16 @@ export interface Item {
   readonly entry: JobEntry;
   /** JSON of its payload. `undefined`: it has none. */
   readonly payload: string | undefined;
-  /** Bytes of the payload, if it is stored apart; 0 if not. */
+  /** Bytes of the payload. */
+  readonly bytes: number;
+  /** The same if it is stored apart; 0 if not. */
   readonly apart: number;
   /** When it was given, whole ms. */
   readonly atMs: number;
   /** True if it is not claimable at once. */
   readonly isDelayed: boolean;
+  /** True: it is stored in no case. That it would be is answered with an empty id. */
+  readonly isLook: boolean;
   /** Told what becomes of it. */
   readonly answers: BatchAnswers<Added>;
   /** Its place among the entries of the ticket. */
@@ -134,10 +140,12 @@ function prepare(context: QueueContext, item: Item): Ready {
   const { lane, entry, payload, apart, atMs, isDelayed } = item;
   const { membership } = context.member;
   const segment = membership.names.next(atMs);
+  const keyUntilMs = keyUntil(entry, atMs);
   const delayMs = isDelayed ? Math.ceil(entry.dueAtMs) - atMs : 0;
-  const text = apart === 0
-    ? lineOf(entry, payload)
-    : lineOf(entry, "null", { chunks: chunksOf(apart), sum: checksum(encode(payload!)), delayMs });
+  const note = apart === 0
+    ? undefined
+    : { chunks: chunksOf(apart), sum: checksum(encode(payload!)), delayMs };
+  const text = lineOf(entry, apart === 0 ? payload : "null", note, keyUntilMs);
   const { ordinal } = lane;
   const line = parseLine(text);
   const job = { ordinal, segment, index: 0, dueMs: atMs + delayMs, line, text };
@@ -164,11 +172,12 @@ async function attempt(
   const transaction = new Transaction(context, ready[0]!.item.atMs);
   const owned = new Map<string, Owner>();
   const claimed = new Set<string>();
+  const repeats = new Repeats(context, transaction);
   const answers: (() => void)[] = [];
   let changes = false;
   for (const one of ready) {
     const { item, job, added } = one;
-    if (transaction.isFull || transaction.checksLeft < 5) break;
+    if (transaction.isFull || transaction.checksLeft < 5 || repeats.isAlone) break;
     const { precondition: claim } = item.entry;
     const claimable = claim === undefined ? undefined : await db.get(stateKey(claim.key));
     if (claim !== undefined && claimable !== undefined) {
@@ -181,8 +190,14 @@ async function attempt(
     }
     const known = await nameJob(context, transaction, one, owned);
     if (known !== undefined) {
+      const { answer, repeated } = known;
+      if (repeated === "new") break; // it is stored first
+      const isFirst = answers.length === 0;
+      const how = repeated === undefined ? "kept" : await repeats.note(item, repeated, isFirst);
+      if (how === "lost") return undefined;
+      if (how === "alone") break;
       if (one.chunk !== undefined) await dropChunks(context, job);
-      answers.push(() => item.answers.answer(item.place, known));
+      answers.push(() => item.answers.answer(item.place, answer));
       continue;
     }
     changes = true;
@@ -206,8 +221,9 @@ async function attempt(
     else await transaction.slots.enter(job, job.dueMs);
     answers.push(() => item.answers.answer(item.place, added));
   }
+  repeats.write();
   transaction.signals = true;
-  if (changes && !await transaction.commit()) return undefined;
+  if ((changes || repeats.any) && !await transaction.commit()) return undefined;
   for (const answer of answers) answer();
   return answers.length;
 }
@@ -217,28 +233,41 @@ function sizeOfValue(value: unknown): number {
   return 64 + 3 * (JSON.stringify(value)?.length ?? 0);
 }
 
+/** An entry one of whose names is taken. */
+interface Known {
+  readonly answer: Added;
+  /**
+   * Who has its dedupe key, where it replaces that one's payload. `new`: a job of the same commit.
+   * `undefined`: it replaces none.
+   */
+  readonly repeated?: Deno.KvEntryMaybe<Owner> | "new" | undefined;
+}
+
 /**
- * Gives a job its names with the commit, unless one of them is taken: what to answer then. `owned`: what
- * this commit gives already.
+ * Gives a job its names with the commit, unless one of them is taken. `owned`: what this commit gives
+ * already.
  */
 async function nameJob(
   context: QueueContext,
   transaction: Transaction,
-  { item: { entry }, added }: Ready,
+  { item: { entry, isLook, atMs }, added }: Ready,
   owned: Map<string, Owner>,
-): Promise<Added | undefined> {
+): Promise<Known | undefined> {
   const free: [Name, Deno.KvEntryMaybe<Owner>][] = [];
   for (const name of namesOf(entry)) {
+    const isRepeat = replaces(entry) && name.key === entry.dedupeKey;
     const here = owned.get(name.key);
-    if (here !== undefined) return answerOf(name, here);
+    if (here !== undefined) {
+      return { answer: answerOf(name, here), repeated: isRepeat ? "new" : undefined };
+    }
     const there = await ownerOf(context, name, transaction.nowMs);
-    if (there.owner !== undefined) return answerOf(name, there.owner);
+    if (there.owner !== undefined) {
+      const answer = answerOf(name, there.owner);
+      return { answer, repeated: isRepeat ? there.entry : undefined };
+    }
     free.push([name, there.entry]);
   }
-  for (const [name, at] of free) {
-    owned.set(
-      name.key,
-      own(transaction, at, name, { id: added.id, expiresAtMs: entry.expiresAtMs }),
-    );
-  }
+  if (isLook) return { answer: { id: "", duplicate: false } };
+  const job = { id: added.id, expiresAtMs: entry.expiresAtMs, keyUntilMs: keyUntil(entry, atMs) };
+  for (const [name, at] of free) owned.set(name.key, own(transaction, at, name, job));
 }

@@ -5,6 +5,7 @@
  */
 
 import { StoreError } from "../../../src/contract/errors.ts";
+import { replaces } from "../../../src/base/dedupe.ts";
 import { delay } from "../../../src/base/async.ts";
 import type { Added, JobEntry } from "../../../src/contract/store.ts";
 import { addConditionally, type Item } from "./conditional_add.ts";
@@ -18,6 +19,9 @@ import { BatchAnswers } from "./batch_answers.ts";
 
 /** Largest `key`, `dedupeKey` or idempotency key, bytes in a key of the database. */
 const LARGEST_KEY = 1500;
+
+/** Largest payload that replaces another: both go into one commit. */
+const LARGEST_REPLACING = 500_000;
 
 /** Most jobs of one commit. */
 const MOST_JOBS = 5000;
@@ -47,8 +51,16 @@ export class PendingAdds implements CommitSource {
     for (let place = 0; place < entries.length; place++) {
       this.#prepare(entries[place]!, nowMs, answers, place);
     }
-    if (this.#careful.length > 0) this.#adding ??= this.#addCareful();
+    this.#startCareful();
     return answers.promise;
+  }
+
+  /** Takes in one that is to replace the payload of another, or nothing. An empty id: it replaces none. */
+  async repeat(entry: JobEntry, nowMs: number): Promise<Added> {
+    const answers = new BatchAnswers<Added>(1, unstored);
+    this.#prepare(entry, nowMs, answers, 0, true);
+    this.#startCareful();
+    return (await answers.promise)[0]!;
   }
 
   /** The first that wait. */
@@ -78,7 +90,13 @@ export class PendingAdds implements CommitSource {
     await this.#adding;
   }
 
-  #prepare(entry: JobEntry, nowMs: number, answers: BatchAnswers<Added>, place: number): void {
+  #prepare(
+    entry: JobEntry,
+    nowMs: number,
+    answers: BatchAnswers<Added>,
+    place: number,
+    isLook = false,
+  ): void {
     const lane = this.#context.lanes.own[entry.lane]!; // entries are resolved against the queue's lanes
     const besideBytes = sizeBeside(entry);
     let payload: string | undefined;
@@ -95,12 +113,27 @@ export class PendingAdds implements CommitSource {
     const apart = size + besideBytes > LARGEST_INLINE ? size : 0;
     const atMs = Math.floor(nowMs);
     const isDelayed = entry.dueAtMs > nowMs;
-    const item = { lane, entry, payload, apart, atMs, isDelayed, answers, place };
+    const item: Item = {
+      lane,
+      entry,
+      payload,
+      bytes: size,
+      apart,
+      atMs,
+      isDelayed,
+      isLook,
+      answers,
+      place,
+    };
     const isLimited = entry.key !== undefined && lane.maxRunningPerKey < Infinity;
     const isNamed = entry.dedupeKey !== undefined || entry.idempotency !== undefined;
     if (!isLimited && apart === 0 && !isNamed && entry.precondition === undefined) {
       this.#plain.push(item);
     } else this.#careful.push(item);
+  }
+
+  #startCareful(): void {
+    if (this.#careful.length > 0) this.#adding ??= this.#addCareful();
   }
 
   async #addCareful(): Promise<void> {
@@ -131,7 +164,14 @@ function sizeBeside(entry: JobEntry): number {
 }
 
 /** @throws {RangeError} If the database could not take it. */
-function checkEntry({ key, dedupeKey, idempotency }: JobEntry, payloadBytes: number): void {
+function checkEntry(entry: JobEntry, payloadBytes: number): void {
+  const { key, dedupeKey, idempotency } = entry;
+  if (payloadBytes > LARGEST_REPLACING && replaces(entry)) {
+    throw new RangeError(
+      `Expected a payload of at most ${LARGEST_REPLACING} bytes as JSON, because its lane replaces ` +
+        `payloads of one dedupeKey, but received ${payloadBytes}`,
+    );
+  }
   if (payloadBytes > LARGEST_PAYLOAD) {
     throw new RangeError(
       `Expected a payload of at most ${LARGEST_PAYLOAD} bytes as JSON but received ${payloadBytes}: ` +

@@ -18,7 +18,7 @@ import {
   stateOf,
   type WaitingAt,
 } from "../read/locate.ts";
-import { namesIn, own, type Owner, ownerAt } from "../limit/names.ts";
+import { isTaken, keyAnew, namesIn, own, type Owner, ownerAt } from "../limit/names.ts";
 import { jobsIn } from "../claim/promote.ts";
 import { Transaction } from "../transaction.ts";
 import { MARK_BYTES, markOf, marksIn } from "../members/membership.ts";
@@ -160,11 +160,12 @@ export class ChangeTransaction {
     const expiresAtMs = line[3]?.x === undefined
       ? undefined
       : line[3].x + Math.max(0, transaction.nowMs - createdIn(segment));
+    const anew = keyAnew(line[3] ?? {});
     let lost = {};
-    for (const name of namesIn(line[3] ?? {})) {
+    for (const name of namesIn({ ...line[3], ...anew })) {
       const owner = await db.get<Owner>(keys.of("i", name.key));
       const known = ownerAt(owner.value);
-      const isOpen = known !== undefined && known[3] === undefined;
+      const isOpen = known !== undefined && isTaken(known, transaction.nowMs);
       if (!isOpen && !this.#owned.has(name.key)) {
         this.#owned.add(name.key);
         own(transaction, owner, name, { id, expiresAtMs: expiresAtMs ?? Infinity });
@@ -179,6 +180,7 @@ export class ChangeTransaction {
       v: undefined,
       x: expiresAtMs,
       s: startedAtMs ?? undefined,
+      ...anew,
       ...lost,
     });
     transaction.check(entry);

@@ -4,8 +4,16 @@
  * @module
  */
 
+import { GIVEN_UP, UNTIL_LEASED } from "../../../src/base/dedupe.ts";
 import { bury, payloadFor } from "./bury.ts";
-import { decode, decodeLines, encodeLines, parseLine, takeLines } from "../record/codec.ts";
+import {
+  changeLine,
+  decode,
+  decodeLines,
+  encodeLines,
+  parseLine,
+  takeLines,
+} from "../record/codec.ts";
 import type { Bytes } from "../record/codec.ts";
 import type { FreshPart } from "../commit_participant.ts";
 import type { QueueContext } from "../context.ts";
@@ -122,7 +130,7 @@ export async function takePart(
     const job = { ordinal, segment, index: first + line, dueMs, line: parsed, text };
     const { value, fault } = await payloadFor(context, job, transaction);
     const admitted = fault === undefined
-      ? await admit(transaction, job)
+      ? await admit(context, transaction, job)
       : await bury(context, transaction, { job, fault });
     if (admitted !== job) {
       lines[line] = admitted?.text;
@@ -151,12 +159,18 @@ export async function takePart(
 
 /** The job as it may run. `undefined`: it has expired, or has to wait for others of its key. */
 async function admit(
+  { keys }: QueueContext,
   transaction: Transaction,
   job: StoredJob,
 ): Promise<StoredJob | undefined> {
   const extra = job.line[3];
   if ((extra?.x ?? Infinity) > transaction.nowMs) {
-    return await transaction.slots.admit(job);
+    const admitted = await transaction.slots.admit(job);
+    const { d: dedupeKey, i: keyUntilMs } = admitted?.line[3] ?? {};
+    if (keyUntilMs !== UNTIL_LEASED || dedupeKey === undefined) return admitted;
+    transaction.delete(keys.of("i", dedupeKey)); // it is this job's: nobody takes it before
+    const line = changeLine(admitted!.line, {}, { i: GIVEN_UP });
+    return { ...admitted!, line, text: JSON.stringify(line) };
   }
   await transaction.slots.release(job);
   transaction.end(job, expired(job));

@@ -8,7 +8,7 @@ import type { Added, JobEntry } from "../../../src/contract/store.ts";
 import { ChangeTransaction } from "../change/change_transaction.ts";
 import type { QueueContext } from "../context.ts";
 import { locate } from "../read/locate.ts";
-import { answerOf, type Name, namesOf, type Owner, ownerAt } from "./names.ts";
+import { answerOf, isTaken, type Name, namesOf, type Owner, ownerAt } from "./names.ts";
 
 /** What `add` answers an entry without storing anything. `undefined`: its keys are free. */
 export async function duplicateOf(
@@ -34,7 +34,7 @@ export async function ownerOf(
   const [id, expiresAtMs, , untilMs] = owner;
   if (untilMs !== undefined) {
     const isKnown = name.fingerprint !== undefined && untilMs > nowMs;
-    return { entry, owner: isKnown ? owner : undefined };
+    return { entry, owner: isKnown || isTaken(owner, nowMs) ? owner : undefined };
   }
   if (expiresAtMs === 0 || expiresAtMs > nowMs) return { entry, owner };
   const found = await locate(context, id);

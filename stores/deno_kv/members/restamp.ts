@@ -143,7 +143,7 @@ function stampOf(job: StoredJob, nowMs: number): number | undefined {
 }
 
 /** When a job was added, by the clock that stamped it last: its id keeps the first. */
-function addedAtMs({ segment, line }: StoredJob): number {
+export function addedAtMs({ segment, line }: StoredJob): number {
   return line[3]?.a ?? createdIn(segment);
 }
 

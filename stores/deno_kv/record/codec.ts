@@ -19,6 +19,8 @@ export interface LineExtra {
   h?: 1;
   /** Makes others its duplicates. */
   d?: string;
+  /** Until when `d` is its own, as `keyUntil` says: omitted, until its end. */
+  i?: number;
   /** What is sent under its idempotency key: that is `n`, or else `d`. */
   f?: string;
   /** Its idempotency key, where that is not its dedupe key. */
@@ -124,13 +126,19 @@ export interface ChunkNote {
   readonly delayMs: number;
 }
 
-/** The line of a job that is added. `payload`: its JSON. */
-export function lineOf(entry: JobEntry, payload: string | undefined, apart?: ChunkNote): string {
+/** The line of a job that is added. `payload`: its JSON. `keyUntilMs`: until when its dedupe key is its own. */
+export function lineOf(
+  entry: JobEntry,
+  payload: string | undefined,
+  apart?: ChunkNote,
+  keyUntilMs?: number,
+): string {
   const { type, key, dedupeKey, idempotency, traceparent, expiresAtMs } = entry;
   const extra: LineExtra = {};
   if (type !== "") extra.t = type;
   if (key !== undefined) extra.k = key;
   if (dedupeKey !== undefined) extra.d = dedupeKey;
+  if (keyUntilMs !== undefined) extra.i = keyUntilMs;
   if (idempotency !== undefined) {
     extra.f = idempotency.fingerprint;
     if (idempotency.key !== dedupeKey) extra.n = idempotency.key;
@@ -175,7 +183,7 @@ export function isLine(line: unknown): line is JobLine {
 }
 
 const TEXTS = ["t", "k", "d", "f", "n", "p", "e"];
-const NUMBERS = ["x", "s", "g", "a", "v", "o", "r", "y", "b", "c"];
+const NUMBERS = ["x", "s", "g", "a", "v", "o", "r", "y", "b", "c", "i"];
 
 function isExtra(extra: unknown): boolean {
   if (typeof extra !== "object" || extra === null || Array.isArray(extra)) return false;

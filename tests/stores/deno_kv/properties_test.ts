@@ -4,7 +4,7 @@ import { audit } from "../../../stores/deno_kv/doctor/audit.ts";
 import { Db } from "../../../stores/deno_kv/io/db.ts";
 import { KvStore } from "../../../stores/deno_kv/store.ts";
 import { randomStream } from "../../../src/base/random.ts";
-import type { Leased, Queue } from "../../../src/contract/store.ts";
+import type { DedupeRule, Leased, Queue } from "../../../src/contract/store.ts";
 import { openRemote, withServer } from "./_remote.ts";
 import { end, entry, NOW, openQueue } from "./_store.ts";
 
@@ -12,6 +12,14 @@ const LEASE_MS = 1000;
 const PER_KEY = 2;
 /** By lane. */
 const ATTEMPTS = [2, 3];
+
+const MODES: readonly (DedupeRule | undefined)[] = [
+  undefined,
+  { mode: "until-start" },
+  { mode: "window", windowMs: 200 },
+  { mode: "replace" },
+  { mode: "debounce", maxMs: 250 },
+];
 
 interface Party {
   queue: Queue;
@@ -113,7 +121,8 @@ class World {
         lane: chance < (this.#most === 1 ? 0.3 : 0.6) ? 0 : 1,
         payload: this.#random() < 0.03 ? "x".repeat(130_000) : { n: Math.floor(chance * 1000) },
         key: this.#random() < 0.5 ? this.pick(["k", "l", "m"]) : undefined,
-        dedupeKey: this.#random() < 0.2 ? this.pick(["d", "e", "f"]) : undefined,
+        dedupeKey: this.#random() < 0.3 ? this.pick(["d", "e", "f", "g"]) : undefined,
+        dedupe: this.pick(MODES),
         dueAtMs: this.#random() < 0.3 ? this.nowMs + Math.floor(this.#random() * 300) : 0,
         expiresAtMs: this.#random() < 0.1 ? this.nowMs + 200 : Infinity,
       });
