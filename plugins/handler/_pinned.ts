@@ -2,23 +2,23 @@
  * A request to an address that is judged before it is connected to.
  *
  * `fetch` resolves a name by itself, so that what was judged before may not be what it connects to. Here
- * the connection asks for the addresses, gets those that were judged, and is made for this one request.
+ * the connection is made to an address that was judged, for this one request.
  *
  * @module
  */
 
-import { lookup } from "node:dns";
+import { lookup } from "node:dns/promises";
 import http from "node:http";
-import https from "node:https";
-import { isIP, type LookupFunction } from "node:net";
+import { isIP } from "node:net";
+import { Duplex } from "node:stream";
 import { Fatal } from "../../src/contract/errors.ts";
 import { isPublic } from "./_address.ts";
 import type { OpenAnswer, Sending } from "./_send.ts";
 
 /** How addresses are found and judged. */
 export interface Judging {
-  /** Resolves a name to all its addresses. @default {the system's resolver} */
-  readonly resolve?: typeof lookup;
+  /** All addresses of a name. @default {those that the system knows} */
+  readonly resolve?: (name: string) => Promise<readonly string[]>;
   /** Whether an address may be connected to. @default {isPublic} */
   readonly allows?: (address: string) => boolean;
 }
@@ -31,32 +31,31 @@ export interface Judging {
 export function sendPublic(
   sending: Sending,
   signal: AbortSignal,
-  { resolve = lookup, allows = isPublic }: Judging = {},
+  { resolve = addressesOf, allows = isPublic }: Judging = {},
 ): Promise<OpenAnswer> {
   const url = new URL(sending.url);
-  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  if (isIP(host) !== 0 && !allows(host)) return Promise.reject(notPublic(url));
   // As bytes: a text would have its headers sent in UTF-8 with it.
   const body = sending.body === undefined ? undefined : new TextEncoder().encode(sending.body);
   return new Promise((answered, failed) => {
-    const request = (url.protocol === "https:" ? https : http).request(url, {
+    const request = http.request({
       method: sending.method,
-      headers: headersOf(sending, body),
-      agent: false,
-      lookup: judgedLookup(url, { resolve, allows }),
+      path: url.pathname + url.search,
+      headers: headersOf(sending, url, body),
+      createConnection: (_, made) => {
+        connect(url, signal, { resolve, allows })
+          .then((connection) => made(null, connection), failed);
+        return undefined;
+      },
       signal,
     }, (response) =>
       answered({
         status: response.statusCode ?? 0,
         headers: new Headers(
-          Object.entries(response.headers).map(([name, value]): [string, string] => [
-            name,
-            String(value),
-          ]),
+          Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
         ),
         body: ReadableStream.from<Uint8Array<ArrayBuffer>>(response),
       }));
-    request.on("error", (fault) => failed(firstOf(fault)));
+    request.on("error", failed);
     request.on("upgrade", (_, socket) => {
       socket.destroy();
       failed(new Error("It switched to another protocol"));
@@ -66,15 +65,53 @@ export function sendPublic(
   });
 }
 
-/** Answers with the addresses of a name if each may be connected to. */
-function judgedLookup(url: URL, { resolve, allows }: Required<Judging>): LookupFunction {
-  return (name, options, answer) =>
-    resolve(name, { ...options, all: true }, (fault, addresses = []) => {
-      if (fault !== null) return answer(fault, "");
-      if (!addresses.every(({ address }) => allows(address))) return answer(notPublic(url), "");
-      if (options.all) return answer(null, addresses);
-      answer(null, addresses[0]?.address ?? "", addresses[0]?.family);
-    });
+/** Connects to an address of the URL if all of them are allowed: to the first that takes it. */
+async function connect(
+  url: URL,
+  signal: AbortSignal,
+  { resolve, allows }: Required<Judging>,
+): Promise<Duplex> {
+  const name = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  const addresses = isIP(name) === 0 ? await resolve(name) : [name];
+  if (!addresses.every(allows)) throw notPublic(url);
+  const isSecure = url.protocol === "https:";
+  const port = Number(url.port) || (isSecure ? 443 : 80);
+  let fault: unknown = new Error("The name has no address");
+  for (const hostname of addresses) {
+    try {
+      signal.throwIfAborted();
+      const connection = await Deno.connect({ hostname, port, signal });
+      return streamOf(isSecure ? await secured(connection, name) : connection, signal);
+    } catch (thrown) {
+      fault = thrown;
+    }
+  }
+  throw fault;
+}
+
+/** By the certificate of the name, not of the address. */
+async function secured(connection: Deno.TcpConn, hostname: string): Promise<Deno.TlsConn> {
+  const secure = await Deno.startTls(connection, { hostname });
+  try {
+    await secure.handshake();
+    return secure;
+  } catch (thrown) {
+    secure.close();
+    throw thrown;
+  }
+}
+
+/** @throws The reason of the signal if it has aborted meanwhile. */
+function streamOf(connection: Deno.Conn, signal: AbortSignal): Duplex {
+  if (signal.aborted) connection.close();
+  signal.throwIfAborted();
+  const { readable, writable } = connection;
+  return Duplex.fromWeb({ readable, writable });
+}
+
+async function addressesOf(name: string): Promise<readonly string[]> {
+  const found = await lookup(name, { all: true });
+  return found.map(({ address }) => address);
 }
 
 function notPublic({ origin }: URL): Fatal {
@@ -83,16 +120,17 @@ function notPublic({ origin }: URL): Fatal {
   );
 }
 
-/** Where several addresses were tried, each has its fault. */
-function firstOf(fault: Error): unknown {
-  return fault instanceof AggregateError ? fault.errors[0] ?? fault : fault;
-}
-
-function headersOf({ headers }: Sending, body: Uint8Array | undefined): Record<string, string> {
+function headersOf(
+  { headers }: Sending,
+  { host }: URL,
+  body: Uint8Array | undefined,
+): Record<string, string> {
   return {
     "accept": "*/*",
     "user-agent": navigator.userAgent,
     ...Object.fromEntries(headers),
+    "host": host,
+    "connection": "close",
     ...(body === undefined ? {} : { "content-length": String(body.length) }),
   };
 }
