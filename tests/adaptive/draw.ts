@@ -108,6 +108,7 @@ function lawOf(dice: Dice, ms: number): Duration {
 }
 
 function lawText(law: Duration): string {
+  if (law.kind === "percentiles") return `p50 ${law.p50} ms`;
   if (law.kind === "uniform") return `${law.min} to ${law.max} ms`;
   const cv = law.kind === "lognormal" ? ` cv ${law.cv.toFixed(1)}` : "";
   return `${law.ms.toFixed(0)} ms ${law.kind}${cv}`;

@@ -118,7 +118,10 @@ export function start() {
   document.addEventListener("visibilitychange", () => document.hidden ? rest() : wake());
   globalThis.addEventListener("pagehide", leave);
   document.addEventListener("submit", ({ defaultPrevented }) => defaultPrevented || leave());
-  globalThis.addEventListener("pageshow", (event) => event.persisted && wake());
+  globalThis.addEventListener(
+    "pageshow",
+    (event) => "persisted" in event && event.persisted && wake(),
+  );
   const button = byId("hold");
   button?.addEventListener("click", () => {
     held = !held;
