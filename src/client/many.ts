@@ -5,9 +5,9 @@
  */
 
 import { RejectedError } from "../contract/errors.ts";
-import { foreignAnswer, RequestError, UnavailableError } from "./errors.ts";
+import { foreignAnswer, RequestError, type UnavailableError } from "./errors.ts";
 import { type EnqueuePart, partsOf } from "./parts.ts";
-import { backoff, isRecord, type Outgoing, send, type Sender } from "./send.ts";
+import { backoff, isFailure, isRecord, type Outgoing, send, type Sender } from "./send.ts";
 import { pause } from "./time.ts";
 
 /** An accepted job. */
@@ -85,9 +85,7 @@ async function sendPart(
   try {
     answer = await send({ ...request, body: part.body, many: true }, sender);
   } catch (thrown) {
-    const isTold = thrown instanceof RejectedError || thrown instanceof RequestError ||
-      thrown instanceof UnavailableError;
-    if (isTold) return thrown;
+    if (isFailure(thrown) || thrown instanceof RequestError) return thrown;
     throw thrown; // given up, or a fault of ours
   }
   const given = isRecord(answer) ? answer["results"] : undefined;

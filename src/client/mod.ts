@@ -256,15 +256,8 @@ function takenIn(answer: unknown, sender: Sender): Enqueued {
 
 /** What the API tells of an end; it tells nothing else under these names. */
 function ending(told: Readonly<Record<string, unknown>>): Outcome {
-  // `api.ts` declares these fields so.
-  const { state, result, resultError, reason, error } = outcomeOf(told as typeof told & Ended);
-  return {
-    state,
-    ...(result === undefined ? {} : { result }),
-    ...(resultError === undefined ? {} : { resultError }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(error === undefined ? {} : { error }),
-  };
+  const outcome = outcomeOf(told as typeof told & Ended); // `api.ts` declares these fields so
+  return JSON.parse(JSON.stringify(outcome)); // without what is undefined
 }
 
 function foreign({ url }: Sender): RequestError {

@@ -4,8 +4,7 @@
  * @module
  */
 
-import { httpDateMs } from "../base/http_date.ts";
-import { messageOf, RejectedError } from "../contract/errors.ts";
+import { RejectedError } from "../contract/errors.ts";
 import { foreignAnswer, RequestError, type RequestFault, UnavailableError } from "./errors.ts";
 import { type ClientTime, pause } from "./time.ts";
 
@@ -89,12 +88,12 @@ export function backoff(
 export function readRetryAfter(header: string | null): number | undefined {
   if (header === null) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;
-  const nowMs = Date.now();
-  const atMs = httpDateMs(header, nowMs);
-  return atMs === undefined ? undefined : Math.max(0, atMs - nowMs);
+  const atMs = Date.parse(header); // Hint: the old forms of RFC 9110 are not worth their size in a browser
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - Date.now());
 }
 
-function isFailure(answer: unknown): answer is RejectedError | UnavailableError {
+/** True for what may pass: it is worth sending again. */
+export function isFailure(answer: unknown): answer is RejectedError | UnavailableError {
   return answer instanceof RejectedError || answer instanceof UnavailableError;
 }
 
@@ -124,7 +123,7 @@ async function sendOnce(request: Outgoing, sender: Sender): Promise<unknown> {
     signal?.throwIfAborted();
     const what = limit.signal.aborted
       ? `${sender.url} has not answered within ${tryMs} ms`
-      : `Nothing answers at ${sender.url} (${messageOf(cause)})`;
+      : `Nothing answers at ${sender.url} (${cause instanceof Error ? cause.message : cause})`;
     const message = `${what}: check that the system runs, and the address`;
     return new UnavailableError(message, { idempotencyKey, cause });
   } finally {
@@ -196,7 +195,7 @@ function read(
       idempotencyKey,
       retryAfterMs: afterMs,
     });
-    if (status === 502 || status === 503 || status === 504) return failure;
+    if ([502, 503, 504].includes(status)) return failure;
     throw failure; // a fault of the server itself: it would come again
   }
   if (status === 401) {

@@ -26,7 +26,6 @@ Deno.test("the client imports only its own files and words, no package, no Deno 
 
   const paths = files.map(({ path }) => path);
   assert.deepEqual(paths.filter((path) => !path.startsWith("src/client")), [
-    "src/base/http_date.ts",
     "src/contract/errors.ts",
     "src/contract/job.ts",
     "src/contract/outcome.ts",
