@@ -6,8 +6,10 @@
 
 import { counted } from "../base/format.ts";
 import type { Command } from "commander";
+import type { FailureGroupJson } from "../admin/http/wire_failures.ts";
 import { call, type RemoteOptions } from "./client.ts";
-import { json, line, table } from "./print.ts";
+import { type Column, showTable } from "./fold.ts";
+import { json, line } from "./print.ts";
 import { isoTime } from "../time/iso_time.ts";
 import { shellWord } from "../base/shell_word.ts";
 import { CliError } from "./failure.ts";
@@ -25,6 +27,14 @@ interface ManyOptions extends JobsOptions {
   readonly yes?: boolean;
 }
 
+const GROUP_COLUMNS: readonly Column<FailureGroupJson>[] = [
+  { title: "JOBS", rank: 0, cell: ({ count }) => count },
+  { title: "FIRST", rank: 2, cell: ({ firstAtMs }) => isoTime(firstAtMs) },
+  { title: "LAST", rank: 1, cell: ({ lastAtMs }) => isoTime(lastAtMs) },
+  { title: "LATEST JOB", rank: 0, cell: ({ example }) => example.id },
+  { title: "ERROR", rank: 0, cell: ({ group }) => group, below: true },
+];
+
 /** Prints why jobs are dead, those with most jobs first. */
 async function listGroups(
   io: Io,
@@ -39,17 +49,7 @@ async function listGroups(
   if (options.json) return json(io, failures);
   const { groups, looked, hasMore, others } = failures;
   if (looked === 0) return line(io, `No job of pool "${pool}" is dead`);
-  table(
-    io,
-    ["JOBS", "FIRST", "LAST", "LATEST JOB", "ERROR"],
-    groups.map(({ count, firstAtMs, lastAtMs, example, group }) => [
-      count,
-      isoTime(firstAtMs),
-      isoTime(lastAtMs),
-      example.id,
-      group,
-    ]),
-  );
+  showTable(io, GROUP_COLUMNS, groups);
   if (others > 0) line(io, `${counted(others, "job")} in other groups`);
   const older = hasMore ? ": there are older ones" : "";
   line(io, `${hasMore ? "The latest " : ""}${counted(looked, "dead job")} looked at${older}`);

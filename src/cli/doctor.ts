@@ -11,11 +11,15 @@ import { call, type RemoteOptions } from "./client.ts";
 import { doctorAll, printReport } from "./doctor_all.ts";
 import { doctorStore, type StoreDoctorOptions } from "./doctor_store.ts";
 import { CliError } from "./failure.ts";
+import { prose } from "./fold.ts";
 import type { Io } from "./io.ts";
 import { toneOf } from "./pool_rows.ts";
 import { bold, json, line } from "./print.ts";
 import { agreeing, counted } from "../base/format.ts";
 import { type Tools, withRemote, withYes } from "./verb.ts";
+
+/** Most pools in whose past nothing is wrong that are named. */
+const MOST_NAMES = 10;
 
 /** Adds the verb. */
 export function addDoctor(program: Command, tools: Tools): void {
@@ -37,7 +41,7 @@ export function addDoctor(program: Command, tools: Tools): void {
         throw new CliError("Expected the name of a pool, or --store with a file, not both", 2);
       }
       if (options.repair) throw new CliError("--repair needs --store with the file", 2);
-      if (pool === undefined) return await doctorAll(io, options, (one) => show(io, one));
+      if (pool === undefined) return await doctorAll(io, options, (all) => showAll(io, all));
       await doctor(io, pool, options);
     });
 }
@@ -52,13 +56,24 @@ async function doctor(io: Io, name: string, options: DoctorOptions): Promise<voi
   if (toneOf(pool) === "bad") throw new CliError(`Something is wrong with pool "${name}"`);
 }
 
+/** Shows what is wrong with each pool, and in one line those that are well. */
+function showAll(io: Io, pools: readonly PoolJson[]): void {
+  const isSound = (pool: PoolJson): boolean =>
+    pool.catchUp === undefined && amissNow(pool).length + pool.diagnosis.length === 0;
+  for (const pool of pools) if (!isSound(pool)) show(io, pool);
+  const sound = pools.filter(isSound);
+  if (sound.length === 0) return;
+  const names = sound.length > MOST_NAMES ? "" : `: ${sound.map(({ pool }) => pool).join(", ")}`;
+  prose(io, `Nothing is wrong in the recent past of ${counted(sound.length, "pool")}${names}`);
+}
+
 function show(io: Io, pool: PoolJson): void {
   const { pool: name, diagnosis } = pool;
   const now = amissNow(pool);
-  for (const sentence of now) line(io, `${name}: ${sentence}`);
+  for (const sentence of now) prose(io, `${name}: ${sentence}`);
   if (now.length + diagnosis.length === 0) line(io, `${name}: nothing is wrong in its recent past`);
   for (const finding of diagnosis) showFinding(io, finding, name);
-  if (pool.catchUp !== undefined) line(io, `${name}: it ${pool.catchUp.text}`);
+  if (pool.catchUp !== undefined) prose(io, `${name}: it ${pool.catchUp.text}`);
 }
 
 /** What no figures show. */
@@ -85,6 +100,6 @@ function amissNow(
 /** Shows one finding. `pool`: its name, where others are beside it. */
 export function showFinding(io: Io, { code, saw, change }: Finding, pool?: string): void {
   line(io, bold(pool === undefined ? code : `${pool}: ${code}`));
-  line(io, `  ${saw}`);
-  line(io, `  Change: ${change}`);
+  prose(io, `  ${saw}`);
+  prose(io, `  Change: ${change}`);
 }

@@ -17,7 +17,7 @@ import { json, line, whole } from "./print.ts";
 export async function doctorAll(
   io: Io,
   options: RemoteOptions & { readonly md?: boolean },
-  show: (pool: PoolJson) => void,
+  show: (pools: readonly PoolJson[]) => void,
 ): Promise<void> {
   const pools = await call(io, options, "GET /api/pools", "list", {});
   const bad = pools.filter((pool) => toneOf(pool) === "bad");
@@ -27,7 +27,7 @@ export async function doctorAll(
     if (bad.length === 0) {
       line(io, `${counted(pools.length, "pool")}: nothing is wrong, at ${isoTime(Date.now())}`);
     }
-  } else [...bad, ...pools.filter((pool) => !bad.includes(pool))].forEach(show);
+  } else show([...bad, ...pools.filter((pool) => !bad.includes(pool))]);
   if (bad.length === 0) return;
   const names = bad.map(({ pool }) => `"${pool}"`).join(", ");
   throw new CliError(

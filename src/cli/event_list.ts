@@ -7,13 +7,16 @@
 import type { Command } from "commander";
 import type { EventJson } from "../admin/http/wire.ts";
 import { eventText } from "../admin/http/event_text.ts";
+import { middleOut } from "../base/middle_out.ts";
 import { isoTime } from "../time/iso_time.ts";
 import { call, type RemoteOptions } from "./client.ts";
 import { eventStream } from "./event_stream.ts";
 import { CliError } from "./failure.ts";
 import { onInterrupt } from "./interrupt.ts";
 import type { Io } from "./io.ts";
-import { json, line, note, table } from "./print.ts";
+import { type Column, showTable } from "./fold.ts";
+import { SHORT_NAME } from "./pool_rows.ts";
+import { json, line, note } from "./print.ts";
 import { durationMs, type Tools, wholeNumber, withRemote } from "./verb.ts";
 
 interface EventOptions extends RemoteOptions {
@@ -57,20 +60,32 @@ async function list(io: Io, options: ListOptions): Promise<void> {
   if (options.json) return json(io, past);
   const { events, keptSinceMs } = past;
   if (events.length > 0) {
-    table(
-      io,
-      ["TIME", "WHO", "POOL", "WHAT"],
-      events.map((event) => {
-        const { who, what, details } = eventText(event);
-        const more = details === "" ? "" : `: ${details}`;
-        return [isoTime(event.atMs), who, event.pool, `${what}${more}`];
-      }),
-    );
+    showTable(io, COLUMNS, events);
   } else line(io, "Nothing happened");
   if (keptSinceMs > sinceMs) {
     line(io, `This process keeps events since ${isoTime(keptSinceMs)}: others have their own`);
   }
 }
+
+const COLUMNS: readonly Column<EventJson>[] = [
+  { title: "TIME", rank: 0, cell: ({ atMs }) => isoTime(atMs) },
+  { title: "WHO", rank: 0, cell: (event) => eventText(event).who },
+  {
+    title: "POOL",
+    rank: 0,
+    cell: ({ pool }) => pool,
+    short: ({ pool }) => middleOut(pool, SHORT_NAME),
+  },
+  {
+    title: "WHAT",
+    rank: 0,
+    cell: (event) => {
+      const { what, details } = eventText(event);
+      return details === "" ? what : `${what}: ${details}`;
+    },
+    below: true,
+  },
+];
 
 /** Prints one line an event. */
 async function tail(io: Io, options: EventOptions): Promise<void> {

@@ -8,6 +8,7 @@ import type { Command } from "commander";
 import type { DecisionJson } from "../admin/http/wire.ts";
 import { isoTime } from "../time/iso_time.ts";
 import { call, type RemoteOptions } from "./client.ts";
+import { prose } from "./fold.ts";
 import type { Io } from "./io.ts";
 import { bold, json, line, type Styled } from "./print.ts";
 import { showShadow } from "./shadow.ts";
@@ -31,7 +32,11 @@ async function explain(io: Io, pool: string, options: ExplainOptions): Promise<v
   const decisions = await call(io, options, route, "list", { at: { pool }, query: { limit } });
   if (options.json) return json(io, decisions);
   if (decisions.length === 0) return line(io, "No decision has been made yet.");
-  for (const parts of decisions.flatMap(decisionLines)) line(io, ...parts);
+  for (const parts of decisions.flatMap(decisionLines)) {
+    const [text] = parts;
+    if (parts.length === 1 && typeof text === "string") prose(io, text);
+    else line(io, ...parts);
+  }
   const { shadow } = await call(io, options, "GET /api/pools/:pool", "lanes", { at: { pool } });
   if (shadow !== undefined) showShadow(io, shadow);
 }

@@ -18,6 +18,8 @@ export interface Column<Row> {
   cell(row: Row): Cell;
   /** The same in fewer characters, for where the width is short. @default {as it is} */
   short?(row: Row): Cell;
+  /** True: where the width is short, what it says is on lines of its own below the row. @default {false} */
+  readonly below?: true;
   /** How that is shown. @default {as it is} */
   style?(row: Row): Styled["style"] | undefined;
 }
@@ -77,12 +79,26 @@ export function showTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
 ): void {
-  const { head, rows: lines, left } = fold(columns, rows, io.columns());
+  const width = io.columns();
+  const isWide = widthOf(cellsOf(columns, rows)) <= width;
+  const below = isWide ? [] : columns.filter((column) => column.below);
+  const beside = columns.filter((column) => !below.includes(column));
+  const { head, rows: lines, left } = fold(beside, rows, width);
   line(io, bold(head));
-  for (const parts of lines) line(io, ...parts);
+  lines.forEach((parts, index) => {
+    line(io, ...parts);
+    for (const { cell } of below) prose(io, `  ${cell(rows[index]!)}`); // there is a line for each
+  });
   if (left.length > 0) {
     line(io, { text: `Left out for the width: ${left.join(", ")}`, style: "dim" });
   }
+}
+
+/** Writes a text within the terminal, broken at spaces. */
+export function prose(io: Io, text: string): void {
+  if (text.trim() === "") return;
+  const indent = " ".repeat(text.search(/\S/) + 2);
+  for (const part of wrap(text, io.columns(), indent)) line(io, part);
 }
 
 /** A text in lines of a width: at spaces, all but the first behind an indent. */

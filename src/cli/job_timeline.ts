@@ -9,6 +9,7 @@ import { duration } from "../base/format.ts";
 import type { JobRecord } from "../contract/job.ts";
 import { type JobStage, type StageKind, timelineOf } from "../explain/timeline.ts";
 import { isoTime } from "../time/iso_time.ts";
+import { prose } from "./fold.ts";
 import type { Io } from "./io.ts";
 import { bold, line } from "./print.ts";
 
@@ -42,13 +43,13 @@ export function printTimeline(io: Io, job: JobRecord, { nowMs, waiting }: Waitin
   if (waiting === null) return;
   line(io, bold("why it waits"));
   if (waiting.holds.length === 0) line(io, "  nothing holds it: it starts now");
-  for (const { code, detail } of waiting.holds) line(io, `  ${detail} (${code})`);
+  for (const { code, detail } of waiting.holds) prose(io, `  ${detail} (${code})`);
   const { position, atLeast, startAtMs, basis } = waiting;
   if (position !== undefined) {
     line(io, `  place ${position}${atLeast ? " or later" : ""} of lane ${job.lane}`);
   }
   const start = startAtMs === undefined ? "not known" : isoTime(startAtMs);
-  line(io, `  estimated start: ${start}. ${basis}`);
+  prose(io, `  estimated start: ${start}. ${basis}`);
 }
 
 function barOf(spans: readonly JobStage[], fromMs: number, toMs: number): string {

@@ -133,7 +133,7 @@ export function jobColumns(state: string | undefined): readonly Column<JobRecord
       title: "LAST ERROR",
       rank: 0,
       cell: ({ state, error = "" }) => state === "done" ? "" : oneLine(error),
-      short: ({ state, error = "" }) => state === "done" ? "" : oneLine(error).slice(0, 30),
+      below: true,
     },
   ];
 }

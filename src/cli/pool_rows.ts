@@ -7,6 +7,7 @@
 import type { LaneJson, PoolJson } from "../admin/http/wire.ts";
 import { aimOf, lanesOverTarget, PRESSING_CODES } from "../explain/diagnose.ts";
 import { counted, duration, rate } from "../base/format.ts";
+import { middleOut } from "../base/middle_out.ts";
 import type { Column } from "./fold.ts";
 import type { Cell, Styled } from "./print.ts";
 
@@ -19,6 +20,9 @@ interface State {
   readonly tone: Tone;
 }
 
+/** Most characters of a name where the width is short: figures matter more. */
+export const SHORT_NAME = 20;
+
 /** How tones are shown. */
 export const TONE_STYLES: Readonly<Record<Tone, Styled["style"]>> = {
   bad: "red",
@@ -28,7 +32,12 @@ export const TONE_STYLES: Readonly<Record<Tone, Styled["style"]>> = {
 
 /** Columns of a table of pools. */
 export const POOL_COLUMNS: readonly Column<PoolJson>[] = [
-  { title: "POOL", rank: 0, cell: ({ pool }) => pool },
+  {
+    title: "POOL",
+    rank: 0,
+    cell: ({ pool }) => pool,
+    short: ({ pool }) => middleOut(pool, SHORT_NAME),
+  },
   {
     title: "STATE",
     rank: 0,

@@ -14,7 +14,7 @@ import { call, type RemoteOptions, there } from "./client.ts";
 import { drain, type DrainOptions } from "./drain.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { type Column, showTable } from "./fold.ts";
+import { type Column, prose, showTable } from "./fold.ts";
 import { LANE_COLUMNS, POOL_COLUMNS, stateOf, targetOf, workersOf } from "./pool_rows.ts";
 import { bold, json, line } from "./print.ts";
 import { durationMs, type Tools, wholeNumber, withRemote, withYes } from "./verb.ts";
@@ -90,8 +90,8 @@ async function describe(io: Io, name: string, options: RemoteOptions): Promise<v
     bold(pool.pool),
     `  ${workersOf(pool)} workers busy, target ${targetOf(pool)}, ${stateOf(pool)}`,
   );
-  line(io, whyOf(pool));
-  line(io, `jobs: ${jobsText(pool)}`);
+  prose(io, whyOf(pool));
+  prose(io, `jobs: ${jobsText(pool)}`);
   if (pool.override !== undefined) {
     const { untilMs, ...bounds } = pool.override;
     const shown = Object.entries(bounds).map(([key, value]) => `${key} ${value}`).join(", ");

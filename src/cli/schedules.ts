@@ -11,7 +11,8 @@ import { isoTime } from "../time/iso_time.ts";
 import { call, type RemoteOptions, there } from "./client.ts";
 import type { Io } from "./io.ts";
 import { oneLine } from "./jobs.ts";
-import { json, line, table } from "./print.ts";
+import { type Column, showTable } from "./fold.ts";
+import { json, line } from "./print.ts";
 import { type Tools, withRemote } from "./verb.ts";
 
 /** Adds the verb. */
@@ -42,20 +43,26 @@ async function list(io: Io, pool: string | undefined, options: RemoteOptions): P
   const schedules = await call(io, options, "GET /api/schedules", "list", { query: { pool } });
   if (options.json) return json(io, schedules);
   if (schedules.length === 0) return line(io, "No schedules");
-  table(
-    io,
-    ["POOL", "ID", "LANE", "CRON", "NEXT", "LAST", "OUTCOME"],
-    schedules.map((schedule) => [
-      schedule.pool,
-      schedule.id,
-      schedule.lane,
-      schedule.timezone === "UTC" ? schedule.cron : `${schedule.cron} (${schedule.timezone})`,
-      nextOf(schedule),
-      schedule.lastAtMs === undefined ? "-" : isoTime(schedule.lastAtMs),
-      jobOf(schedule.job),
-    ]),
-  );
+  showTable(io, COLUMNS, schedules);
 }
+
+const COLUMNS: readonly Column<ScheduleJson>[] = [
+  { title: "POOL", rank: 0, cell: ({ pool }) => pool },
+  { title: "ID", rank: 0, cell: ({ id }) => id },
+  { title: "LANE", rank: 3, cell: ({ lane }) => lane },
+  {
+    title: "CRON",
+    rank: 0,
+    cell: ({ cron, timezone }) => timezone === "UTC" ? cron : `${cron} (${timezone})`,
+  },
+  { title: "NEXT", rank: 1, cell: nextOf },
+  {
+    title: "LAST",
+    rank: 2,
+    cell: ({ lastAtMs }) => lastAtMs === undefined ? "-" : isoTime(lastAtMs),
+  },
+  { title: "OUTCOME", rank: 0, cell: ({ job }) => jobOf(job), below: true },
+];
 
 function nextOf({ paused, nextAtMs }: ScheduleJson): string {
   if (paused) return "paused";

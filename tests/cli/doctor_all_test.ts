@@ -18,13 +18,16 @@ Deno.test("doctor looks at all pools: exits 0 where nothing is wrong, 1 where jo
   const json = await remote.run(["doctor", "--json"]);
 
   assert.equal(well.code, 0);
-  assert.match(well.out, /^mail: nothing is wrong in its recent past\ntyped: nothing is wrong/);
+  assert.match(well.out, /^Nothing is wrong in the recent past of 2 pools: mail, typed\n$/);
   assert.match(calm.out, /^2 pools: nothing is wrong, at \S+Z\n$/);
   assert.deepEqual([wrong.code, wrong.err], [
     1,
     'Something is wrong with 1 of 2 pools: pool "mail"\n',
   ]);
-  assert.match(wrong.out, /^mail: failing\n/m);
+  assert.match(
+    wrong.out,
+    /^mail: failing\n {2}.*\n {2}Change: .*\n[^]*^Nothing is wrong in the recent past of 1 pool: typed\n$/m,
+  );
   assert.equal(report.code, 1);
   assert.match(report.out, /^### mail: failing[^\n]*\n2026-\S+Z\. .*\n- \*\*failing\*\*: /);
   assert.match(report.out, /^Workers \d\/\d of 4 · target .* · failed 1\.0\/s · shed 0\.0\/s$/m);
