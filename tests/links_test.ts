@@ -87,6 +87,10 @@ Deno.test("brokenIn() finds what is planted", async () => {
   );
 });
 
+Deno.test("the README is at most 250 lines long", () => {
+  assert.ok(README.trimEnd().split("\n").length <= 250);
+});
+
 Deno.test("every page of docs/ is linked from the README, says what it is for, and links back", () => {
   const linked = linksIn(README);
   for (const { path, text } of PAGES.slice(1)) {
