@@ -31,8 +31,8 @@ const LOOK_MS = 200;
 
 /** Reloads at each SIGHUP, and at changes if that is wanted, until what it returns is called. */
 export function reloadOn(sluice: Sluice, options: ReloadOnOptions): () => Promise<void> {
-  const reload = (): Promise<void> => reloadAndTell(sluice, options);
-  const unlisten = options.io.onHangup(reload);
+  const reload = (saved: readonly string[]): Promise<void> => reloadAndTell(sluice, saved, options);
+  const unlisten = options.io.onHangup(() => reload([]));
   const watching = options.watch ? watch(options, reload) : undefined;
   return async () => {
     unlisten();
@@ -40,13 +40,22 @@ export function reloadOn(sluice: Sluice, options: ReloadOnOptions): () => Promis
   };
 }
 
-async function reloadAndTell(sluice: Sluice, options: ReloadOnOptions): Promise<void> {
+/** @param saved Names of modules beside the config that were saved since the last reload. */
+async function reloadAndTell(
+  sluice: Sluice,
+  saved: readonly string[],
+  options: ReloadOnOptions,
+): Promise<void> {
   const { io, log } = options;
   try {
     const report = await sluice.reload();
     if (options.json) return json(io, { reloaded: true, ...report });
     line(io, `Reloaded ${options.file}`);
     printChanges(io, report);
+    // What the config names is among the stale ones; which modules those import is not known.
+    for (const name of saved.filter((one) => !report.stale.some((use) => use.includes(one)))) {
+      line(io, `"${name}" was saved: where it is loaded, its old code runs on until a restart`);
+    }
   } catch (thrown) {
     const faults = thrown instanceof ConfigError
       ? thrown.faults.map(formatFault)
@@ -61,7 +70,10 @@ async function reloadAndTell(sluice: Sluice, options: ReloadOnOptions): Promise<
  * closes each file that changes in a folder, and with a database there takes the locks off it that
  * this process holds (POSIX gives up all locks of a file when any handle on it is closed).
  */
-function watch(options: ReloadOnOptions, reload: () => Promise<void>): () => Promise<void> {
+function watch(
+  options: ReloadOnOptions,
+  reload: (saved: readonly string[]) => Promise<void>,
+): () => Promise<void> {
   const path = resolve(options.file);
   sayBlind(dirname(path), options.log);
   let loaded = printOf(path);
@@ -73,8 +85,9 @@ function watch(options: ReloadOnOptions, reload: () => Promise<void>): () => Pro
     const isQuiet = now === seen; // saving takes several steps
     seen = now;
     if (!isQuiet || now === loaded) return;
+    const saved = savedBetween(loaded, now);
     loaded = now; // a file that is gone is reported once: by the reload, which cannot read it
-    reloading = reloading.then(reload);
+    reloading = reloading.then(() => reload(saved));
   };
   const timer = setInterval(look, LOOK_MS);
   return async () => {
@@ -82,6 +95,19 @@ function watch(options: ReloadOnOptions, reload: () => Promise<void>): () => Pro
     await reloading;
   };
 }
+
+/** Modules of both states that were saved between them; tests are loaded by no process that runs. */
+function savedBetween(before = "", after = ""): readonly string[] {
+  const timesIn = (print: string): ReadonlyMap<string, string> =>
+    new Map([...print.matchAll(MODULE_LINE)].map(([, name = "", time = ""]) => [name, time]));
+  const times = timesIn(before);
+  return [...timesIn(after)].filter(([name, time]) =>
+    times.has(name) && times.get(name) !== time && !/[._]test\.\w+$/.test(name)
+  ).map(([name]) => name);
+}
+
+/** A module with its time, as `modulesIn` writes it. */
+const MODULE_LINE = /^(\S.*\.[cm]?[jt]sx?) (\d+(?:\.\d+)?)$/gm;
 
 /** Says what changes will not be noticed. */
 function sayBlind(folder: string, log: Logger): void {

@@ -89,6 +89,33 @@ Deno.test("run --watch loads what is saved, by rename too, and outlives faults",
   assert.deepEqual([last, code], [40, 0]);
 });
 
+Deno.test("run --watch says that code needs a restart, of what a handler imports too", async () => {
+  await using folder = await temporaryFolder();
+  const file = join(folder.path, "pools.json");
+  const write = (name: string, text: string) => Deno.writeTextFile(join(folder.path, name), text);
+  await write("lib.ts", `export const word = "old";`);
+  await write("handler.ts", `import { word } from "./lib.ts";\nexport default () => word;`);
+  await write("handler_test.ts", "");
+  await Deno.writeTextFile(file, configText({ handler: "./handler.ts" }));
+  await using process = start([file, "--watch"]);
+  await process.line(/^Try/);
+
+  await write("lib.ts", `export const word = "new";`);
+  await process.line(/^Nothing has changed$/);
+  await process.line(
+    /^"lib\.ts" was saved: where it is loaded, its old code runs on until a restart$/,
+  );
+  await write("handler_test.ts", "// more");
+  await process.line(/^Nothing has changed$/);
+  await write("handler.ts", `export default () => "newer";`);
+  await process.line(/^The file of "\.\/handler\.ts" has changed, but modules are loaded once/);
+  process.signal("SIGINT");
+  const { code, out } = await process.ended();
+
+  assert.equal(code, 0);
+  assert.equal(out.match(/was saved/g)?.length, 1, out);
+});
+
 Deno.test("run --watch says once that the file is gone, runs on, and loads it when it is back", async () => {
   await using folder = await temporaryFolder();
   const file = join(folder.path, "pools.json");
