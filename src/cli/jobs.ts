@@ -38,6 +38,9 @@ export interface JobsOptions extends RemoteOptions {
 /** Calls of one search, of some 5,000 jobs each: then someone is asked whether to go on. */
 const MOST_CALLS = 20;
 
+/** Characters of an error in a row of little width. */
+const SHORT_ERROR = 30;
+
 /** What `--match` is for. */
 export const MATCHING = "only jobs with this text in id, key, type, error or payload";
 
@@ -133,6 +136,7 @@ export function jobColumns(state: string | undefined): readonly Column<JobRecord
       title: "LAST ERROR",
       rank: 0,
       cell: ({ state, error = "" }) => state === "done" ? "" : oneLine(error),
+      short: ({ state, error = "" }) => state === "done" ? "" : oneLine(error, SHORT_ERROR),
       below: true,
     },
   ];
@@ -257,7 +261,7 @@ function ranFor(job: JobRecord): string {
 }
 
 /** The beginning of a text, in one line of a table. */
-export function oneLine(text: string): string {
+export function oneLine(text: string, most = 60): string {
   const flat = text.replaceAll(/\s+/g, " ");
-  return flat.length > 60 ? `${flat.slice(0, 60)}…` : flat;
+  return flat.length > most ? `${flat.slice(0, most)}…` : flat;
 }

@@ -132,7 +132,7 @@ const Actions: FC<{ schedule: ScheduleJson }> = ({ schedule }) => {
   const title = paused ? "Resume" : "Pause";
   const words = `${shellWord(pool)} ${id}`;
   return (
-    <span class="row" role="group" aria-label={`Actions on ${name}`}>
+    <span class="row tight" role="group" aria-label={`Actions on ${name}`}>
       <Act
         path={`${path}/run`}
         ask={`Run ${name} now?`}
