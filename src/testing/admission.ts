@@ -5,11 +5,12 @@
  */
 
 import { checkPurely, requireAtOnce, type StrategyCheckOptions } from "./purely.ts";
+import { checkAgain } from "./steadily.ts";
 import { bindSubject, requireAmount, requireReason, show, type Subject } from "./subject.ts";
 
 /**
  * Checks that an admission answers for any lane and view, with a reason and a time to come back where
- * it refuses, changes nothing, and gives the same answers to the same views.
+ * it refuses, changes nothing, gives the same answers to the same views, and again to the same call.
  *
  * @throws {AssertionError} If it does not, with the view it failed on.
  */
@@ -17,7 +18,8 @@ export function checkAdmission(
   subject: Subject<"admission">,
   options?: StrategyCheckOptions,
 ): void {
-  checkPurely(bindSubject(subject), (admission, { view }) =>
+  const bound = bindSubject(subject);
+  const ask: Parameters<typeof checkPurely<"admission">>[1] = (admission, { view }) =>
     view.lanes.map((lane) => {
       const job = Object.freeze({ lane: lane.name, payload: null });
       const verdict = admission.submit(job, view);
@@ -36,5 +38,7 @@ export function checkAdmission(
         }
       }
       return [verdict, takes];
-    }), options);
+    });
+  checkPurely(bound, ask, options);
+  checkAgain(bound, ask, options);
 }

@@ -5,7 +5,8 @@
  */
 
 import { checkPurely, requireAtOnce, type StrategyCheckOptions } from "./purely.ts";
-import { bindSubject, show, type Subject } from "./subject.ts";
+import { checkAgain } from "./steadily.ts";
+import { bindSubject, fault, show, type Subject } from "./subject.ts";
 
 /**
  * Checks that a lane policy picks one of the eligible lanes or none, over any view, changes nothing,
@@ -17,7 +18,9 @@ export function checkLanePolicy(
   subject: Subject<"lane-policy">,
   options?: StrategyCheckOptions,
 ): void {
-  checkPurely(bindSubject(subject), (policy, { view }, index) => {
+  const bound = bindSubject(subject);
+  let hasServed = false;
+  const ask: Parameters<typeof checkPurely<"lane-policy">>[1] = (policy, { view }, index) => {
     // Each choice of lanes comes up: bit by bit of the view's number.
     const some = view.lanes.filter((_, lane) => (index >> lane) % 2 === 1);
     const eligible = Object.freeze(some.length === 0 ? [...view.lanes] : some);
@@ -31,6 +34,12 @@ export function checkLanePolicy(
         }`,
       );
     }
+    hasServed ||= lane !== undefined;
     return lane?.name;
-  }, options);
+  };
+  checkPurely(bound, ask, options);
+  checkAgain(bound, ask, options);
+  if (!hasServed) {
+    throw fault(bound, "Expected a lane of some view to be served but it never names one");
+  }
 }

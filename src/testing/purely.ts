@@ -51,7 +51,7 @@ export function requireAtOnce(answer: unknown): void {
   }
 }
 
-/** Asks with clock and chance shut. What is wrong with the answer names the plugin and the view. */
+/** Asks with the ways out of purity shut. What is wrong with the answer names the plugin and the view. */
 export function askOne<A>(bound: Bound, { name }: NamedView, ask: () => A): A {
   const open = shut();
   try {
@@ -63,7 +63,7 @@ export function askOne<A>(bound: Bound, { name }: NamedView, ask: () => A): A {
   }
 }
 
-/** Makes clock and chance throw. The function that it returns makes them work again. */
+/** Makes clock, chance and the ways outside throw. The function that it returns makes them work again. */
 function shut(): () => void {
   const before = waysOut().map(([owner, key, name, instead]) => {
     const own = Object.getOwnPropertyDescriptor(owner, key);
@@ -79,9 +79,12 @@ function shut(): () => void {
   };
 }
 
+/** What calls back later. */
+const WAITS = ["setTimeout", "setInterval", "queueMicrotask"];
+
 type WayOut = readonly [owner: object, key: string, name: string, instead: string];
 
-/** All that tells the time, or is drawn by lot. */
+/** All that tells the time, is drawn by lot, waits, or reaches outside. */
 function waysOut(): readonly WayOut[] {
   const time = "view.nowMs";
   const chance = "context.random()";
@@ -105,6 +108,8 @@ function waysOut(): readonly WayOut[] {
     [globalThis, "Date", "new Date()", time],
     [performance, "now", "performance.now()", time],
     ...moments,
+    [globalThis, "fetch", "fetch()", "view.signals"],
+    ...WAITS.map((key): WayOut => [globalThis, key, `${key}()`, "reviewAtMs, and answer at once"]),
   ];
 }
 

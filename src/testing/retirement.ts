@@ -5,11 +5,12 @@
  */
 
 import { checkPurely, requireAtOnce, type StrategyCheckOptions } from "./purely.ts";
+import { checkAgain } from "./steadily.ts";
 import { bindSubject, show, type Subject } from "./subject.ts";
 
 /**
  * Checks that a retirement names workers that exist, each once, over any view and excess, changes
- * nothing, and gives the same answers to the same views.
+ * nothing, gives the same answers to the same views, and again to the same call.
  *
  * @throws {AssertionError} If it does not, with the view it failed on.
  */
@@ -17,7 +18,8 @@ export function checkRetirement(
   subject: Subject<"retirement">,
   options?: StrategyCheckOptions,
 ): void {
-  checkPurely(bindSubject(subject), (retirement, { view }, index) => {
+  const bound = bindSubject(subject);
+  const ask: Parameters<typeof checkPurely<"retirement">>[1] = (retirement, { view }, index) => {
     const excess = index % (view.workers.length + 1);
     const ids: unknown = retirement(view, excess);
     requireAtOnce(ids);
@@ -34,5 +36,7 @@ export function checkRetirement(
       throw new TypeError(`Expected each id once but received ${show(ids)}`);
     }
     return ids;
-  }, options);
+  };
+  checkPurely(bound, ask, options);
+  checkAgain(bound, ask, options);
 }

@@ -1,5 +1,6 @@
 /**
- * Asks a strategy again at the same moment: it answers with a target, so it must not go further.
+ * Asks a strategy again at the same moment: it answers with a target, so it must not go further, and
+ * with a choice, so it must choose the same.
  *
  * @module
  */
@@ -7,7 +8,7 @@
 import type { Bound, Instances } from "../contract/plugin.ts";
 import { conformanceViews, type NamedView } from "./_views.ts";
 import { askOne, type StrategyCheckOptions } from "./purely.ts";
-import { LANES, makeContext } from "./subject.ts";
+import { fault, LANES, makeContext, show } from "./subject.ts";
 
 /** How often each view is asked about. */
 const ASKS = 20;
@@ -40,6 +41,34 @@ export function checkSteadily<K extends "controller" | "cap">(
         return after;
       });
     }
+  });
+}
+
+/**
+ * Fails if the same call, at the same time and with the same draws from `context.random`, is answered in
+ * another way: as by a counter in the closure.
+ *
+ * @param ask Asks one question and checks the answer: throws, saying what is wrong with it.
+ */
+export function checkAgain<K extends "lane-policy" | "retirement" | "admission">(
+  bound: Bound<K>,
+  ask: (instance: Instances[K], named: NamedView, index: number) => unknown,
+  { lanes = LANES }: StrategyCheckOptions = {},
+): void {
+  const context = makeContext(lanes);
+  const chance = new Chance(context.random);
+  const instance = bound.create({ ...context, random: () => chance.draw() });
+  conformanceViews(lanes).forEach((named, index) => {
+    chance.forget();
+    const [first, again] = [1, 2].map(() => {
+      chance.rewind();
+      return askOne(bound, named, () => show(ask(instance, named, index)));
+    });
+    if (first === again) return;
+    throw fault(
+      bound,
+      `Expected the same answer to the same call but received ${again} after ${first} on "${named.name}": change its memory with view.nowMs, not with each call`,
+    );
   });
 }
 

@@ -113,6 +113,8 @@ Deno.test("checkController() refuses each clock and each chance by name, and tak
     "Temporal.Now.instant()": () => Temporal.Now.instant().epochMilliseconds,
     "Temporal.Now.zonedDateTimeISO()": () => Temporal.Now.zonedDateTimeISO().year,
     "crypto.randomUUID()": () => crypto.randomUUID().length,
+    "setTimeout()": () => (clearTimeout(setTimeout(() => {}, 0)), 1),
+    "queueMicrotask()": () => (queueMicrotask(() => {}), 1),
     "crypto.getRandomValues()": () => crypto.getRandomValues(new Uint8Array(1))[0] ?? 0,
   };
   for (const [name, look] of Object.entries(ways)) {
@@ -125,6 +127,12 @@ Deno.test("checkController() refuses each clock and each chance by name, and tak
     create: () => (view) => ({ workers: new Date(view.nowMs).getUTCHours(), reason: "x" }),
   }));
   assert.ok(new Date() instanceof Date);
+});
+
+Deno.test("checkController() finds one that reaches outside", () => {
+  const outside = (): Controller => () => ({ workers: Number(fetch("data:,1")), reason: "x" });
+
+  assert.match(failure(outside), /it calls fetch\(\): use view\.signals/);
 });
 
 Deno.test("checkController() finds one that changes its view", () => {
@@ -169,7 +177,7 @@ Deno.test("checkLanePolicy() finds a lane that may not be served", () => {
     messageOf(() => checkLanePolicy(defineLanePolicy({ name: "mine", create: () => policy })));
 
   assert.equal(check((_, eligible) => eligible[0]), "passed");
-  assert.equal(check(() => undefined), "passed");
+  assert.match(check(() => undefined), /a lane of some view to be served but it never names one/);
   assert.match(
     check((view) => view.lanes[0]),
     /Expected one of the eligible lanes \("normal"\) or undefined but received "urgent"/,
@@ -210,4 +218,51 @@ Deno.test("checkAdmission() finds a refusal without a reason or a time to come b
     check({ admit: true }, 1),
     /Expected take\(\) to answer true or false but received 1/,
   );
+});
+
+Deno.test("a counter in the closure, that makes two identical calls differ, is found in each kind", () => {
+  const again = /Expected the same answer to the same call but received .* after .* on/;
+  const policy = defineLanePolicy({
+    name: "mine",
+    create: () => {
+      let calls = 0;
+      return (_view, eligible) => eligible[calls++ % eligible.length];
+    },
+  });
+  const retirement = defineRetirement({
+    name: "mine",
+    create: () => {
+      let calls = 0;
+      return (view) => view.workers.slice(0, calls++ % 2).map(({ id }) => id);
+    },
+  });
+  const admission = defineAdmission({
+    name: "mine",
+    create: () => {
+      let calls = 0;
+      const submit = () => ({ admit: calls++ % 2 === 0, reason: "odd", retryAfterMs: 1 });
+      return { submit } as never; // a verdict is one or the other
+    },
+  });
+  const controller = failure(() => {
+    let calls = 0;
+    return () => ({ workers: calls++ % 2, reason: "odd" });
+  });
+
+  assert.match(messageOf(() => checkLanePolicy(policy)), again);
+  assert.match(messageOf(() => checkRetirement(retirement)), again);
+  assert.match(messageOf(() => checkAdmission(admission)), again);
+  assert.match(controller, /Expected no more workers when asked again with the same view/);
+});
+
+Deno.test("chance and view.nowMs may make answers differ, in each kind", () => {
+  checkLanePolicy(defineLanePolicy({
+    name: "mine",
+    create: (_, { random }) => (_view, eligible) =>
+      eligible[Math.floor(random() * eligible.length)],
+  }));
+  checkRetirement(defineRetirement({
+    name: "mine",
+    create: () => (view) => view.workers.slice(0, view.nowMs % 2).map(({ id }) => id),
+  }));
 });
