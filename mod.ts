@@ -41,13 +41,8 @@ import type { SignalReader } from "./src/contract/strategy.ts";
 import type { Telemetry } from "./src/runtime/telemetry.ts";
 
 export { builtins } from "./plugins/mod.ts";
-export type {
-  AdminInput,
-  ConfigInput,
-  LaneInput,
-  PoolInput,
-  ScheduleInput,
-} from "./src/config/input.ts";
+export type { AdminInput, ConfigInput, LaneInput, PoolInput } from "./src/config/input.ts";
+export type { ScheduleInput } from "./src/config/time_input.ts";
 export type {
   CapInput,
   HandlerFunction,

@@ -272,6 +272,7 @@ export function everyKey({ store, url }: Outside): object {
             catchUp: "none",
           },
           { lane: "urgent", type: "nap", cron: "0 5 * * *", catchUp: "last" },
+          { lane: "urgent", type: "nap", everyMs: 3_600_000, jitterMs: 1000, overlap: false },
           { lane: "urgent", type: "nap", cron: "0 6 * * *", catchUp: "all" },
         ],
         tickMs: 20,

@@ -85,7 +85,7 @@ interface Key {
 
 /** The words, and the page with its tables written again. */
 export async function configDocs(): Promise<{ readonly words: string; readonly page: string }> {
-  const types = await declarationsOf("src/config/input.ts");
+  const types = await declarationsOf("src/config/input.ts", "src/config/time_input.ts");
   const keys = new Map(
     Object.entries(PARTS).map(([part, type]) => [part, keysOf(propertiesOf(type, types), types)]),
   );

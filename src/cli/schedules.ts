@@ -11,6 +11,7 @@ import { isoTime } from "../time/iso_time.ts";
 import { call, type RemoteOptions, there } from "./client.ts";
 import type { Io } from "./io.ts";
 import { oneLine } from "./jobs.ts";
+import { timesText } from "../explain/schedule_times.ts";
 import { type Column, showTable } from "./fold.ts";
 import { json, line } from "./print.ts";
 import { type Tools, withRemote } from "./verb.ts";
@@ -53,7 +54,8 @@ const COLUMNS: readonly Column<ScheduleJson>[] = [
   {
     title: "CRON",
     rank: 0,
-    cell: ({ cron, timezone }) => timezone === "UTC" ? cron : `${cron} (${timezone})`,
+    cell: (schedule) =>
+      `${timesText(schedule)}${schedule.timezone === "UTC" ? "" : ` (${schedule.timezone})`}`,
   },
   { title: "NEXT", rank: 1, cell: nextOf },
   {
@@ -61,12 +63,23 @@ const COLUMNS: readonly Column<ScheduleJson>[] = [
     rank: 2,
     cell: ({ lastAtMs }) => lastAtMs === undefined ? "-" : isoTime(lastAtMs),
   },
-  { title: "OUTCOME", rank: 0, cell: ({ job }) => jobOf(job), below: true },
+  {
+    title: "OUTCOME",
+    rank: 0,
+    cell: (schedule) => `${jobOf(schedule.job)}${skippedOf(schedule)}`,
+    below: true,
+  },
 ];
 
 function nextOf({ paused, nextAtMs }: ScheduleJson): string {
   if (paused) return "paused";
   return nextAtMs === undefined ? "never" : isoTime(nextAtMs);
+}
+
+/** What is said of a time that had no job. */
+function skippedOf({ skippedAtMs }: ScheduleJson): string {
+  if (skippedAtMs === undefined) return "";
+  return `, none at ${isoTime(skippedAtMs)}: the one before had not ended`;
 }
 
 function jobOf(job: ScheduledJobJson | undefined): string {
@@ -84,7 +97,7 @@ async function change(
   const done = await call(io, options, route, "catchUp", { at });
   if (options.json) return json(io, done);
   const words = `${shellWord(at.pool)} ${shellWord(at.id)}${there(options)}`;
-  const what = `Schedule ${done.cron} of pool "${done.pool}"`;
+  const what = `Schedule ${timesText(done)} of pool "${done.pool}"`;
   if (verb === "run") {
     const id = done.job?.id ?? "";
     line(io, `Job ${id} is stored; "sluice jobs show ${shellWord(id)}${there(options)}" shows it`);

@@ -9,6 +9,7 @@ import type { DedupeInput } from "./dedupe_input.ts";
 import type { EnvRef } from "./secrets.ts";
 import type { FindingCode } from "../explain/diagnose.ts";
 import type { CapInput, HandlerInput, SignalInput, SlotInput } from "./slot_input.ts";
+import type { ScheduleInput } from "./time_input.ts";
 
 export type { DedupeInput } from "./dedupe_input.ts";
 
@@ -271,26 +272,6 @@ export interface RouteInput {
   } | undefined;
   /** Lane that it goes to. */
   readonly lane: string;
-}
-
-/** Jobs that come by themselves. */
-export interface ScheduleInput {
-  /** Lane that the job goes to. */
-  readonly lane: string;
-  /** Handler of the job. Needed where the pool has `handlers`. */
-  readonly type?: string | undefined;
-  /** When: five parts (minute, hour, day, month, weekday), or six with seconds first. */
-  readonly cron: string;
-  /** Time zone of `cron`, such as Europe/Berlin. @default {"UTC"} */
-  readonly timezone?: string | undefined;
-  /** What to work on, JSON. @default {null} */
-  readonly payload?: unknown;
-  /**
-   * Which times that were missed while no process ran are caught up: none, the last one, or all.
-   *
-   * @default {"none"}
-   */
-  readonly catchUp?: "none" | "last" | "all" | undefined;
 }
 
 /** One lane. */

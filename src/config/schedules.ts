@@ -23,9 +23,10 @@ export function checkSchedules(raw: unknown, place: CheckedInPool): readonly Sch
     checkTimes(given, here);
     checkPlace(given, here);
     if (shape === undefined) return [];
-    const { lane, cron, timezone, payload, catchUp } = shape;
-    const schedule = { lane, type: shape.type ?? "", cron, timezone, payload, catchUp };
-    const text = JSON.stringify({ ...schedule, catchUp: undefined });
+    const { type = "", cron, everyMs } = shape;
+    const schedule = { ...shape, type, cron, everyMs };
+    const { lane, timezone, payload } = shape;
+    const text = JSON.stringify([lane, type, cron ?? everyMs, timezone, payload]); // what tells them apart
     const first = seen.get(text);
     if (first === undefined) seen.set(text, index);
     else faults.add(here.path, `Expected a schedule of its own but schedule ${first} is the same`);
@@ -33,10 +34,18 @@ export function checkSchedules(raw: unknown, place: CheckedInPool): readonly Sch
   });
 }
 
-function checkTimes(
-  { cron, timezone = "UTC" }: Readonly<Record<string, unknown>>,
-  { path, faults }: CheckedInPool,
-): void {
+function checkTimes(given: Readonly<Record<string, unknown>>, place: CheckedInPool): void {
+  const { path, faults } = place;
+  const { cron, everyMs, timezone = "UTC" } = given;
+  if (cron === undefined && everyMs === undefined) {
+    faults.add(path, 'Expected the key "cron" or "everyMs" but both are missing: when it comes');
+  } else if (everyMs !== undefined && cron !== undefined) {
+    const message = 'Expected either "cron" or "everyMs" but received both: remove one';
+    faults.add([...path, "everyMs"], message, { at: "key" });
+  } else if (everyMs !== undefined && given.timezone !== undefined) {
+    const message = 'Expected no timezone beside "everyMs": an interval has none, so remove it';
+    faults.add([...path, "timezone"], message, { at: "key" });
+  }
   const isZone = typeof timezone === "string" && isTimezone(timezone);
   if (typeof timezone === "string" && timezone !== "" && !isZone) {
     const message = `Expected a time zone such as "UTC" or "Europe/Berlin" but received ${

@@ -54,7 +54,10 @@ export function configSchema(builtins: readonly Plugin[]): object {
         oneOf: [{ required: ["handler"] }, { required: ["handlers"] }],
       },
       route: convert(routeShape),
-      schedule: convert(scheduleShape),
+      schedule: {
+        ...convert(scheduleShape),
+        oneOf: [{ required: ["cron"] }, { required: ["everyMs"] }],
+      },
       signal: signalSchema,
       ...Object.fromEntries(kinds.map((kind) => [kind, slotSchema(kind, builtins)])),
     },

@@ -7,14 +7,8 @@
 import type { Backoff } from "../base/backoff.ts";
 import type { Bound } from "../contract/plugin.ts";
 import type { Keep } from "../contract/store.ts";
-import type {
-  HandOnInput,
-  LaneInput,
-  PoolInput,
-  RateInput,
-  RouteInput,
-  ScheduleInput,
-} from "./input.ts";
+import type { HandOnInput, LaneInput, PoolInput, RateInput, RouteInput } from "./input.ts";
+import type { ScheduleInput } from "./time_input.ts";
 import type { SharedUse } from "../planning/permits.ts";
 import type { SignalReader } from "../contract/strategy.ts";
 
@@ -83,8 +77,13 @@ export interface DownstreamSettings {
   readonly cooldown: CooldownSettings | undefined;
 }
 
-/** Jobs that come by themselves. The type is empty for the only handler. */
-export type ScheduleSettings = Filled<ScheduleInput>;
+/** Jobs that come by themselves, by `cron` or by `everyMs`. The type is empty for the only handler. */
+export interface ScheduleSettings extends Omit<Filled<ScheduleInput>, "cron" | "everyMs"> {
+  /** When they come. `undefined`: it has an interval. */
+  readonly cron: string | undefined;
+  /** Their interval, ms. `undefined`: it has a cron text. */
+  readonly everyMs: number | undefined;
+}
 
 /** Where jobs go that name no lane. */
 export type RouteSettings = Filled<RouteInput>;

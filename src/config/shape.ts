@@ -175,8 +175,11 @@ export const LONGEST_CRON = 1_000;
 export const scheduleShape = documented("schedule", {
   lane: text(),
   type: v.optional(text()),
-  cron: text(LONGEST_CRON),
+  cron: v.optional(text(LONGEST_CRON)),
+  everyMs: v.optional(between(1000, 366 * 86_400_000)),
   timezone: v.optional(text(), "UTC"),
+  jitterMs: v.optional(between(0, 86_400_000), 0),
+  overlap: v.optional(flag(), true),
   payload: v.optional(v.unknown(), null),
   catchUp: v.optional(
     v.picklist(["none", "last", "all"], wants('"none", "last" or "all"')),

@@ -92,10 +92,16 @@ export interface ScheduleView {
   readonly lane: string;
   /** Their type. Empty: the pool has one handler. */
   readonly type: string;
-  /** When they come. */
-  readonly cron: string;
+  /** When they come. `undefined`: by an interval. */
+  readonly cron: string | undefined;
+  /** Their interval, ms. `undefined`: they come by `cron`. */
+  readonly everyMs: number | undefined;
   /** Time zone of `cron`. */
   readonly timezone: string;
+  /** Longest wait from a time until its job is due, drawn by chance, ms. */
+  readonly jitterMs: number;
+  /** False: no job at a time at which the latest job has not ended. */
+  readonly overlap: boolean;
   /** Which missed times are made up for: none, the last one, or all. */
   readonly catchUp: "none" | "last" | "all";
   /** True: someone has paused it, in any process; its times pass without a job. */
@@ -106,6 +112,8 @@ export interface ScheduleView {
   readonly lastAtMs: number | undefined;
   /** Id of its latest job. `undefined`: it has none yet, or is not read yet. */
   readonly lastJob: string | undefined;
+  /** The latest time that had no job since the one before had not ended, ms since epoch. `undefined`: none. */
+  readonly skippedAtMs: number | undefined;
 }
 
 /** Bounds to hold for a while. */

@@ -21,6 +21,7 @@ import type { LoadRecord } from "../planning/load_record.ts";
 import { StoreError } from "../contract/errors.ts";
 import type { JobRecord, NewJob } from "../contract/job.ts";
 import { checkOverride, OverrideError } from "./override.ts";
+import { randomStream } from "../base/random.ts";
 import { waitOut } from "./slice.ts";
 import { decisionByWall, historyByWall, snapshotOf } from "./by_wall.ts";
 import { handedEntry, type HandedJob, type Taker } from "./takers.ts";
@@ -79,7 +80,8 @@ export class Pool implements PoolHandle, Taker {
     });
     const add = async (entry: JobEntry): Promise<Added> =>
       (await this.#enqueuing.addAll([entry], core.now()))[0]!; // one for each
-    this.#schedules = new Schedules({ ...core, store: context.store, add });
+    const random = randomStream(context.seed, `${this.name}/schedules`);
+    this.#schedules = new Schedules({ ...core, store: context.store, add, random });
   }
 
   get settings(): PoolSettings {

@@ -15,23 +15,28 @@ export interface Mark {
   readonly job?: string | undefined;
   /** True: its times pass without a job. */
   readonly paused?: true | undefined;
+  /** Its latest time that had no job since the one before had not ended, ms since epoch. */
+  readonly skippedAtMs?: number | undefined;
 }
 
 /** What is known of a schedule. `undefined`: nothing, or it was damaged in the store. */
 export function markIn(entry: StateEntry | undefined): Mark | undefined {
   const mark = entry?.value as Partial<Mark> | null | undefined; // only schedules write the key
   if (typeof mark?.atMs !== "number") return undefined;
-  const { atMs, job, paused } = mark;
+  const { atMs, job, paused, skippedAtMs } = mark;
   return {
     atMs,
     ...(typeof job === "string" ? { job } : {}),
     ...(paused === true ? { paused } : {}),
+    ...(typeof skippedAtMs === "number" ? { skippedAtMs } : {}),
   };
 }
 
 /** Tells schedules of one pool apart: the same in all processes, and after a restart. */
-export function scheduleId({ lane, type, cron, timezone, payload }: ScheduleSettings): string {
-  return hash(JSON.stringify([lane, type, cron, timezone, payload]));
+export function scheduleId(
+  { lane, type, cron, everyMs, timezone, payload }: ScheduleSettings,
+): string {
+  return hash(JSON.stringify([lane, type, cron ?? everyMs, timezone, payload]));
 }
 
 /** A short key. FNV-1a, 64 bits; Fowler, Noll and Vo. */

@@ -6,7 +6,8 @@
 
 import { Alarm } from "./alarm.ts";
 import { storeCall } from "./store_call.ts";
-import { type CronTimes, readCron } from "../base/cron.ts";
+import type { CronTimes } from "../base/cron.ts";
+import { timesOf } from "../base/interval.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { PoolCore } from "./pool_core.ts";
 import type { ScheduleSettings } from "../config/settings.ts";
@@ -36,6 +37,8 @@ export interface SchedulesContext extends PoolCore {
   readonly store: Store;
   /** Stores a job, past admission. */
   readonly add: (entry: JobEntry) => Promise<Added>;
+  /** Chance for jitter. */
+  readonly random: () => number;
 }
 
 /** What can be done with a schedule from outside. */
@@ -149,7 +152,7 @@ export class Schedules {
     this.#schedules = state.settings.schedules.map((settings) => {
       const id = scheduleId(settings);
       const key = `schedule/${state.pool}/${id}`;
-      const times = readCron(settings.cron, settings.timezone);
+      const times = timesOf(settings);
       const { mark, nextAtMs = times.next(nowMs), added, ahead } = known.get(key) ?? {};
       return { id, settings, times, key, mark, nextAtMs, added, ahead };
     });
@@ -246,13 +249,13 @@ export class Schedules {
     const isKnown = version === undefined || version === entry?.version;
     if (!isKnown) schedule.ahead = { version: entry?.version, sinceMs: clock.nowMs() };
     if (!isKnown || clock.nowMs() - sinceMs < UNMOVED_MS) return false;
-    const { lane, cron } = schedule.settings;
+    const { lane, cron, everyMs } = schedule.settings;
     log.warn(
       "A schedule was marked done up to a future time, by a clock that was ahead: it restarts now",
       {
         pool: state.pool,
         lane,
-        cron,
+        ...(cron === undefined ? { everyMs } : { cron }),
         doneUntil: new Date(mark.atMs).toISOString(),
       },
     );
@@ -285,9 +288,31 @@ export class Schedules {
     const precondition = { key, version: entry?.version, value };
     const { id, duplicate } = await storeCall(
       clock,
-      () => add({ ...this.#jobOf(schedule), precondition }),
+      () => add({ ...this.#timedJobOf(schedule), precondition }),
     );
     if (!duplicate) schedule.added = id;
+    else if (id !== "") await this.#skip(schedule, { ...value, skippedAtMs: atMs }, entry);
+  }
+
+  /** Its latest job has not ended, and none may run beside it. */
+  async #skip(schedule: Schedule, value: Mark, entry: StateEntry | undefined): Promise<void> {
+    const { store, clock, log, state } = this.#context;
+    const { key, settings: { lane } } = schedule;
+    const commit = () => store.commit({ [key]: entry?.version }, { [key]: value });
+    if (!await storeCall(clock, commit)) return; // another process has dealt with this time
+    const where = { pool: state.pool, lane, job: value.job };
+    log.warn("A time of a schedule has no job: its latest one has not ended", where);
+  }
+
+  /** The job of a time: due by chance within its jitter, and alone where none may run beside it. */
+  #timedJobOf(schedule: Schedule): JobEntry {
+    const { jitterMs, overlap } = schedule.settings;
+    const job = this.#jobOf(schedule);
+    return {
+      ...job,
+      dueAtMs: job.dueAtMs + jitterMs * this.#context.random(),
+      dedupeKey: overlap ? undefined : schedule.key,
+    };
   }
 
   #jobOf({ settings }: Schedule): JobEntry {
@@ -361,12 +386,13 @@ interface Due {
 }
 
 function viewOf({ id, settings, mark, nextAtMs }: Schedule): ScheduleView {
-  const { lane, type, cron, timezone, catchUp } = settings;
+  const { lane, type, cron, everyMs, timezone, jitterMs, overlap, catchUp } = settings;
   const paused = mark?.paused === true;
   return {
-    ...{ id, lane, type, cron, timezone, catchUp, paused },
+    ...{ id, lane, type, cron, everyMs, timezone, jitterMs, overlap, catchUp, paused },
     nextAtMs: paused ? undefined : nextAtMs,
     lastAtMs: mark?.atMs,
     lastJob: mark?.job,
+    skippedAtMs: mark?.skippedAtMs,
   };
 }

@@ -36,6 +36,29 @@ for (const [where, withDatabase] of DATABASES) {
     });
   });
 
+  Deno.test(`a schedule without overlap has one job at a time ${where}, in all processes`, async () => {
+    await withDatabase(async (bench) => {
+      const ends: (() => void)[] = [];
+      const parts: PoolParts = {
+        ...PARTS,
+        handler: () => new Promise<void>((resolve) => ends.push(resolve)),
+        timeoutMs: 60 * MINUTE,
+        schedules: [{ lane: "high", everyMs: MINUTE, overlap: false }],
+      };
+      const { pool } = await bench.start(parts);
+      await bench.start(parts);
+      await bench.advance(4 * MINUTE, { stepMs: 1000 });
+
+      assert.equal(ends.length, 1);
+      const skippedAtMs = (await pool.schedules())[0]?.skippedAtMs ?? 0;
+      assert.ok(skippedAtMs >= START + 3 * MINUTE, `${skippedAtMs - START}`);
+      ends[0]!();
+      await bench.advance(MINUTE, { stepMs: 1000 });
+      assert.equal(ends.length, 2);
+      for (const end of ends) end();
+    });
+  });
+
   // C1
   Deno.test(`a time of a schedule has one job ${where}, though a process dies at each of them`, async () => {
     await withDatabase(async (bench) => {

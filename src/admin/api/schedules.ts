@@ -7,6 +7,7 @@
 import type { PoolHandle, ScheduleView } from "../../runtime/handles.ts";
 import type { ScheduleEndpoints } from "../http/schedule_endpoints.ts";
 import type { ScheduledJobJson, ScheduleJson } from "../http/wire.ts";
+import { timesText } from "../../explain/schedule_times.ts";
 import { audit } from "./audit.ts";
 import type { AdminContext } from "./context.ts";
 import { answer, problem } from "../http/problem.ts";
@@ -73,8 +74,8 @@ async function change(
       `Pool "${handle.name}" has no schedule ${shown}: GET /api/schedules has all`,
     );
   }
-  const { lane, cron, paused, lastJob } = view;
-  const after = { lane, cron, ...(to === "run" ? { job: lastJob } : { paused }) };
+  const { lane, paused, lastJob } = view;
+  const after = { lane, times: timesText(view), ...(to === "run" ? { job: lastJob } : { paused }) };
   audit(c, context, { pool: handle.name, action: `${to} schedule`, target: id, after });
   return answer(await scheduleJson(handle, view, context), 200);
 }

@@ -10,6 +10,7 @@ import { type Context, Hono } from "hono";
 import type { BlankEnv } from "hono/types";
 import type { FC } from "hono/jsx";
 import { shellWord } from "../../base/shell_word.ts";
+import { timesText } from "../../explain/schedule_times.ts";
 import { visible } from "../../base/escape.ts";
 import type { ScheduledJobJson, ScheduleJson } from "../http/wire.ts";
 import { listSchedules } from "../api/schedules.ts";
@@ -76,12 +77,14 @@ const Schedules: FC<SchedulesProps> = ({ base, schedules, writes }) => (
 
 const Row: FC<{ base: string; schedule: ScheduleJson; writes: boolean }> = (props) => {
   const { base, schedule, writes } = props;
-  const { id, pool, lane, type, cron, timezone, paused, nextAtMs, lastAtMs, job } = schedule;
+  const { id, pool, lane, type, cron, timezone, paused, nextAtMs, lastAtMs, job, skippedAtMs } =
+    schedule;
+  const zone = cron === undefined ? [] : [timezone];
   return (
     <tr id={`schedule-${pool}-${id}`} role="row">
       <th scope="row" role="rowheader">
-        <code>{cron}</code>
-        <div class="soft">{type === "" ? timezone : `${timezone}, type ${type}`}</div>
+        <code>{timesText(schedule)}</code>
+        <div class="soft">{[...zone, ...(type === "" ? [] : [`type ${type}`])].join(", ")}</div>
       </th>
       <td role="cell" class="text">
         <a href={`${base}/pools/${encodeURIComponent(pool)}`}>{pool}</a> {lane}
@@ -95,6 +98,11 @@ const Row: FC<{ base: string; schedule: ScheduleJson; writes: boolean }> = (prop
       </td>
       <td role="cell" class="text" data-label="Last">
         {lastAtMs === undefined ? "-" : <Time atMs={lastAtMs} />}
+        {skippedAtMs !== undefined && (
+          <div class="soft">
+            No job at <Time atMs={skippedAtMs} />: the one before had not ended
+          </div>
+        )}
       </td>
       <td role="cell" class="text wrap" data-label="How it ended">
         {job === undefined
@@ -125,9 +133,9 @@ const Latest: FC<{ base: string; job: ScheduledJobJson }> = ({ base, job }) => (
 );
 
 const Actions: FC<{ schedule: ScheduleJson }> = ({ schedule }) => {
-  const { id, pool, lane, cron, paused } = schedule;
+  const { id, pool, lane, paused } = schedule;
   const path = `/api/pools/${encodeURIComponent(pool)}/schedules/${id}`;
-  const name = `${cron} of pool "${pool}"`;
+  const name = `${timesText(schedule)} of pool "${pool}"`;
   const verb = paused ? "resume" : "pause";
   const title = paused ? "Resume" : "Pause";
   const words = `${shellWord(pool)} ${id}`;
