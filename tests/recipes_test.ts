@@ -10,6 +10,7 @@ import type { ConfigInput } from "../src/config/input.ts";
 import { type Report, simulate } from "../src/simulate/mod.ts";
 import type { ScenarioInput } from "../src/simulate/scenario.ts";
 import { blocksIn, section } from "./_readme.ts";
+import { withBench } from "./cases/_bench.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -94,6 +95,26 @@ Deno.test("Two machines share a rate, and name their store and token once", asyn
 
   const perSec = (pool?.lanes["rows"]?.done ?? 0) / 60;
   assert.ok(perSec > 24 && perSec <= 30, `${perSec}`);
+});
+
+Deno.test("A cron without overlap has one job at a time in two processes, that of the next time after it", async () => {
+  const { pools: { sync } } = configOf("A cron that must not overlap");
+  assert.ok(sync !== undefined);
+  const { lanes, size, schedules, timeoutMs = 0 } = sync;
+  const ends: (() => void)[] = [];
+  const handler = (): Promise<void> => new Promise((resolve) => void ends.push(resolve));
+  await withBench(async (bench) => {
+    const parts = { handler, lanes, size, schedules, timeoutMs };
+    for (let process = 0; process < 2; process++) await bench.start(parts);
+    await bench.clock.advance(HOUR_MS / 3); // four times, one job
+    const first = ends.length;
+    ends[0]?.();
+    await bench.clock.advance(HOUR_MS / 12);
+
+    assert.deepEqual([first, ends.length], [1, 2]);
+    for (const end of ends) end();
+    await bench.clock.advance(100);
+  });
 });
 
 Deno.test("A queue of BullMQ runs ten at a time, 30 a second, with three attempts", async () => {
