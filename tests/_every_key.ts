@@ -216,6 +216,7 @@ export function everyKey({ store, url }: Outside): object {
           { name: "started", dedupe: { mode: "until-start" } },
           { name: "latest", dedupe: { mode: "replace" } },
         ],
+        sizes: [{ cron: "0 8 * * 1-5", timezone: "Europe/Berlin", min: 1, max: 4 }],
         routes: [{ if: { type: "n*", key: "vip-*" }, lane: "urgent" }, { lane: "batch" }],
         controller: {
           use: "age-scaler",

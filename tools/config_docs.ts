@@ -33,6 +33,7 @@ const PARTS: Readonly<Record<string, string>> = {
   lane: "LaneInput",
   route: "RouteInput",
   schedule: "ScheduleInput",
+  sizes: "SizeInput",
 };
 
 /** Headings of the page, each with the part whose keys stand below it. */
@@ -56,6 +57,7 @@ const MORE: Readonly<Record<string, string>> = {
   "pool.cooldown": "See [Handlers](handlers.md#when-the-receiver-says-not-now).",
   "pool.uses": "See [Named downstreams](caps.md#named-downstreams).",
   "pool.routes": "See [Routes](lanes.md#routes).",
+  "pool.sizes": "See [Sizes by time](schedules.md#sizes-by-time).",
   "pool.schedules": "See [Schedules](schedules.md).",
   "pool.shadow": "See [A candidate](scaling.md#a-candidate-beside-the-controller).",
   "lane.maxRunningPerKey": "See [handlers that ignore their abort](operate.md).",

@@ -47,6 +47,11 @@ const PARTS: Readonly<
       path: ["pools", to.name, "size"],
       effects: () => NEXT_TICK,
     }),
+  sizes: (from, to) =>
+    changesOf({ sizes: from.sizes }, { sizes: to.sizes }, {
+      path: ["pools", to.name],
+      effects: () => NEXT_TICK,
+    }),
   lanes: diffLanes,
   routes: (from, to) =>
     changesOf({ routes: from.routes }, { routes: to.routes }, {

@@ -9,7 +9,7 @@ import type { DedupeInput } from "./dedupe_input.ts";
 import type { EnvRef } from "./secrets.ts";
 import type { FindingCode } from "../explain/diagnose.ts";
 import type { CapInput, HandlerInput, SignalInput, SlotInput } from "./slot_input.ts";
-import type { ScheduleInput } from "./time_input.ts";
+import type { ScheduleInput, SizeInput } from "./time_input.ts";
 
 export type { DedupeInput } from "./dedupe_input.ts";
 
@@ -186,6 +186,8 @@ export interface PoolInput {
     /** Most workers in each process. A whole number >= 1; 100,000 at most. */
     readonly max: number;
   };
+  /** Bounds of `size` by time of day: those whose time came last hold. `size` holds before any. @default {[]} */
+  readonly sizes?: readonly SizeInput[] | undefined;
   /** Lanes, highest priority first. At least one. */
   readonly lanes: readonly LaneInput[];
   /** Lanes of jobs that name none: the first route that fits. @default {[]} */

@@ -25,6 +25,7 @@ import { poolShape, slotKinds } from "./shape.ts";
 import { findSignals, type SignalSources } from "./signals.ts";
 import { checkRoutes } from "./routes.ts";
 import { checkSchedules } from "./schedules.ts";
+import { checkSizes } from "./sizes.ts";
 import { resolveSlot, type SlotPlace } from "./slot.ts";
 
 /** What fills slots that are left empty. */
@@ -53,6 +54,7 @@ export async function resolvePool(
   if (!isRecord(raw)) return undefined;
   checkSize(raw.size, [...path, "size"], faults);
   checkWaits(raw.cooldown, "minMs", [...path, "cooldown"], faults);
+  const sizes = checkSizes(raw.sizes, raw.size, { path: [...path, "sizes"], faults });
   const lanes = checkLanes(raw.lanes, [...path, "lanes"], faults);
   const probe = probeOf(name, raw);
 
@@ -101,6 +103,7 @@ export async function resolvePool(
     name,
     handlers,
     size,
+    sizes,
     lanes: lanes.map((lane) => laneSettings(lane, { targetWaitMs, handOns })),
     routes,
     controller,

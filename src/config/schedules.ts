@@ -8,7 +8,7 @@ import { isTimezone, readCron } from "../base/cron.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { ScheduleSettings } from "./settings.ts";
 import { quoted, suggestion } from "../base/suggest.ts";
-import { type CheckedInPool, checkShape } from "./check.ts";
+import { type Checked, type CheckedInPool, checkShape } from "./check.ts";
 import { display, isRecord } from "./faults.ts";
 import { LONGEST_CRON, scheduleShape } from "./shape.ts";
 
@@ -36,7 +36,7 @@ export function checkSchedules(raw: unknown, place: CheckedInPool): readonly Sch
 
 function checkTimes(given: Readonly<Record<string, unknown>>, place: CheckedInPool): void {
   const { path, faults } = place;
-  const { cron, everyMs, timezone = "UTC" } = given;
+  const { cron, everyMs } = given;
   if (cron === undefined && everyMs === undefined) {
     faults.add(path, 'Expected the key "cron" or "everyMs" but both are missing: when it comes');
   } else if (everyMs !== undefined && cron !== undefined) {
@@ -46,6 +46,14 @@ function checkTimes(given: Readonly<Record<string, unknown>>, place: CheckedInPo
     const message = 'Expected no timezone beside "everyMs": an interval has none, so remove it';
     faults.add([...path, "timezone"], message, { at: "key" });
   }
+  checkCron(given, place);
+}
+
+/** Checks a cron text, as far as it is one, and its time zone. */
+export function checkCron(
+  { cron, timezone = "UTC" }: Readonly<Record<string, unknown>>,
+  { path, faults }: Checked,
+): void {
   const isZone = typeof timezone === "string" && isTimezone(timezone);
   if (typeof timezone === "string" && timezone !== "" && !isZone) {
     const message = `Expected a time zone such as "UTC" or "Europe/Berlin" but received ${

@@ -15,6 +15,7 @@ import {
   poolShape,
   routeShape,
   scheduleShape,
+  sizeShape,
   slotKinds,
 } from "./shape.ts";
 import type { Kind, Plugin } from "../contract/plugin.ts";
@@ -41,6 +42,7 @@ export function configSchema(builtins: readonly Plugin[]): object {
           handler: ref("handler"),
           handlers: { ...byName(ref("handler")), minProperties: 1 },
           lanes: { type: "array", items: ref("lane"), minItems: 1 },
+          sizes: { type: "array", items: ref("sizes") },
           routes: { type: "array", items: ref("route") },
           caps: { type: "array", items: ref("cap") },
           uses: byName({ type: "integer", minimum: 1 }),
@@ -53,6 +55,7 @@ export function configSchema(builtins: readonly Plugin[]): object {
         }),
         oneOf: [{ required: ["handler"] }, { required: ["handlers"] }],
       },
+      sizes: convert(sizeShape),
       route: convert(routeShape),
       schedule: {
         ...convert(scheduleShape),

@@ -8,7 +8,7 @@ import type { Backoff } from "../base/backoff.ts";
 import type { Bound } from "../contract/plugin.ts";
 import type { Keep } from "../contract/store.ts";
 import type { HandOnInput, LaneInput, PoolInput, RateInput, RouteInput } from "./input.ts";
-import type { ScheduleInput } from "./time_input.ts";
+import type { ScheduleInput, SizeInput } from "./time_input.ts";
 import type { SharedUse } from "../planning/permits.ts";
 import type { SignalReader } from "../contract/strategy.ts";
 
@@ -85,6 +85,9 @@ export interface ScheduleSettings extends Omit<Filled<ScheduleInput>, "cron" | "
   readonly everyMs: number | undefined;
 }
 
+/** Bounds of the worker count by time. */
+export type SizeSettings = Filled<SizeInput>;
+
 /** Where jobs go that name no lane. */
 export type RouteSettings = Filled<RouteInput>;
 
@@ -105,6 +108,8 @@ export interface PoolSettings extends
   readonly name: string;
   /** Handlers by job type; the only one has type "". */
   readonly handlers: ReadonlyMap<string, Bound<"handler">>;
+  /** Bounds by time instead of `size`. */
+  readonly sizes: readonly SizeSettings[];
   /** Lanes, highest priority first, at least one. */
   readonly lanes: readonly LaneSettings[];
   /** Lanes of jobs that name none, in order. */

@@ -187,6 +187,14 @@ export const scheduleShape = documented("schedule", {
   ),
 });
 
+/** Bounds from some times on. The times are checked apart. */
+export const sizeShape = documented("sizes", {
+  cron: text(LONGEST_CRON),
+  timezone: v.optional(text(), "UTC"),
+  min: whole(0, MOST_WORKERS),
+  max: whole(0, MOST_WORKERS),
+});
+
 /** One route. Its lane and type are checked apart. */
 export const routeShape = documented("route", {
   if: v.optional(
@@ -234,6 +242,7 @@ export const poolShape = documented("pool", {
   handler: v.optional(v.unknown()),
   handlers: v.optional(filled("handlers by job type, at least one")),
   size: size,
+  sizes: v.optional(v.array(v.unknown(), wants("a list of bounds by time")), []),
   lanes: v.pipe(
     v.array(v.unknown(), wants("a list of lanes, at least one")),
     v.minLength(1, wants("a list of lanes, at least one")),

@@ -32,3 +32,19 @@ export interface ScheduleInput {
    */
   readonly catchUp?: "none" | "last" | "all" | undefined;
 }
+
+/**
+ * Bounds of the worker count from some times on, until those of another begin.
+ *
+ * @internal
+ */
+export interface SizeInput {
+  /** From when on: five parts (minute, hour, day, month, weekday), or six with seconds first. */
+  readonly cron: string;
+  /** Time zone of `cron`, such as Europe/Berlin. @default {"UTC"} */
+  readonly timezone?: string | undefined;
+  /** Fewest workers in each process. A whole number >= 0. */
+  readonly min: number;
+  /** Most workers in each process. A whole number >= 0, at most `size.max`. */
+  readonly max: number;
+}

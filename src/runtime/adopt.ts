@@ -41,6 +41,7 @@ export async function prepareAdoption(
     signals,
     intake,
     steering,
+    sizes,
     pauses,
     permits,
     loop,
@@ -66,6 +67,7 @@ export async function prepareAdoption(
     intake.adopt(instances.handlers);
     signals.adopt(settings.signals);
     cooldown.adopt(nowMs);
+    sizes.adopt();
     steering.adopt(nowMs);
     overruns.adopt();
     crew.adopt(instances.handlers, nowMs);

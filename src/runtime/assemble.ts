@@ -29,6 +29,7 @@ import { randomStream } from "../base/random.ts";
 import { Runner } from "./runner.ts";
 import type { PoolSettings } from "../config/settings.ts";
 import { Settler } from "./settler.ts";
+import { Sizes } from "./sizes.ts";
 import { Signals } from "./signals.ts";
 import { StartRates } from "./start_rates.ts";
 import { Steering } from "./steering.ts";
@@ -108,6 +109,8 @@ export interface PoolParts {
   readonly throws: LastThrows;
   /** Plans. */
   readonly steering: Steering;
+  /** Bounds by time. */
+  readonly sizes: Sizes;
   /** Pauses, shared by all processes. */
   readonly pauses: Pauses;
   /** Its part of the caps over several processes. */
@@ -178,7 +181,12 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     told,
     lapsed: () => runner.abortAll("lease-lost", now()),
   });
-  const steering = new Steering({ ...core, crew, slots, rates, cooldown, permits });
+  const resized = (): void => {
+    steering.resized();
+    loop.steer();
+  };
+  const sizes = new Sizes({ state, clock, changed: resized });
+  const steering = new Steering({ ...core, crew, slots, rates, cooldown, permits, sizes });
   const pauses = new Pauses({ ...core, store, changed });
   const signals = new Signals(settings.signals, state, log);
   const intake = new Intake({ ...core, slots, cooldown, telemetry, redaction }, handlers);
@@ -205,6 +213,7 @@ export function assemble(settings: PoolSettings, queue: Queue, context: PoolCont
     runner,
     throws,
     steering,
+    sizes,
     pauses,
     permits,
     loop,

@@ -98,6 +98,7 @@ export class Pool implements PoolHandle, Taker {
   /** Makes the first plan, starts the minimum. */
   begin(): void {
     this.#parts.loop.open();
+    if (this.#parts.state.worked) this.#parts.sizes.open();
     this.#schedules.open();
     this.#parts.handingOn.open();
     this.#context.takers.enter(this);
@@ -316,6 +317,7 @@ export class Pool implements PoolHandle, Taker {
   async drain(deadlineMs: number = this.settings.drainMs): Promise<StopReport> {
     checkMs("deadlineMs", deadlineMs);
     this.#schedules.close();
+    this.#parts.sizes.close();
     this.#context.takers.leave(this);
     try {
       return await this.#parts.drain.run(deadlineMs);
@@ -328,6 +330,8 @@ export class Pool implements PoolHandle, Taker {
   /** The wall clock was set, by this many ms. */
   stepped(byMs: number): void {
     if (this.#parts.drain.ended) return;
+    this.#parts.sizes.adopt();
+    this.#parts.steering.resized();
     this.#parts.loop.adopt();
     this.#schedules.stepped(byMs);
   }

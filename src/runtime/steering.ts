@@ -17,6 +17,7 @@ import type { Plan } from "../planning/planner.ts";
 import type { PoolState } from "./pool_state.ts";
 import type { Override } from "./handles.ts";
 import { Shadow } from "./shadow.ts";
+import type { Sizes } from "./sizes.ts";
 import type { StartRates } from "./start_rates.ts";
 import type { StrategySlots } from "./strategy_slots.ts";
 
@@ -38,6 +39,8 @@ export interface SteeringContext extends PoolCore {
   readonly cooldown: Cooldown;
   /** Its part of the caps over several processes. */
   readonly permits: Permits;
+  /** Which bounds of size hold. */
+  readonly sizes: Sizes;
 }
 
 /** Owns the plan in effect. */
@@ -65,6 +68,8 @@ export class Steering {
     this.#state = context.state;
     this.history = new HistoryRecorder(context.state.pool);
     this.#changedAtMs = context.state.nowMs;
+    this.#applyOverride();
+    this.#state.target = this.#state.size.min;
     this.#applyShadow();
   }
 
@@ -139,6 +144,11 @@ export class Steering {
     if (hub.watched) hub.emit({ kind, atMs: nowMs, pool: this.#state.pool });
   }
 
+  /** Other bounds hold by the time of day. */
+  resized(): void {
+    this.#applyOverride();
+  }
+
   /** Takes the bounds of the state's settings over, as far as no override holds others. */
   adopt(nowMs: number): void {
     this.#applyOverride();
@@ -161,8 +171,8 @@ export class Steering {
 
   #applyOverride(): void {
     if (!this.#state.worked) return;
-    const { size } = this.#state.settings;
-    const max = Math.min(this.override?.max ?? size.max, size.max);
+    const { current: size } = this.#context.sizes;
+    const max = Math.min(this.override?.max ?? size.max, this.#state.settings.size.max);
     this.#state.size = Object.freeze({ min: Math.min(this.override?.min ?? size.min, max), max });
   }
 

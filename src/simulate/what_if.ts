@@ -62,10 +62,11 @@ export function poolAlone(config: unknown, pool: string): Readonly<Record<string
     throw new ChangeError(`The config has no pool "${pool}"`);
   }
   const { downstreams, allowModules } = config;
+  const { sizes: _, ...own } = pools[pool]; // it is played at another time of day: `size` is asked about
   return {
     ...(downstreams !== undefined && { downstreams }),
     ...(allowModules !== undefined && { allowModules }),
-    pools: { [pool]: pools[pool] },
+    pools: { [pool]: own },
   };
 }
 
