@@ -45,7 +45,7 @@ export function noteHandOn(
 
 /** Of a done job only its result is handed on. There is room for the largest, if not beside any key. */
 function doneText(job: StoredJob, end: End, atMs: number): string {
-  const { ordinal, segment, index, dueMs, line: [attempts, leases, , { t, k, p } = {}] } = job;
+  const { ordinal, segment, index, dueMs, line: [attempts, leases, , { t, k, p, o } = {}] } = job;
   const textWith = (extra: Readonly<LineExtra>): string => {
     const line: JobLine = [attempts, leases, null, extra];
     const row = rowText(
@@ -55,13 +55,14 @@ function doneText(job: StoredJob, end: End, atMs: number): string {
     );
     return end.resultText === undefined ? row : `${row.slice(0, -1)},${end.resultText}]`;
   };
-  const type = t === undefined ? {} : { t };
+  // `o` is part of its id, by which the note is found.
+  const own = { ...(t === undefined ? {} : { t }), ...(o === undefined ? {} : { o }) };
   const text = textWith({
-    ...type,
+    ...own,
     ...(k === undefined ? {} : { k }),
     ...(p === undefined ? {} : { p }),
   });
-  return byteLength(text) <= LARGEST_RECORD ? text : textWith(type);
+  return byteLength(text) <= LARGEST_RECORD ? text : textWith(own);
 }
 
 /** Ends of a pool that are to be handed on, those behind `after`. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { start } from "../../../mod.ts";
-import type { JobRecord } from "../../../src/contract/job.ts";
+import type { Job, JobRecord } from "../../../src/contract/job.ts";
 import type { PoolHandle } from "../../../src/runtime/handles.ts";
 import { handOnConfig } from "./_hand_on_worker.ts";
 import { end, entry, NOW, openQueue, openStore, withFolder } from "./_store.ts";
@@ -111,5 +111,39 @@ Deno.test("what a killed process had noted is handed on by the next that starts,
     assert.match(JSON.stringify(largest), /It has 200002 bytes as JSON: look it up by the id/);
     assert.deepEqual(new Set(records.map(({ id }) => id)), new Set(held.map(({ id }) => id)));
     await sluice.stop();
+  });
+});
+
+Deno.test("results of jobs that were blocked, retried or delayed are handed on", async () => {
+  await withFolder(async (folder) => {
+    const got: unknown[] = [];
+    const out = { pool: "p", lane: "out", type: "take" };
+    const sluice = await start({
+      store: { use: "deno-kv", with: { path: `${folder}/queue.db` } },
+      pools: {
+        p: {
+          handlers: {
+            make: ({ payload, attempt }: Job<string>): string => {
+              if (payload === "retried" && attempt === 1) throw new Error("once more");
+              return payload;
+            },
+            take: ({ payload }: Job): void => void got.push(payload),
+          },
+          size: { min: 1, max: 4 },
+          lanes: [
+            { name: "in", maxRunningPerKey: 1, backoff: { delaysMs: [1] }, then: out, onDead: out },
+            { name: "out" },
+          ],
+        },
+      },
+    });
+    const job = { lane: "in", type: "make" } as const;
+    const keyed = ["first", "blocked", "blocked too"].map((payload) => ({ payload, key: "k" }));
+    await sluice.pool("p").enqueueAll(keyed.map((one) => ({ ...job, ...one })));
+    await sluice.enqueue("p", { ...job, payload: "retried" });
+    await sluice.enqueue("p", { ...job, payload: "delayed", delayMs: 20 });
+    await until(() => got.length === 5);
+    await sluice.stop();
+    assert.deepEqual(got.sort(), ["blocked", "blocked too", "delayed", "first", "retried"]);
   });
 });
