@@ -72,6 +72,8 @@ function shown(key: string, value: unknown): string {
   if (value === null) return "no target"; // no other key may be null
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") return key.endsWith("Ms") ? time(value) : count(value);
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map((own) => shown(key, own)).join("; ");
   return Object.entries(value).map(([part, own]) => `${part} ${shown(part, own)}`).join(", ");
 }
 

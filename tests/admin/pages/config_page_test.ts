@@ -35,3 +35,34 @@ Deno.test("GET /config shows options as given, and hides what is to be redacted 
   assert.match(page, /&quot;token&quot;: &quot;\[redacted\]&quot;/);
   assert.doesNotMatch(page, /t-1/);
 });
+
+Deno.test("GET /config shows keys of lanes that have names and lists in them", async () => {
+  const out = { pool: "p", lane: "out" };
+  await using sluice = await start({
+    pools: {
+      p: {
+        handler: () => {},
+        size: { min: 1, max: 1 },
+        lanes: [
+          {
+            name: "in",
+            onDead: out,
+            dedupe: { mode: "replace" },
+            backoff: { delaysMs: [50, 5000] },
+            ratesPerKey: [{ calls: 4, perMs: 1000 }],
+          },
+          { name: "out" },
+        ],
+      },
+    },
+  });
+
+  const response = await admin(sluice).request("/config");
+
+  assert.equal(response.status, 200);
+  const page = await response.text();
+  assert.match(page, />pool p, lane out/);
+  assert.match(page, />mode replace/);
+  assert.match(page, /delaysMs 50 ms; 5 s/);
+  assert.match(page, />calls 4, perMs 1 s</);
+});
