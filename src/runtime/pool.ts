@@ -190,7 +190,9 @@ export class Pool implements PoolHandle, Taker {
   }
 
   recentLoad(forMs?: number): LoadRecord | undefined {
-    const load = this.#parts.steering.load.read(forMs);
+    const { steering, state } = this.#parts;
+    steering.load.look(state.at(this.#clock.nowMs()), state.lanes); // a pool at rest does not look
+    const load = steering.load.read(forMs);
     return load && { ...load, fromMs: load.fromMs + this.#aheadMs };
   }
 
