@@ -131,6 +131,7 @@ export function variables(url: string): Readonly<Record<string, string>> {
     ALERT_TOKEN: "alert",
     ALERT_URL: `${url}/alerts`,
     AUTHORIZATION: "Bearer hook",
+    SIGNING: "whsec_c2lnbmVkLWFzLXN0YW5kYXJkLXdlYmhvb2tz",
     TARGET: url,
   };
 }
@@ -282,6 +283,36 @@ export function everyKey({ store, url }: Outside): object {
         timeoutMsByType: { nap: 5000 },
         drainMs: 5000,
         keep: { done: 10, dead: 10, forMs: 60_000 },
+      },
+      calls: {
+        handlers: {
+          asked: {
+            use: "http",
+            with: {
+              url: { from: "payload.url", allow: [url], privateAddresses: true },
+              method: { from: "payload.method", allow: ["DELETE", "GET", "PATCH", "POST", "PUT"] },
+              headers: { "x-tenant": { from: "payload.tenant" } },
+              body: { order: "{{payload.order}}", attempt: "{{job.attempt}}" },
+              sign: { secret: { env: "SIGNING" } },
+              success: [200, "2xx", "3xx", "4xx", "5xx"],
+              retry: [],
+              keep: "body",
+            },
+          },
+          signed: {
+            use: "http",
+            with: {
+              url: { from: "payload.url", allow: [url], privateAddresses: true },
+              sign: { secrets: { [url]: { env: "SIGNING" } } },
+              success: [200],
+              retry: ["2xx", "3xx", "4xx", "5xx"],
+            },
+          },
+          get: { use: "http", with: { url: { env: "TARGET" }, method: "GET" } },
+          delete: { use: "http", with: { url: { env: "TARGET" }, method: "DELETE" } },
+        },
+        size,
+        lanes,
       },
       depth: {
         handler: "sleep",

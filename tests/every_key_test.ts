@@ -51,14 +51,14 @@ function receiver(): AsyncDisposable & { readonly url: string } {
 }
 
 /** Gives each lane a job of each type; what does not end done, or is not taken, throws. */
-async function useAll(sluice: Sluice): Promise<void> {
+async function useAll(sluice: Sluice, url: string): Promise<void> {
   for (const pool of sluice.pools) {
     for (const { name: lane, paused } of pool.settings.lanes) {
       if (paused) await pool.resume(lane);
       for (const type of pool.settings.handlers.keys()) {
         const job = await pool.enqueue({
           lane,
-          payload: { ms: 1 },
+          payload: { ms: 1, url, method: "PATCH", tenant: "acme", order: 17 },
           ...(type === "" ? {} : { type }),
         });
         const { state } = await job.done;
@@ -85,7 +85,7 @@ for (const [name, storeOf] of Object.entries(STORES)) {
     await using sluice = await start(file, {
       env: (name) => new Map(Object.entries(env)).get(name),
     });
-    await useAll(sluice);
+    await useAll(sluice, hook.url);
     const report = await sluice.stop();
 
     assert.deepEqual(report, { handedBack: [], stuck: [], unstored: 0, waiting: 0 });

@@ -10,7 +10,7 @@ import { compare, sentencesOf } from "../simulate/compare.ts";
 import { happenedOf, type PoolOutcome, simulatedOf } from "../simulate/happened.ts";
 import { toHtml } from "../simulate/picture/page.ts";
 import { editText } from "../simulate/tune/edit.ts";
-import { ChangeError, type WhatIf } from "../simulate/what_if.ts";
+import { ChangeError, jobsOf, type WhatIf } from "../simulate/what_if.ts";
 import { call, remoteOf, type RemoteOptions } from "./client.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
@@ -58,6 +58,7 @@ async function ask(
     at,
     query: { forMs },
   });
+  if (jobsOf(load) === 0) throw new CliError(`No job came to pool "${pool}" in that time`);
   const history = await call(io, options, "GET /api/pools/:pool/history", "samples", { at });
   const config = options.config ??
     await call(io, options, "GET /api/config", "pools" as never, {}) as object; // a config has pools

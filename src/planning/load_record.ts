@@ -80,20 +80,12 @@ export class LoadRecorder {
   look(nowMs: number, lanes: readonly RecordedLane[]): void {
     const last = this.#looks.at(-1);
     if (last !== undefined && nowMs - last.atMs < EVERY_MS - GRAIN_MS) return;
-    const { length } = this.#names;
-    if (length !== lanes.length || lanes.some(({ name }, index) => name !== this.#names[index])) {
+    if (!this.#knows(lanes)) {
       this.#names = lanes.map(({ name }) => name);
       this.#looks = []; // after a reload of lanes, what was before says nothing
       this.#first = 0;
     }
-    const figures = new Float64Array(lanes.length * FIGURES);
-    let at = 0;
-    for (const { arrivals, shed, dead, timed, timedMs, timedLog, failures, ready } of lanes) {
-      const offered = arrivals + shed - dead.late;
-      figures.set([offered, timed, timedMs, timedLog, failures, ready], at);
-      at += FIGURES;
-    }
-    this.#looks.push({ atMs: nowMs, figures });
+    this.#looks.push(lookAt(nowMs, lanes));
     while (this.#looks[this.#first]!.atMs < nowMs - SECONDS * EVERY_MS) this.#first++;
     if (this.#first > SECONDS) {
       this.#looks.splice(0, this.#first);
@@ -101,10 +93,22 @@ export class LoadRecorder {
     }
   }
 
-  /** What came in the last `forMs`. `undefined`: it has looked less than twice. */
-  read(forMs: number = SECONDS * EVERY_MS): LoadRecord | undefined {
-    const fromMs = (this.#looks.at(-1)?.atMs ?? 0) - forMs - GRAIN_MS;
-    const looks = this.#looks.slice(this.#first).filter(({ atMs }) => atMs >= fromMs);
+  #knows(lanes: readonly RecordedLane[]): boolean {
+    return this.#names.length === lanes.length &&
+      lanes.every(({ name }, index) => name === this.#names[index]);
+  }
+
+  /** What came in the last `forMs`, up to now: a pool at rest does not look. `undefined`: it began just now. */
+  read(
+    nowMs: number,
+    lanes: readonly RecordedLane[],
+    forMs: number = SECONDS * EVERY_MS,
+  ): LoadRecord | undefined {
+    if (!this.#knows(lanes)) return undefined;
+    const kept = this.#looks.slice(this.#first).filter(({ atMs }) =>
+      atMs >= nowMs - forMs - GRAIN_MS && atMs < nowMs
+    );
+    const looks = [...kept, lookAt(nowMs, lanes)];
     const [first] = looks;
     const last = looks.at(-1);
     if (first === undefined || last === undefined || last === first) return undefined;
@@ -127,6 +131,17 @@ export class LoadRecorder {
       }),
     };
   }
+}
+
+function lookAt(atMs: number, lanes: readonly RecordedLane[]): Look {
+  const figures = new Float64Array(lanes.length * FIGURES);
+  let at = 0;
+  for (const { arrivals, shed, dead, timed, timedMs, timedLog, failures, ready } of lanes) {
+    const offered = arrivals + shed - dead.late;
+    figures.set([offered, timed, timedMs, timedLog, failures, ready], at);
+    at += FIGURES;
+  }
+  return { atMs, figures };
 }
 
 /** How much a count rose in each second. After a rest, what came belongs to the second that ended it. */

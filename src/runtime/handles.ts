@@ -207,7 +207,7 @@ export interface PoolHandle<Submit extends NewJob = NewJob> {
   /** Its recent past: samples, oldest first. */
   history(): History;
   /**
-   * What came to it recently, second by second. `undefined`: it has run for less than two seconds.
+   * What came to it recently, second by second. `undefined`: it began just now.
    *
    * @param forMs How much of the last ten minutes, ms. @default {600000}
    */

@@ -191,8 +191,7 @@ export class Pool implements PoolHandle, Taker {
 
   recentLoad(forMs?: number): LoadRecord | undefined {
     const { steering, state } = this.#parts;
-    steering.load.look(state.at(this.#clock.nowMs()), state.lanes); // a pool at rest does not look
-    const load = steering.load.read(forMs);
+    const load = steering.load.read(state.at(this.#clock.nowMs()), state.lanes, forMs);
     return load && { ...load, fromMs: load.fromMs + this.#aheadMs };
   }
 

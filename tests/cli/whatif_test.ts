@@ -50,5 +50,5 @@ Deno.test("whatif exits 2 with what is wrong with a change, and 1 where there is
     assert.match(err, said);
   }
   assert.equal(early.code, 1);
-  assert.match(early.err, /has run for less than two seconds/);
+  assert.match(early.err, /No job came to pool "mail" in that time/);
 });

@@ -64,7 +64,7 @@ export function poolHandlers(
       run: ({ target: { handle }, query }) => {
         const load = handle.recentLoad(query.forMs);
         return load === undefined
-          ? problem(409, "The pool has run for less than two seconds: ask again later")
+          ? problem(409, "The pool began just now: ask again later")
           : answer(rounded(load), 200);
       },
     },

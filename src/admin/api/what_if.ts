@@ -8,7 +8,13 @@ import { happenedOf, simulatedOf } from "../../simulate/happened.ts";
 import { compare, sentencesOf } from "../../simulate/compare.ts";
 import { editText } from "../../simulate/tune/edit.ts";
 import type { PoolReport, SeriesReport } from "../../simulate/report.ts";
-import type { AskedQuestion, Question, WhatIf, WorkerAnswer } from "../../simulate/what_if.ts";
+import {
+  type AskedQuestion,
+  jobsOf,
+  type Question,
+  type WhatIf,
+  type WorkerAnswer,
+} from "../../simulate/what_if.ts";
 import type { History } from "../../planning/history.ts";
 import type { PoolEndpoints } from "../http/endpoints.ts";
 import { answer, badRequest, problem } from "../http/problem.ts";
@@ -47,8 +53,8 @@ async function ask(
   { sluice, signal }: AdminContext,
 ): Promise<Answered<Route>> {
   const load = handle.recentLoad();
-  if (load === undefined) {
-    return problem(409, "The pool has run for less than two seconds: ask again later");
+  if (load === undefined || jobsOf(load) === 0) {
+    return problem(409, "No job has come recently: there is nothing to simulate");
   }
   const question: Question = { pool: handle.name, changes: body.changes, load };
   const ends = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]);
