@@ -7,10 +7,12 @@
 import type { HandOn } from "../contract/store.ts";
 import { LARGEST_RESULT } from "./payload.ts";
 
-/** What is handed on of an end. Of a record that is too large the history is left out, then the payload. */
+/** What is handed on of an end, without stacks. Of a record that is too large the history is left out, then the payload. */
 export function handedPayload({ record, payloadError }: HandOn): unknown {
   if (record.state === "done") return record.result ?? null;
-  const whole = payloadError === undefined ? record : { ...record, payload: null, payloadError };
+  const history = record.history?.map(({ stack: _stack, ...attempt }) => attempt); // payloads are for viewers too
+  const own = history === undefined ? record : { ...record, history };
+  const whole = payloadError === undefined ? own : { ...own, payload: null, payloadError };
   if (sizeOf(whole) <= LARGEST_RESULT) return plain(whole);
   const { history: _history, ...short } = whole;
   if (sizeOf(short) <= LARGEST_RESULT) return plain(short);

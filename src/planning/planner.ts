@@ -200,7 +200,7 @@ export function createPlanner(
     const useful = Math.max(have, Math.min(bounds.min, limit)) + bounds.startable;
     if (target > useful) {
       target = useful;
-      boundBy = waitsFor(view) ?? rateCap;
+      boundBy = waitsFor(view) ?? (rateCap === "" ? "cooldown" : rateCap); // a breaker lets some start
     }
     return {
       target,

@@ -89,6 +89,12 @@ Deno.test("planner allows no growth beyond what the start rate lets start", () =
   assert.deepEqual([none.target, none.boundBy], [3, "cap:rate"]);
 });
 
+Deno.test("planner names the circuit breaker that lets some jobs start, where no rate does", () => {
+  const few = plan(6, [], { startable: 0 });
+
+  assert.deepEqual([few.target, few.boundBy], [2, "cooldown"]);
+});
+
 Deno.test("planner takes this process's part of a cluster cap, and says what it would use", () => {
   const asked: unknown[] = [];
   const slow = { starts: 5000, perMs: 10_000, burst: 9, lane: undefined };

@@ -61,7 +61,10 @@ Deno.test("onDead hands the record of each dead job on, and of no other", async 
     const { pool, lane, payload, key, state, reason, error, attempt } = record!;
     assert.deepEqual([record?.id, pool, lane, payload, key], [id, "p", "high", "bad", "k"]);
     assert.deepEqual([state, reason, error, attempt], ["dead", "fatal", "no such customer", 1]);
-    assert.deepEqual(record?.history?.map(({ end }) => end), ["failed"]);
+    assert.deepEqual(record?.history?.map(({ end, stack }) => [end, stack]), [[
+      "failed",
+      undefined,
+    ]]);
     const [job] = (await sluice.pool("care").list({ limit: 9 })).jobs;
     assert.equal(job?.key, "k");
   });
