@@ -51,7 +51,10 @@ export function sendPublic(
       answered({
         status: response.statusCode ?? 0,
         headers: new Headers(
-          Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
+          Object.entries(response.headers).map(([name, value]): [string, string] => [
+            name,
+            String(value),
+          ]),
         ),
         body: ReadableStream.from<Uint8Array<ArrayBuffer>>(response),
       }));
@@ -106,7 +109,7 @@ function streamOf(connection: Deno.Conn, signal: AbortSignal): Duplex {
   if (signal.aborted) connection.close();
   signal.throwIfAborted();
   const { readable, writable } = connection;
-  return Duplex.fromWeb({ readable, writable });
+  return Duplex.fromWeb({ readable, writable } as Parameters<typeof Duplex.fromWeb>[0]); // types of Node differ by version
 }
 
 async function addressesOf(name: string): Promise<readonly string[]> {
