@@ -234,7 +234,8 @@ function openQueue(
         reaped += pool.reap(other, options, nowMs);
       }
       if (reaped > 0 || !alive) changed(nowMs);
-      const peers = [...pool.members].filter(({ isDead }) => !isDead).length;
+      const shares = (member: Member) => member === self || member.options.leases !== false;
+      const peers = [...pool.members].filter((one) => !one.isDead && shares(one)).length;
       return { alive, peers, reaped, nextAtMs: steadyMs + options.leaseMs / 3 };
     },
     count: (nowMs) => {

@@ -31,7 +31,7 @@ browserTest(
       await page.getByText("The payload is no JSON").waitFor();
       await payload.fill('{"to": 7}');
       await page.getByRole("button", { name: "Enqueue" }).click();
-      await page.getByText("/payload: The payload does not fit its handler: to:").waitFor();
+      await page.getByText("/payload/to: ").waitFor();
       assert.equal(await payload.getAttribute("aria-invalid"), "true");
       assert.deepEqual(await violationsOn(page), []);
       await payload.fill('{"to": "ann", "password": "hunter22"}');

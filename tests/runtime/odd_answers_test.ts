@@ -256,10 +256,14 @@ Deno.test("A thenable that answers twice ends one attempt", async () => {
 });
 
 const SCHEMAS: readonly [string, () => unknown, RegExp][] = [
-  ["throws", broken, /^TypeError: The payload schema failed: in getter$/],
-  ["rejects", () => Promise.reject(new Error("late")), /^TypeError: The payload schema is asynch/],
-  ["answers undefined", () => undefined, /^TypeError: The payload schema failed: /],
-  ["has issues that are none", () => ({ issues: 5 }), /^TypeError: The payload schema failed: /],
+  ["throws", broken, /^PayloadError: The payload schema failed: in getter$/],
+  [
+    "rejects",
+    () => Promise.reject(new Error("late")),
+    /^PayloadError: The payload schema is asynch/,
+  ],
+  ["answers undefined", () => undefined, /^PayloadError: The payload schema failed: /],
+  ["has issues that are none", () => ({ issues: 5 }), /^PayloadError: The payload schema failed: /],
 ];
 
 for (const [name, validate, fault] of SCHEMAS) {

@@ -130,6 +130,8 @@ for (const store of ["memory", { use: "deno-kv", with: { path: ":memory:" } }]) 
     await assert.rejects(pool.run(job, { signal: AbortSignal.abort("never") }), (reason) => {
       return reason === "never";
     });
+    const cancelled = () => pool.list({ state: "cancelled", limit: 1 });
+    while ((await cancelled()).jobs.length === 0) await new Promise((go) => setTimeout(go, 5));
     first.abort("enough");
 
     assert.deepEqual(await shared, { twice: 2 }); // a duplicate does not cancel it

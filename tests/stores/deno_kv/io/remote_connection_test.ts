@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { RemoteConnection } from "../../../../stores/deno_kv/io/remote_connection.ts";
 import { until, withServer } from "../_remote.ts";
 
-const ANSWER_MS = 50;
+const ANSWER_MS = 200;
 
 /** A line to databases in memory, and how many were opened. */
 async function withLine(
@@ -59,7 +59,7 @@ Deno.test("RemoteConnection calls nothing while nothing is answered, and goes on
     return await Deno.openKv(":memory:");
   };
   const line = new RemoteConnection(await open(), { open, answerMs: ANSWER_MS });
-  const message = "The database has not answered for 0.05 s: check that it runs and that " +
+  const message = "The database has not answered for 0.2 s: check that it runs and that " +
     "this process can reach it";
   let calls = 0;
   const counted = (): Promise<number> => Promise.resolve(++calls);
