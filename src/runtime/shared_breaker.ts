@@ -66,8 +66,9 @@ export class SharedBreaker implements BreakerOwner {
 
   /** A pool begins to use it, or goes by other rules. */
   join(user: BreakerUser, rules: CooldownSettings, nowMs: number): void {
+    const isSame = this.rules !== undefined && JSON.stringify(this.rules) === JSON.stringify(rules);
     this.rules = rules;
-    this.breaker.adopt(nowMs);
+    if (!isSame) this.breaker.adopt(nowMs); // else it would bound what the receiver asked for
     this.#users.add(user);
   }
 
