@@ -1,8 +1,8 @@
 /**
  * Plays random schedules of load and faults and says which break what must hold. The seeds take
- * turns in the worlds: `pools` looks at every call of a pool to the store in memory, `shared` has several
- * pools behind named downstreams, `memory` and `kv` are ordinary lives of pools with many options at
- * once, on either store.
+ * turns in the worlds: `pools` looks at every call of a pool to the store in memory, `memory` and `kv` are
+ * ordinary lives of pools with many options at once, on either store. `shared` has several pools behind
+ * named downstreams, and is played by its name.
  *
  * ```
  * deno task chaos -- --seeds 1000               seeds 1 to 1000, the worlds in turn
