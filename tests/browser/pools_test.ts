@@ -247,7 +247,7 @@ browserTest(
     await using system = await startSystem({ tokens: true });
 
     await visit(system.url, async ({ page, allow }) => {
-      allow(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|status of 401/);
+      allow(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|status of 401|503/);
       await page.goto("/pools/mail");
       await page.getByLabel("Token").fill(ADMIN);
       await page.getByRole("button", { name: "Log in" }).click();
