@@ -256,7 +256,7 @@ export class KeySlots {
       }
       const sinceMs = waiting > 0 ? use.sinceMs : undefined;
       const size = RECORD_BYTES + START_BYTES * starts.length;
-      const keptMs = longestMs(rates ?? []) + KEPT_MS;
+      const keptMs = Math.ceil(longestMs(rates ?? [])) + KEPT_MS;
       this.#transaction.set(
         at,
         keyRecord([held, waiting], sinceMs, starts),

@@ -100,7 +100,7 @@ export function own(
   const { keyUntilMs = UNTIL_LEASED } = job;
   if (fingerprint === undefined && keyUntilMs > GIVEN_UP) {
     const owner: Owner = [job.id, 0, "", keyUntilMs];
-    const expireIn = Math.max(0, keyUntilMs - transaction.nowMs) + WINDOW_KEPT_MS;
+    const expireIn = Math.ceil(Math.max(0, keyUntilMs - transaction.nowMs)) + WINDOW_KEPT_MS;
     transaction.set(entry.key, owner, ownerSize(owner), { expireIn });
     return owner;
   }
